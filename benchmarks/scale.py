@@ -97,7 +97,7 @@ def _metric(options: argparse.Namespace) -> Any:
     )
     # Warm up: loading is not part of the measured time.
     warm = np.random.default_rng(0).standard_normal((80_000, options.columns), dtype=np.float32)
-    metric.table(warm)
+    metric.region_table(warm)
     _in_chunks(metric, [warm, warm + 1])
     return metric
 
@@ -125,7 +125,7 @@ def memory(options: argparse.Namespace) -> dict[str, Any]:
             rows += len(part)
         points = np.ascontiguousarray(np.concatenate(parts))
         start, cpu_start = time.perf_counter(), time.process_time()
-        metric.table(points)
+        metric.region_table(points)
         seconds += time.perf_counter() - start
         cpu += time.process_time() - cpu_start
     return _times(options.rows, seconds, cpu)
@@ -181,7 +181,7 @@ def equal(options: argparse.Namespace) -> dict[str, Any]:
         files = sorted((options.folder / name).iterdir())
         points = np.concatenate([pq.read_table(file).to_pandas().to_numpy() for file in files])
         rows = len(points)
-        whole = metric.table(np.ascontiguousarray(points))
+        whole = metric.region_table(np.ascontiguousarray(points))
         del points
         parts = _in_chunks(metric, options.folder / name)
         same = same and bool(np.array_equal(whole.values, parts.values))

@@ -78,7 +78,7 @@ def many_tables(count: int) -> dict[str, Any]:
     from isodepth import Metric, RegionTable, pairwise
 
     metric = Metric(n_directions=K, levels=LEVELS, random_state=0)
-    settings = metric.table(np.zeros((1, 3))).settings
+    settings = metric.region_table(np.zeros((1, 3))).settings
     rng = np.random.default_rng(0)
     tables = [
         RegionTable(rng.standard_normal((LEVELS, 2 * K), dtype=np.float32), settings, 3)

@@ -16,7 +16,7 @@ ROWS, COLUMNS, K = 1000, 10, 200
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """Time one `check` of 1000 x 10 rows against one `Metric.table` along 200 directions."""
+    """Time one `check` of 1000 x 10 rows against one `Metric.region_table` along 200 directions."""
     rng = np.random.default_rng(0)
     reference, batch = rng.normal(size=(30_000, COLUMNS)), rng.normal(size=(ROWS, COLUMNS))
     options: dict[str, Any] = {"random_state": 0}
@@ -29,7 +29,7 @@ def measure(quick: bool) -> list[dict[str, Any]]:
             "check, saved each time": Monitor(reference, **options, path=Path(folder, "m.npz")),
             "check, tolerance 5%": Monitor(reference, **options, tolerance=0.05),
         }
-        calls: dict[str, Any] = {"table": lambda: metric.table(batch)}
+        calls: dict[str, Any] = {"table": lambda: metric.region_table(batch)}
         calls |= {name: (lambda m=m: m.check(batch)) for name, m in monitors.items()}
         timings = alternate(calls, QUICK if quick else FULL)
     table = timings["table"].seconds

@@ -33,7 +33,7 @@ from .many.multiple_testing import pairwise_test as pairwise_test
 from .many.pairwise import pairwise as pairwise
 from .many.pairwise import region_tables as region_tables
 from .metric.comparison import Comparison as Comparison
-from .metric.table import RegionTable as RegionTable
+from .metric.region_table import RegionTable as RegionTable
 from .monitor.monitor import Monitor as Monitor
 from .monitor.verdict import Verdict as Verdict
 from .significance.result import TwoSampleResult as TwoSampleResult

@@ -32,6 +32,7 @@ from isodepth.metric.fitted import (
     prepare,
     refuse_learned_scale,
 )
+from isodepth.metric.region_table import RegionTable
 from isodepth.metric.settings import (
     MetricOptions,
     MetricSettings,
@@ -40,7 +41,6 @@ from isodepth.metric.settings import (
     check_for_tables,
     with_metric_options,
 )
-from isodepth.metric.table import RegionTable
 from isodepth.results.rows import RowsInMemory
 from isodepth.significance.two_sample import two_sample_test
 
@@ -219,7 +219,9 @@ class Metric(MetricSettings):
         """
         return fit_for_one_sample(self, n_features, dtype)
 
-    def table(self, X: Any, *, weights: Any = None, storage: Precision = "float64") -> RegionTable:
+    def region_table(
+        self, X: Any, *, weights: Any = None, storage: Precision = "float64"
+    ) -> RegionTable:
         """Compute the region table of one sample, to compare it with many other tables.
 
         The table contains the support values of the trimmed regions of the sample, on a fixed grid
@@ -242,7 +244,7 @@ class Metric(MetricSettings):
         if is_chunked(X):
             from isodepth.metric.chunked import entry
 
-            return entry.table(self, X, weights, storage)
+            return entry.region_table(self, X, weights, storage)
         fitted, regions = self._fit_one(X, weights, "a table of rows")
         values = np.empty(fitted._table_shape, dtype=storage)
         fitted._write_table(regions, values)

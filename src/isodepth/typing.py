@@ -19,8 +19,8 @@ from isodepth.metric.attribution import LargestGap
 from isodepth.metric.comparison import ChanceLevel
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.gradient import Gradient
+from isodepth.metric.region_table import RegionTables
 from isodepth.metric.settings import MetricSettings
-from isodepth.metric.table import TableStack
 from isodepth.results.changes import Change
 from isodepth.significance.result import ColumnTest, Component, NullProfile
 from isodepth.significance.samples import ValueShare
@@ -43,11 +43,11 @@ __all__ = [
     "MissingShare",
     "NullProfile",
     "OneSidedValue",
+    "RegionTables",
     "RepeatedValue",
     "Source",
     "SuspiciousRow",
     "SuspiciousRows",
-    "TableStack",
     "TypicalRow",
     "TypicalRows",
     "ValueShare",

@@ -8,7 +8,7 @@ import pytest
 import isodepth
 from isodepth.cli import main
 from isodepth.data.files.readers import ReadOptions, read_table
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 from isodepth.report.repeat import TableFile
 
 pytestmark = pytest.mark.browser
@@ -44,7 +44,10 @@ def evil(folder):
         "</title></style></script><svg onload=alert(3)>",
         "d",
     )
-    x, y = Table(rng.normal(size=(60, 4)), names), Table(rng.normal(size=(60, 4)) + 1, names)
+    x, y = (
+        NamedArray(rng.normal(size=(60, 4)), names),
+        NamedArray(rng.normal(size=(60, 4)) + 1, names),
+    )
     result = isodepth.compare(x, y, n_permutations=19, n_directions=20, random_state=0)
     path = folder / "evil.html"
     result.report(
@@ -60,10 +63,10 @@ def monitor(folder):
     rows = [table.points[~np.isnan(table.points).any(axis=1)][:, 1:] for table in (june, july)]
     names = june.columns[1:]
     made = isodepth.Monitor(
-        Table(np.random.default_rng(0).permutation(rows[0]), names), random_state=0
+        NamedArray(np.random.default_rng(0).permutation(rows[0]), names), random_state=0
     )
     for start in range(0, 1200, 60):
-        made.check(Table(rows[1][start : start + 60], names))
+        made.check(NamedArray(rows[1][start : start + 60], names))
     path = folder / "monitor.html"
     made.report(path)
     return path
@@ -276,7 +279,9 @@ def test_suspicious_rows_on_a_phone_and_in_print(browser, folder) -> None:
     x, y = rng.normal(size=(2, 600, 4))
     y[:60] = -9999.0
     path = folder / "rows.html"
-    result = isodepth.compare(Table(x, names), Table(y, names), n_directions=20, random_state=0)
+    result = isodepth.compare(
+        NamedArray(x, names), NamedArray(y, names), n_directions=20, random_state=0
+    )
     result.report(path, names=("x" * 60, "y" * 60))
     browser.open(path, width=390)
     assert browser.too_wide() == 0

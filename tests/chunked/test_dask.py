@@ -28,7 +28,7 @@ distributed = pytest.importorskip("distributed")
 
 POINTS = np.random.default_rng(1).normal(size=(9000, 3))
 METRIC = Metric(n_directions=20, levels=8, random_state=0)
-EXPECTED = METRIC.table(POINTS).values
+EXPECTED = METRIC.region_table(POINTS).values
 # Seconds after which a test that waits for a cluster fails.
 PATIENCE = 240.0
 

@@ -69,8 +69,8 @@ def test_every_kind(kind: str, tmp_path: Path) -> None:
     named = kind in ("parquet", "csv", "frame", "frames")
     assert source.columns == (("x", "y", "z") if named else None)
     assert source.n_rows == (None if kind in ("csv", "call") else 60)
-    expected = isodepth.Metric(**OPTIONS).table(FRAME if named else POINTS)
-    found = isodepth.Metric(**OPTIONS).table(source)
+    expected = isodepth.Metric(**OPTIONS).region_table(FRAME if named else POINTS)
+    found = isodepth.Metric(**OPTIONS).region_table(source)
     assert np.array_equal(found.values, expected.values)
     assert found.columns == expected.columns
 
@@ -81,8 +81,8 @@ def test_columns_and_weights(tmp_path: Path) -> None:
     source = scan(tmp_path / "t.parquet", ["z", "x"], weights="weight")
     assert source.columns == ("z", "x")
     assert source.weighted
-    expected = isodepth.Metric(**OPTIONS).table(frame[["z", "x"]], weights=frame["weight"])
-    assert np.array_equal(isodepth.Metric(**OPTIONS).table(source).values, expected.values)
+    expected = isodepth.Metric(**OPTIONS).region_table(frame[["z", "x"]], weights=frame["weight"])
+    assert np.array_equal(isodepth.Metric(**OPTIONS).region_table(source).values, expected.values)
     assert scan(POINTS, [2, 0]).n_features == 2
     assert np.array_equal(rows_of(scan(POINTS, [2, 0])), POINTS[:, [2, 0]])
 
@@ -96,8 +96,12 @@ def test_precision_as_in_memory(tmp_path: Path) -> None:
     assert scan(single.to_numpy()).dtype == "float32"
     assert scan([single.to_numpy(), POINTS]).dtype == "float64"
     assert scan(tmp_path, dtype="float32").dtype == "float32"
-    both = isodepth.Metric(**OPTIONS).table(np.concatenate([FRAME, single.astype("float64")]))
-    assert np.array_equal(isodepth.Metric(**OPTIONS).table(scan(tmp_path)).values, both.values)
+    both = isodepth.Metric(**OPTIONS).region_table(
+        np.concatenate([FRAME, single.astype("float64")])
+    )
+    assert np.array_equal(
+        isodepth.Metric(**OPTIONS).region_table(scan(tmp_path)).values, both.values
+    )
 
 
 def test_columns_are_matched_by_name() -> None:
@@ -182,10 +186,10 @@ def test_odd_cells_in_chunks(tmp_path: Path) -> None:
 def test_sources_without_rows_are_refused(tmp_path: Path) -> None:
     FRAME[:0].to_parquet(tmp_path / "t.parquet")
     with pytest.raises(InvalidInputError, match="it has no row"):
-        isodepth.Metric(**OPTIONS).table(scan(tmp_path))
+        isodepth.Metric(**OPTIONS).region_table(scan(tmp_path))
     zeros = np.column_stack([POINTS, np.zeros(60)])
     with pytest.raises(InvalidInputError, match="all weights are zero"):
-        isodepth.Metric(**OPTIONS).table(scan(zeros, weights=3))
+        isodepth.Metric(**OPTIONS).region_table(scan(zeros, weights=3))
 
 
 # -- damage ---------------------------------------------------------------------------------------
@@ -240,7 +244,7 @@ def test_missing_values(tmp_path: Path) -> None:
     every = pa.table({"x": pa.array([None, None], pa.float64()), "y": [1.0, 2.0]})
     pq.write_table(every, tmp_path / "t.parquet")
     with pytest.raises(InvalidInputError, match="every row has a missing value"):
-        isodepth.Metric(nan_policy="omit", **OPTIONS).table(scan(tmp_path))
+        isodepth.Metric(nan_policy="omit", **OPTIONS).region_table(scan(tmp_path))
 
 
 def test_csv_faults_name_the_line(tmp_path: Path) -> None:
@@ -253,7 +257,7 @@ def test_csv_faults_name_the_line(tmp_path: Path) -> None:
     ):
         file.write_text("\n".join(lines[:line] + [fault] + lines[line:]) + "\n")
         with pytest.raises((InvalidInputError, UnreadableFileError), match=match):
-            isodepth.Metric(**OPTIONS).table(scan(file, chunk_rows=7))
+            isodepth.Metric(**OPTIONS).region_table(scan(file, chunk_rows=7))
 
 
 def test_options_that_are_refused_for_chunks() -> None:

@@ -53,7 +53,7 @@ def test_every_kind_of_sample(
         weights[0] = 1.0
         weights *= 2.0 ** float(rng.choice([-1070, 0, 1015])) if weighted == "integers" else 1.0
         joined, options = np.column_stack([points, weights]), {"weights": d}
-    expected = used.table(points, weights=weights).values
+    expected = used.region_table(points, weights=weights).values
     with small_scale():
         found = streamed_values(used, [*cut(joined, size), joined[:0]], **options)
     assert_same(found, expected)
@@ -63,7 +63,7 @@ def test_every_kind_of_sample(
 def test_single_precision(kind: str) -> None:
     # With all rows in the pilot both paths move them alike, so that no depth differs by rounding.
     points = points_of(kind, 3000, 3, 5, "float32")
-    expected = metric().table(points)
+    expected = metric().region_table(points)
     for size in (77, 3000):
         with small_scale(pilots=3000):
             found = stream_table(metric(), scan(cut(points, size)), in_memory=False).table
@@ -92,7 +92,7 @@ def test_few_distinct_rows() -> None:
     for depth in ("projection", "halfspace", "ai_irw"):
         used = metric(depth=depth)
         with pytest.warns(isodepth.DegenerateDepthWarning):
-            expected = used.table(rows).values
+            expected = used.region_table(rows).values
         with pytest.warns(isodepth.DegenerateDepthWarning), small_scale(few=3):
             found = streamed_values(used, cut(rows, 900))
         assert_same(found, expected)
@@ -151,7 +151,7 @@ def test_bad_weights_name_their_chunk(bad: float) -> None:
     rows = np.ones((20, 3))
     rows[13, 2] = bad
     with pytest.raises(InvalidInputError, match="weights in chunk 1 must be finite and not neg"):
-        metric().table(scan([rows[:10], rows[10:]], weights=2))
+        metric().region_table(scan([rows[:10], rows[10:]], weights=2))
 
 
 # -- sources that change --------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_sources_that_change_are_refused(change: str) -> None:
         small_scale(),
         pytest.raises(InvalidInputError, match=f"two readings .150 rows, then {now}"),
     ):
-        metric().table(scan(chunks))
+        metric().region_table(scan(chunks))
 
 
 EXTREME = {
@@ -194,7 +194,7 @@ def test_extreme_ratios_of_columns(kind: str) -> None:
     x = rng.standard_normal((90, 2)) * units
     x[rng.random(90) < zeros, 1] = 0.0
     used = Metric(directions=directions, levels=5, refine=0)
-    expected = used.table(x.astype(dtype)).values
+    expected = used.region_table(x.astype(dtype)).values
     with small_scale(pilots=90):
         values = streamed_values(used, cut(x.astype(dtype), 11))
     assert (np.abs(values - expected) <= 1e-12 * np.abs(expected).max(axis=0)).all()

@@ -16,21 +16,21 @@ from cli.helpers import QUICK, refusal, run, run_json, sample, save
 
 import isodepth
 from isodepth.cli import compare as module
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 
 pytest.importorskip("matplotlib")
 NAMES = ("day", "temp", "wind")
 
 
 @pytest.fixture
-def tables() -> list[Table]:
+def tables() -> list[NamedArray]:
     rows = [np.column_stack([np.arange(60) // 4 + 100 * i, sample(i, 60, 0.7 * i)[:, :2]])
             for i in range(3)]  # fmt: skip
-    return [Table(table, NAMES) for table in rows]
+    return [NamedArray(table, NAMES) for table in rows]
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: list[Table]) -> list[str]:
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: list[NamedArray]) -> list[str]:
     monkeypatch.chdir(tmp_path)
     names = ["june.csv", "july.csv", "august.csv"]
     for name, table in zip(names, tables, strict=True):
@@ -50,7 +50,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: list[Table]) 
     ],
 )  # fmt: skip
 def test_every_setting_reaches_the_metric(
-    files: list[str], tables: list[Table], arguments: list[str], options: dict[str, Any]
+    files: list[str], tables: list[NamedArray], arguments: list[str], options: dict[str, Any]
 ) -> None:
     found = run_json("compare", *files[:2], *arguments)
     options = {"random_state": 0, "scale": "pooled", **options}
@@ -62,7 +62,7 @@ def test_every_setting_reaches_the_metric(
 
 
 @pytest.mark.usefixtures("without_pictures")
-def test_all_commands_agree(files: list[str], tables: list[Table]) -> None:
+def test_all_commands_agree(files: list[str], tables: list[NamedArray]) -> None:
     """The same files and options: the same p-value, default units, and distance."""
     given = (*files[:2], "--drop", "day", "--permutations", 49)
     compared, tested = run_json("compare", *given, *QUICK), run_json("test", *given)
@@ -76,7 +76,9 @@ def test_all_commands_agree(files: list[str], tables: list[Table]) -> None:
     assert "in robust standard deviations of the columns" in run("compare", *given).stdout
     assert "|scale=pooled|" in run("test", *given).stdout
     wanted = isodepth.two_sample_test(
-        *(Table(t.points[:, 1:], NAMES[1:]) for t in tables[:2]), n_permutations=49, random_state=0
+        *(NamedArray(t.points[:, 1:], NAMES[1:]) for t in tables[:2]),
+        n_permutations=49,
+        random_state=0,
     )
     assert tested["pvalue"] == wanted.pvalue
 
@@ -199,7 +201,7 @@ def folders(files: list[str]) -> list[str]:
 
 
 @pytest.mark.usefixtures("without_pictures")
-def test_folders_are_read_in_chunks(folders: list[str], tables: list[Table]) -> None:
+def test_folders_are_read_in_chunks(folders: list[str], tables: list[NamedArray]) -> None:
     found = run_json("compare", *folders, "--columns", "temp,wind", "--scale", "none", *QUICK)
     points = [table.points[:, 1:] for table in tables[:2]]
     options = {"n_directions": 20, "levels": 20, "refine": 0, "random_state": 0}

@@ -10,7 +10,7 @@ import pytest
 from cli.helpers import refusal, run, run_json, save
 
 import isodepth
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 
 NAMES = ("size", "weight", "age")
 RNG = np.random.default_rng(30)
@@ -40,7 +40,7 @@ def folder(fitted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 def library(**options: object) -> isodepth.Monitor:
-    table = Table(REFERENCE, NAMES)
+    table = NamedArray(REFERENCE, NAMES)
     return isodepth.Monitor(table, **{"random_state": 0, **options})  # type: ignore[arg-type]
 
 

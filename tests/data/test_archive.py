@@ -60,7 +60,7 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
         RegionTable(
             values=TABLE.values, settings=SETTINGS, n_features=2, columns=("größe, cm", "x\n|y")
         ),
-        METRIC.table([[1.0], [2.0], [4.0]]),
+        METRIC.region_table([[1.0], [2.0], [4.0]]),
     ):
         table.save(tmp_path / "table.npz")
         assert same(RegionTable.load(str(tmp_path / "table.npz")), table)

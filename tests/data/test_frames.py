@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 from isodepth.data.validation import check_points, read_pair
 from isodepth.errors import InvalidInputError, NotNumbersError
 
@@ -129,7 +129,7 @@ def test_other_types_of_columns_are_refused(column):
         lambda X: isodepth.pairwise([X, X]),
         lambda X: isodepth.region_tables([X]),
         isodepth.ProjectionDepth().fit,
-        lambda X: isodepth.Metric(levels=2, random_state=0).table(isodepth.scan(X)),
+        lambda X: isodepth.Metric(levels=2, random_state=0).region_table(isodepth.scan(X)),
     ]
     for function in functions:
         with pytest.raises(
@@ -234,7 +234,7 @@ def test_two_columns_of_one_name_are_refused(labels):
 
 def test_names_with_surrogates_are_refused():
     with pytest.raises(InvalidInputError, match=r"column 1 of X is not valid text: 'b\\ud800'"):
-        check_points(Table(np.ones((2, 2)), ("a", "b\ud800")))
+        check_points(NamedArray(np.ones((2, 2)), ("a", "b\ud800")))
 
 
 # -- imports --------------------------------------------------------------------------------------
@@ -243,10 +243,10 @@ def test_names_with_surrogates_are_refused():
 def test_arrays_lists_and_tables_do_not_load_narwhals():
     code = (
         "import sys, numpy as np\n"
-        "from isodepth.data.frames import Table\n"
+        "from isodepth.data.frames import NamedArray\n"
         "from isodepth.data.validation import check_points\n"
         "X = np.ones((3, 2))\n"
-        "for sample in (X, X.tolist(), tuple(map(tuple, X)), Table(X, ('a', 'b'))):\n"
+        "for sample in (X, X.tolist(), tuple(map(tuple, X)), NamedArray(X, ('a', 'b'))):\n"
         "    check_points(sample)\n"
         "print('narwhals' in sys.modules)\n"
     )

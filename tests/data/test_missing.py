@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from twins import naive_settings
 
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 from isodepth.data.missing import MissingPair, MissingReport
 from isodepth.data.validation import read_sample
 from isodepth.errors import InvalidInputError, NotNumbersError
@@ -51,10 +51,10 @@ def test_rows_and_counts_are_those_of_the_twin(share: float, dtype: str) -> None
         np.array([[1.0, 2.0], [pd.NA, 3.0], [4.0, 5.0]], dtype=object),
         pd.DataFrame({"a": pd.array([1, None, 4], dtype="Int64"), "b": [2.0, 3.0, 5.0]}),
         pl.DataFrame({"a": [1, None, 4], "b": [2.0, 3.0, 5.0]}),
-        Table(np.array([[1.0, 2.0], [np.nan, 3.0], [4.0, 5.0]]), ("a", "b")),
+        NamedArray(np.array([[1.0, 2.0], [np.nan, 3.0], [4.0, 5.0]]), ("a", "b")),
         np.ma.masked_equal([[1, 2], [9, 3], [4, 5]], 9),
     ],
-    ids=["list", "None", "NA", "Int64", "polars", "Table", "masked"],
+    ids=["list", "None", "NA", "Int64", "polars", "NamedArray", "masked"],
 )
 def test_missing_values_of_all_types(given: object) -> None:
     left = omit_missing(given)

@@ -18,7 +18,7 @@ from isodepth.data.files.output import check_target, csv_bytes, locked, replace_
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX systems")
 def test_paths_that_cannot_be_written(tmp_path: Path) -> None:
-    table = Metric(levels=2, n_directions=3, random_state=0).table(np.eye(2))
+    table = Metric(levels=2, n_directions=3, random_state=0).region_table(np.eye(2))
     (tmp_path / "file").touch()
     (tmp_path / "folder.npz").mkdir()
     os.mkfifo(tmp_path / "pipe.npz")

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from isodepth import InvalidOptionError, UnreadableFileError, distance, scan
 from isodepth.data.files.input_file import table_files
 from isodepth.data.files.readers import Choice, ReadOptions, choose_columns, read_table
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 
 POINTS = np.random.default_rng(0).normal(size=(12, 3)) * 10.0 ** np.array([-9, 0, 9])
 
@@ -36,7 +36,7 @@ def write(folder: Path, text: str | bytes, name: str = "table.csv") -> Path:
     return path
 
 
-def numbers(path: Any, **options: Any) -> Table:
+def numbers(path: Any, **options: Any) -> NamedArray:
     return read_table(path, ReadOptions(**options)).numbers
 
 

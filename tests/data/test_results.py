@@ -10,7 +10,7 @@ import pytest
 
 import isodepth
 from isodepth.data.export import ResultMixin, plain
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.html import escaped, shown
 from isodepth.text import Scores
@@ -21,17 +21,17 @@ EVIL = "<script>alert(1)</script>"
 def all_results() -> dict[str, ResultMixin]:
     rng = np.random.default_rng(0)
     names = (EVIL, 'b"&')
-    x = Table(rng.normal(size=(40, 2)), names)
-    y = Table(rng.normal(size=(30, 2)) + 1, names)
+    x = NamedArray(rng.normal(size=(40, 2)), names)
+    y = NamedArray(rng.normal(size=(30, 2)) + 1, names)
     y.points[0, 0] = np.nan
     y.points[1] = 50.0
     comparison = isodepth.compare(
         x, y, n_permutations=19, n_directions=20, nan_policy="omit", random_state=0
     )
     monitor = isodepth.Monitor(
-        Table(rng.normal(size=(2000, 2)), names), random_state=0, nan_policy="omit"
+        NamedArray(rng.normal(size=(2000, 2)), names), random_state=0, nan_policy="omit"
     )
-    verdict = monitor.check(Table(rng.normal(size=(30, 2)), names))
+    verdict = monitor.check(NamedArray(rng.normal(size=(30, 2)), names))
     bags = [rng.normal(size=(20, 2)) + i for i in range(4)]
     tables = isodepth.region_tables(bags, n_directions=20, random_state=0)
     matrix = isodepth.DistanceMatrix.of(isodepth.pairwise(tables), [EVIL, "b", "c", "d"])

@@ -189,7 +189,7 @@ def check_tables(case: Case) -> None:
     metric = isodepth.Metric(**options)
     expected = metric.distance(case.x, case.y, weights=case.weights)
     first, second = (
-        metric.table(rows, weights=own)
+        metric.region_table(rows, weights=own)
         for rows, own in zip((case.x, case.y), case.weights, strict=True)
     )
     near(first.distance_to(second), expected, case)

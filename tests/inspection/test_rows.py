@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 from isodepth.errors import InvalidInputError
 from isodepth.inspection.rows import TwoSamples
 from isodepth.significance.samples import read_samples
@@ -35,13 +35,13 @@ def test_common_columns_are_read_and_the_others_are_listed(library: str) -> None
 
 
 def test_common_columns_of_numeric_tables() -> None:
-    x, y = Table(np.eye(3), ("a", "b", "c")), Table(2 * np.eye(3)[:, :2], ("d", "a"))
+    x, y = NamedArray(np.eye(3), ("a", "b", "c")), NamedArray(2 * np.eye(3)[:, :2], ("d", "a"))
     samples = TwoSamples.read(x, y, common=True)
     assert (samples.columns, samples.only) == (("a",), (("b", "c"), ("d",)))
     assert samples.points[1].ravel().tolist() == [0, 2, 0]
     assert samples.kinds == ()
     with pytest.raises(InvalidInputError, match="'a' is only in X, 'd' is only in Y"):
-        TwoSamples.read(Table(np.eye(1), ("a",)), Table(np.eye(1), ("d",)), common=True)
+        TwoSamples.read(NamedArray(np.eye(1), ("a",)), NamedArray(np.eye(1), ("d",)), common=True)
 
 
 def test_columns_without_names_are_matched_by_position() -> None:

@@ -55,6 +55,8 @@ def test_rows_have_the_distance_of_order_p(normalize: bool, d: int, p: float) ->
 
 
 def test_tables_of_other_q_are_refused() -> None:
-    a, b = (isodepth.Metric(q=q, levels=3, random_state=0).table([[0.0, 1.0]]) for q in (1, 2))
+    a, b = (
+        isodepth.Metric(q=q, levels=3, random_state=0).region_table([[0.0, 1.0]]) for q in (1, 2)
+    )
     with pytest.raises(isodepth.InvalidInputError, match="differ in q"):
         a.distance_to(b)

@@ -18,7 +18,7 @@ from strategies import pvalues
 import isodepth
 from isodepth import InvalidInputError, InvalidOptionError, Metric, region_tables
 from isodepth.data import validation
-from isodepth.metric.table import TableStack
+from isodepth.metric.region_table import RegionTables
 
 OPTIONS = {"levels": 6, "n_directions": 20, "random_state": 0}
 
@@ -97,10 +97,10 @@ def test_tables_have_the_distances_of_their_samples() -> None:
 
 def test_a_table_of_a_list_is_the_table_of_a_sample() -> None:
     stack = region_tables(BAGS[:10], **OPTIONS)
-    assert isinstance(stack, TableStack)
+    assert isinstance(stack, RegionTables)
     metric = Metric(**OPTIONS)
     for bag, table in zip(BAGS, stack, strict=False):
-        alone = metric.table(bag)
+        alone = metric.region_table(bag)
         assert (alone.values == table.values).all()
         assert alone.signature == table.signature
     assert "10 tables" in repr(stack)

@@ -12,15 +12,15 @@ from twins import naive, naive_gaps, naive_tables
 from isodepth import InvalidInputError, Metric, pairwise
 from isodepth.engine.compiled import Resources, table_distances
 from isodepth.metric import table as table_module
+from isodepth.metric.region_table import RegionTables
 from isodepth.metric.signature import plain_settings
-from isodepth.metric.table import TableStack
 
 
-def stack_of(values: np.ndarray, p: float = 2.0) -> TableStack:
+def stack_of(values: np.ndarray, p: float = 2.0) -> RegionTables:
     """Return tables with the given values (N, L, W)."""
     n_levels, width = values.shape[1:]
     metric = Metric(p=p, levels=n_levels, n_directions=width // 2, refine=0, random_state=0)
-    return TableStack(values, plain_settings(metric, metric.dtype, 0), 2, None)
+    return RegionTables(values, plain_settings(metric, metric.dtype, 0), 2, None)
 
 
 @pytest.mark.parametrize(("count", "columns"), [(1, 1), (8, 9), (129, 65), (140, 3), (64, 128)])
@@ -101,7 +101,7 @@ def test_distances_to_one_table() -> None:
 
 def test_repr_and_slices_of_a_stack() -> None:
     stack = stack_of(np.ones((3, 2, 4)))
-    assert repr(stack).startswith("TableStack(3 tables of RegionTable(2 levels, 2 x 2 directions")
-    assert repr(stack[:1]).startswith("TableStack(1 tables of RegionTable(")
+    assert repr(stack).startswith("RegionTables(3 tables of RegionTable(2 levels, 2 x 2 directions")
+    assert repr(stack[:1]).startswith("RegionTables(1 tables of RegionTable(")
     assert stack[1].values.shape == (2, 4)
     assert len(stack[1:]) == 2

@@ -43,7 +43,7 @@ def test_units_do_not_matter(scale: float, q: float) -> None:
     metric = isodepth.Metric(q=q, n_directions=20, random_state=0, levels=4)
     plain = metric.distance(x, y)
     assert metric.distance(scale * x, scale * y) == pytest.approx(scale * plain, rel=1e-12)
-    tables = [metric.table(scale * X) for X in (x, y)]
+    tables = [metric.region_table(scale * X) for X in (x, y)]
     assert tables[0].distance_to(tables[1]) == pytest.approx(scale * plain, rel=1e-12)
 
 

@@ -63,7 +63,9 @@ def test_everything_else_takes_the_policy() -> None:
         isodepth.pairwise([X, Y], **OMIT), isodepth.pairwise(clean, **OPTIONS)
     )
     metric = isodepth.Metric(levels=5, **OMIT)
-    np.testing.assert_array_equal(metric.table(X).values, metric.table(clean[0]).values)
+    np.testing.assert_array_equal(
+        metric.region_table(X).values, metric.region_table(clean[0]).values
+    )
     assert metric.regions(X).n_points == len(KEPT[0])
     assert metric.with_directions(3).regions(X).n_points == len(KEPT[0])
     rows = isodepth.RegionTransformer(**OMIT).fit_transform([X, Y])

@@ -59,7 +59,7 @@ def test_the_array_is_kept_as_it_was() -> None:
 @pytest.mark.parametrize("word", ["pooled", "reference"])
 def test_one_sample_alone_has_no_partner(word: str) -> None:
     metric = isodepth.Metric(scale=word, levels=5, **OPTIONS)
-    for make in (metric.regions, metric.table, lambda X: metric.with_directions(3)):
+    for make in (metric.regions, metric.region_table, lambda X: metric.with_directions(3)):
         with pytest.raises(InvalidOptionError, match=r"single sample.*isodepth.region_tables"):
             make(X)
     with pytest.raises(InvalidOptionError, match="scale='reference'"):
@@ -100,7 +100,7 @@ def test_many_samples_share_the_spread_of_all(tmp_path) -> None:
     again = isodepth.RegionTable.load(tmp_path / "t.npz")
     assert again.scale.tolist() == everything.tolist()
     more = isodepth.Metric(scale=again.scale, levels=20, refine=0, dtype="float64", **OPTIONS)
-    assert again.distance_to(more.table(Y)) == pytest.approx(plain[0, 1], rel=1e-12)
+    assert again.distance_to(more.region_table(Y)) == pytest.approx(plain[0, 1], rel=1e-12)
     other = isodepth.region_tables(samples[:2], scale="pooled", **OPTIONS)
     with pytest.raises(InvalidInputError, match="differ in scale"):
         tables[0].distance_to(other[0])

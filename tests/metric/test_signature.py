@@ -60,9 +60,9 @@ def test_the_metric_of_the_paper() -> None:
 def test_fields_that_differ_are_named_also_beside_a_depth_with_settings() -> None:
     X = np.random.default_rng(0).standard_normal((10, 2))
     exact = {"depth": HalfspaceDepth(method="exact"), "levels": 3}
-    first, second = (Metric(**exact, random_state=seed).table(X) for seed in (0, 1))
+    first, second = (Metric(**exact, random_state=seed).region_table(X) for seed in (0, 1))
     with pytest.raises(InvalidInputError, match="differ in seed "):
         first.distance_to(second)
-    other = Metric(depth="halfspace", levels=3, random_state=0).table(X)
+    other = Metric(depth="halfspace", levels=3, random_state=0).region_table(X)
     with pytest.raises(InvalidInputError, match="differ in depth "):
         first.distance_to(other)

@@ -14,8 +14,8 @@ import isodepth
 from isodepth import InvalidInputError, Metric, RegionTable, UnreadableFileError
 from isodepth.data.files.output import read_archive, write_archive
 from isodepth.metric import signature as signatures
+from isodepth.metric.region_table import KIND
 from isodepth.metric.signature import ALGORITHM
-from isodepth.metric.table import KIND
 
 FILES = Path(__file__).parents[1] / "data" / "files"
 RNG = np.random.default_rng(0)
@@ -39,7 +39,7 @@ def test_a_table_of_0_1_0_is_read_by_later_releases(later: str) -> None:
     table = old_table("halfspace")
     assert (table.algorithm, table.n_features, table.columns) == (1, 2, None)
     assert "v=0.1.0" in table.signature
-    fresh = Metric(depth="halfspace", **OPTIONS).table(REFERENCE)
+    fresh = Metric(depth="halfspace", **OPTIONS).region_table(REFERENCE)
     assert f"v={later}" in fresh.signature
 
 
@@ -47,7 +47,7 @@ def test_tables_of_another_algorithm_are_refused() -> None:
     old = old_table("projection")
     assert old.algorithm == 1
     assert old.distance_to(old) == 0.0
-    fresh = Metric(depth="projection", **OPTIONS).table(REFERENCE)
+    fresh = Metric(depth="projection", **OPTIONS).region_table(REFERENCE)
     assert fresh.algorithm == ALGORITHM
     for pair in ((old, fresh), (fresh, old)):
         with pytest.raises(InvalidInputError, match=r"algorithm \d .* again"):
@@ -57,11 +57,11 @@ def test_tables_of_another_algorithm_are_refused() -> None:
 
 
 def test_the_algorithm_number_is_kept(tmp_path: Path) -> None:
-    old, fresh = old_table("projection"), Metric(depth="projection", **OPTIONS).table(BATCH)
+    old, fresh = old_table("projection"), Metric(depth="projection", **OPTIONS).region_table(BATCH)
     for table in (old, fresh):
         table.save(tmp_path / "table.npz")
         assert RegionTable.load(tmp_path / "table.npz").algorithm == table.algorithm
-    stack = isodepth.metric.table.TableStack(old.values[None], old.settings, 2, None, 1)
+    stack = isodepth.metric.region_table.RegionTables(old.values[None], old.settings, 2, None, 1)
     assert (stack[0].algorithm, stack[:1].algorithm) == (1, 1)
     assert stack.distances(old).tolist() == [0.0]
     with pytest.raises(InvalidInputError, match="algorithm"):
@@ -122,7 +122,7 @@ def test_a_good_header_is_read(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_settings_that_make_no_sense(tmp_path: Path, changes: dict) -> None:
-    table = Metric(depth="projection", **OPTIONS).table(BATCH)
+    table = Metric(depth="projection", **OPTIONS).region_table(BATCH)
     table.save(tmp_path / "table.npz")
     header, arrays = read_archive(tmp_path / "table.npz", KIND)
     assert header["settings"] == table.settings
@@ -133,7 +133,7 @@ def test_settings_that_make_no_sense(tmp_path: Path, changes: dict) -> None:
 
 
 def test_settings_are_read_from_the_file_and_not_from_the_signature(tmp_path: Path) -> None:
-    table = Metric(depth="projection", p=float("inf"), **OPTIONS).table(BATCH)
+    table = Metric(depth="projection", p=float("inf"), **OPTIONS).region_table(BATCH)
     table.save(tmp_path / "table.npz")
     header, arrays = read_archive(tmp_path / "table.npz", KIND)
     write_archive(tmp_path / "changed.npz", KIND, {**header, "signature": "any text"}, arrays)

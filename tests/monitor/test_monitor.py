@@ -23,7 +23,7 @@ from isodepth import (
     Verdict,
     scan,
 )
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 from isodepth.results.changes import Change
 
 pd = pytest.importorskip("pandas")
@@ -448,7 +448,7 @@ def test_columns_are_matched_by_name_and_others_ignored() -> None:
     expected = copy.deepcopy(numeric).check(rows)
     frame = pd.DataFrame(rows[:, [2, 0, 1]], columns=["c", "a", "b"]).assign(text="x")
     assert copy.deepcopy(numeric).check(frame) == expected
-    table = Table(np.column_stack([rows, rows[:, 0]]), ("a", "b", "c", "d"))
+    table = NamedArray(np.column_stack([rows, rows[:, 0]]), ("a", "b", "c", "d"))
     assert copy.deepcopy(numeric).check(table) == expected
     assert numeric.n_batches == monitor.n_batches == 0
 
@@ -508,8 +508,8 @@ def test_sources_are_counted_in_chunks(missing: bool) -> None:
     assert found.n_rows == 1200
     of_source = Monitor(scan(REFERENCE, chunk_rows=500), random_state=0)
     assert of_source.check(batches(1)[0]) == fresh().check(batches(1)[0])
-    columns = Table(np.column_stack([rows, rows[:, :1]]), ("a", "b", "c", "d"))
-    named = Monitor(Table(REFERENCE, ("b", "c", "a")), random_state=0, **options)
+    columns = NamedArray(np.column_stack([rows, rows[:, :1]]), ("a", "b", "c", "d"))
+    named = Monitor(NamedArray(REFERENCE, ("b", "c", "a")), random_state=0, **options)
     direct = copy.deepcopy(named).check(columns)
     assert named.check(scan(columns)).pvalue == direct.pvalue
 

@@ -156,7 +156,7 @@ def test_files_of_earlier_versions_are_refused_with_advice(tmp_path: Path) -> No
     write_archive(tmp_path / "new.npz", KIND, {"content": 2}, {})
     with pytest.raises(UnreadableFileError, match=r"format 2, .* reads format 1; update isodepth"):
         Monitor.load(tmp_path / "new.npz")
-    table = Metric(levels=5, refine=0, random_state=0).table(REFERENCE)
+    table = Metric(levels=5, refine=0, random_state=0).region_table(REFERENCE)
     table.save(tmp_path / "t.npz")
     with pytest.raises(UnreadableFileError, match="not a monitor"):
         Monitor.load(tmp_path / "t.npz")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 from isodepth.errors import InvalidInputError
 from isodepth.plot.regions import (
     difference_plane,
@@ -175,7 +175,7 @@ def test_names_of_columns_are_not_formulas() -> None:
     x, y = pair(2)
     names = ("$x_1", "b$ $")
     comparison = isodepth.compare(
-        Table(x, names), Table(y, names), n_directions=30, scale=None, random_state=0
+        NamedArray(x, names), NamedArray(y, names), n_directions=30, scale=None, random_state=0
     )
     ax = new_axes()
     assert nested_regions(comparison, ax) is ax

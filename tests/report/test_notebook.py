@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 from isodepth.html import table_html
 
 EVIL = "<script>alert(1)</script>"
@@ -20,7 +20,7 @@ def pair():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(80, 2)), rng.normal(size=(70, 2)) + [2, 0]
     y[7, 1] = -9999
-    return Table(x, ("temp", EVIL)), Table(y, ("temp", EVIL))
+    return NamedArray(x, ("temp", EVIL)), NamedArray(y, ("temp", EVIL))
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
 from isodepth.inspection.checks import Check
 from isodepth.inspection.rows import TwoSamples
@@ -31,8 +31,8 @@ QUOTES = "\"'><img src=x onerror=alert(2)>"
 
 def pair(shift: float = 2.0):
     rng = np.random.default_rng(0)
-    x = Table(rng.normal(size=(60, 3)), ("temp", EVIL, QUOTES))
-    y = Table(rng.normal(size=(50, 3)) + [shift, 0, 0], x.columns)
+    x = NamedArray(rng.normal(size=(60, 3)), ("temp", EVIL, QUOTES))
+    y = NamedArray(rng.normal(size=(50, 3)) + [shift, 0, 0], x.columns)
     return x, y
 
 
@@ -49,9 +49,9 @@ def comparison():
 @pytest.fixture(scope="module")
 def monitor():
     rng = np.random.default_rng(0)
-    made = isodepth.Monitor(Table(rng.normal(size=(3000, 2)), (EVIL, "b")), random_state=0)
+    made = isodepth.Monitor(NamedArray(rng.normal(size=(3000, 2)), (EVIL, "b")), random_state=0)
     for shift in (0, 0, 3, 3, 3, 3, 3, 3):
-        made.check(Table(rng.normal(size=(30, 2)) + [0, shift], (EVIL, "b")))
+        made.check(NamedArray(rng.normal(size=(30, 2)) + [0, shift], (EVIL, "b")))
     return made
 
 
@@ -461,7 +461,7 @@ def test_equality_is_not_suggested_if_most_rows_or_values_are_not_compared() -> 
             x, y, n_permutations=19, random_state=0, nan_policy="omit"
         )
         assert not result.significant
-        assert comparison_headline(result, ("X", "Y")).kind == kind
+        assert comparison_headline(result, ("X", "Y")).status == kind
         page = html_report(result)
         assert f'<p class="verdict {kind}">' in page
         assert ("Only 48% of the values of X could be compared." in page) == (kind == "open")
@@ -472,7 +472,7 @@ def test_equality_is_not_suggested_if_most_rows_or_values_are_not_compared() -> 
     result = isodepth.two_sample_test(x, y, n_permutations=19, random_state=0)
     assert [kind.use for kind in result.kinds].count("left out") == 3
     assert unused_part(result, ("X", "Y")) == "Only 40% of the values of X could be compared."
-    assert comparison_headline(result, ("X", "Y")).kind == "open"
+    assert comparison_headline(result, ("X", "Y")).status == "open"
 
 
 @pytest.mark.usefixtures("without_pictures")

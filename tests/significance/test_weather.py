@@ -9,16 +9,16 @@ import pytest
 
 import isodepth
 from isodepth.data.files.readers import ReadOptions, read_table
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "weather"
 
 
-def month(name: str) -> tuple[np.ndarray, Table]:
+def month(name: str) -> tuple[np.ndarray, NamedArray]:
     """The day of each row, and all other columns."""
     points, names = read_table(FOLDER / f"{name}.csv", ReadOptions(missing=True)).numbers
     assert names[0] == "day"
-    return points[:, 0], Table(points[:, 1:], names[1:])
+    return points[:, 0], NamedArray(points[:, 1:], names[1:])
 
 
 @pytest.mark.parametrize("faults", [0, 10])

@@ -199,7 +199,7 @@ def test_distances_use_the_numbers(form: str, tmp_path: Path) -> None:
     with pytest.warns(isodepth.ColumnWarning, match="compares the numeric columns.*site"):
         isodepth.distance(x, y, **options)
     with pytest.raises(isodepth.IsodepthError, match=r"'(site|price|ok)'"):
-        isodepth.Metric(**options).table(x)
+        isodepth.Metric(**options).region_table(x)
 
 
 def test_without_a_numeric_column() -> None:

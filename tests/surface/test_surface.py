@@ -69,7 +69,7 @@ def test_modules_list_only_public_names(name: str) -> None:
 
 
 def test_internal_names_have_an_underscore() -> None:
-    assert not {"TableStack", "Source", "FittedMetric"} & {*isodepth.__all__}
+    assert not {"RegionTables", "Source", "FittedMetric"} & {*isodepth.__all__}
     public = {"n_rows", "n_features", "columns", "dtype", "weighted", "chunk_rows"}
     assert {name for name in dir(isodepth.scan([[[0.0]]])) if not name.startswith("_")} == public
     internal = {

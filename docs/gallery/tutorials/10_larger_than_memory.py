@@ -61,7 +61,7 @@ def months():
         yield pd.read_parquet(path)
 
 
-table = isodepth.Metric(levels=20, refine=0, **options).table(isodepth.scan(months))
+table = isodepth.Metric(levels=20, refine=0, **options).region_table(isodepth.scan(months))
 print(table)
 
 # %%

@@ -26,7 +26,7 @@ LARGE_BYTES = 1 << 28
 
 
 def compare_tables(
-    paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options
+    paths: Sequence[str], reading: cli.ReadingOptions, settings: Options, test: Options
 ) -> tuple[Any, Options]:
     """Compare two tables in files.
 
@@ -42,7 +42,7 @@ def compare_tables(
 
 
 def read_two_tables(
-    paths: Sequence[str], reading: cli.Reading, test: Options
+    paths: Sequence[str], reading: cli.ReadingOptions, test: Options
 ) -> tuple[Any, Any, Options, Options]:
     """Read two tables, and the column of their blocks.
 
@@ -67,7 +67,9 @@ def read_two_tables(
     return x, y, {**test, "blocks": blocks}, about
 
 
-def compare_samples(x: Any, y: Any, reading: cli.Reading, settings: Options, test: Options) -> Any:
+def compare_samples(
+    x: Any, y: Any, reading: cli.ReadingOptions, settings: Options, test: Options
+) -> Any:
     """Compare two samples, or only test them if they have no numeric column.
 
     Without a test (0 permutations), samples without a numeric column raise NotNumbersError.
@@ -94,7 +96,7 @@ def compare_samples(x: Any, y: Any, reading: cli.Reading, settings: Options, tes
 @cli.permutation_options(0)
 @cli.report_option
 def compare(
-    x: str, y: str, page: str | None, reading: cli.Reading, settings: Options, test: Options
+    x: str, y: str, page: str | None, reading: cli.ReadingOptions, settings: Options, test: Options
 ) -> Answer:
     """Compare two tables.
 
@@ -119,8 +121,8 @@ def compare(
 
 
 def _answer(
-    result: Any, about: Options, files: Sequence[str], reading: cli.Reading, scale: str | None,
-    page: str | None,
+    result: Any, about: Options, files: Sequence[str], reading: cli.ReadingOptions,
+    scale: str | None, page: str | None,
 ) -> Answer:  # fmt: skip
     """Return the output of the command `compare` or `test`: printed lines and JSON content."""
     from isodepth.report.comparison import comparison_content, comparison_lines
@@ -152,7 +154,7 @@ def _is_large(path: str) -> bool:
     return os.path.isdir(path) or (os.path.isfile(path) and os.path.getsize(path) > LARGE_BYTES)
 
 
-def _scanned(paths: Sequence[str], reading: cli.Reading, blocks: str | None) -> list[Any]:
+def _scanned(paths: Sequence[str], reading: cli.ReadingOptions, blocks: str | None) -> list[Any]:
     """Open tables that are read in chunks, with the columns that the options select."""
     refused = {
         "--drop-text": (reading.drop_text, "name the columns in --drop"),
@@ -173,7 +175,7 @@ def _scanned(paths: Sequence[str], reading: cli.Reading, blocks: str | None) -> 
 
 
 def _compare_chunks(
-    paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options
+    paths: Sequence[str], reading: cli.ReadingOptions, settings: Options, test: Options
 ) -> Any:
     from isodepth.data.progress import progress_bar
     from isodepth.metric.chunked.entry import compare
@@ -220,7 +222,7 @@ def _compare_chunks(
 @cli.report_option
 def test(
     x: str, y: str, page: str | None, max_changed: float | None, alpha: float | None,
-    reading: cli.Reading, settings: Options, test: Options,
+    reading: cli.ReadingOptions, settings: Options, test: Options,
 ) -> Answer:  # fmt: skip
     """Test whether two tables differ significantly.
 
@@ -279,7 +281,7 @@ def test(
 @click.pass_context
 def report(
     ctx: click.Context, files: tuple[str, ...], page: str, by: str | None,
-    reading: cli.Reading, settings: Options, test: Options,
+    reading: cli.ReadingOptions, settings: Options, test: Options,
 ) -> Answer:  # fmt: skip
     """Write a report as one self-contained HTML file.
 

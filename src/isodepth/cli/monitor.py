@@ -18,7 +18,7 @@ from isodepth.cli.commands import Answer, Command
 from isodepth.cli.tables import _natural, frames_of, label_column, open_sources, read_tables
 from isodepth.data.export import document
 from isodepth.data.files.input_file import table_files
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 
 # Number of attempts to check a batch. An attempt fails if another process changes the file of the
@@ -49,7 +49,7 @@ def monitor() -> None:
 @cli.settings_options(only=("random_state",))
 def fit(
     reference: str, output: str, overwrite: bool, blocks: str | None, groups: str | None,
-    reading: cli.Reading, settings: dict[str, Any], **alarms: Any,
+    reading: cli.ReadingOptions, settings: dict[str, Any], **alarms: Any,
 ) -> Answer:  # fmt: skip
     """Fit a monitor to a table of undrifted rows.
 
@@ -87,7 +87,7 @@ def fit(
 @cli.reading_options(nan_policy=False)
 def check(
     monitor: str, batches: tuple[str, ...], group: str | None, label: str | None,
-    max_changed: float | None, alpha: float | None, reading: cli.Reading,
+    max_changed: float | None, alpha: float | None, reading: cli.ReadingOptions,
 ) -> Answer:  # fmt: skip
     """Check the next batches; exit code 1 for an alarm.
 
@@ -141,7 +141,7 @@ def _exceeds(verdict: isodepth.Verdict, max_changed: float | None, alpha: float 
 
 
 def _check(
-    monitor: str, batch: str, group: str | None, label: str | None, reading: cli.Reading
+    monitor: str, batch: str, group: str | None, label: str | None, reading: cli.ReadingOptions
 ) -> isodepth.Verdict:
     sources = open_sources([batch])
     for left in reversed(range(_ATTEMPTS)):
@@ -160,7 +160,7 @@ def _check(
     raise AssertionError
 
 
-def _batch(sources: Any, reading: cli.Reading, fitted: isodepth.Monitor) -> Any:
+def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) -> Any:
     """Read a batch for the monitor `fitted`.
 
     By default only the columns of the reference are read. If the batch does not have all of them,
@@ -181,7 +181,7 @@ def _batch(sources: Any, reading: cli.Reading, fitted: isodepth.Monitor) -> Any:
         # A column of the reference is missing. Read all columns, so that the monitor reports which
         # columns differ.
         (found,) = read_tables(sources, reading, text=text)
-    if special or not isinstance(found.mixed, Table):
+    if special or not isinstance(found.mixed, NamedArray):
         return found.frame
     return found.numbers
 

@@ -113,7 +113,7 @@ def _settings_of(values: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass
-class Reading:
+class ReadingOptions:
     """Options for reading tables, and the names of the columns that were left out."""
 
     columns: tuple[str, ...] = ()
@@ -160,7 +160,7 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
             "--nan-policy", type=click.Choice(NAN_POLICIES), default="omit", show_default=True,
             help="Refuse missing values, or accept them (distances drop their rows).",
         )  # fmt: skip
-    return _together("reading", lambda values: Reading(**values), made)
+    return _together("reading", lambda values: ReadingOptions(**values), made)
 
 
 def permutation_options(permutations: int, least: int = 0) -> Any:

@@ -31,7 +31,7 @@ _LEAST_DEEP = 5
 @cli.settings_options(without=("refine",), scales=("pooled", "none"), levels="20")
 @click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv).")
 def pairwise(
-    samples: tuple[str, ...], by: str | None, output: str | None, reading: cli.Reading,
+    samples: tuple[str, ...], by: str | None, output: str | None, reading: cli.ReadingOptions,
     settings: dict[str, Any],
 ) -> Answer:  # fmt: skip
     """Compute the distances between many samples.
@@ -106,7 +106,7 @@ def _summary(matrix: Any, scale: str | None) -> list[str]:
 @cli.settings_options(only=("depth", "n_directions", "random_state"))
 @click.option("-o", "--output", metavar="FILE", help="Write the depths (.csv).")
 def depth(
-    table: str, reference: str | None, output: str | None, reading: cli.Reading,
+    table: str, reference: str | None, output: str | None, reading: cli.ReadingOptions,
     settings: dict[str, Any],
 ) -> Answer:  # fmt: skip
     """Compute a depth for each row of a table.
@@ -151,7 +151,7 @@ def depth(
     return Answer(lines + _files(reading, output), content)
 
 
-def _files(reading: cli.Reading, output: str | None) -> list[str]:
+def _files(reading: cli.ReadingOptions, output: str | None) -> list[str]:
     """Return output lines that name the columns that were left out, and the file `output`."""
     lines = [f"left out       {', '.join(reading.left_out)}"] if reading.left_out else []
     return lines + ([f"written to     {output}"] if output else [])

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from isodepth.cli.commands import note
-from isodepth.cli.options import Reading
+from isodepth.cli.options import ReadingOptions
 from isodepth.data.arrays import listed, numbered
 from isodepth.data.files.input_file import STDIN, InputFile, open_input, refuse, table_files
 from isodepth.data.files.readers import ReadOptions, ReadResult, read_table, unknown_column
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 from isodepth.data.validation import read_sample
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
@@ -28,7 +28,7 @@ def open_sources(paths: Sequence[str]) -> list[InputFile]:
 
 def read_tables(
     sources: Sequence[InputFile],
-    reading: Reading,
+    reading: ReadingOptions,
     *,
     without: Sequence[str | None] = (),
     text: str = "raise",
@@ -88,7 +88,7 @@ def _check_values(table: ReadResult, nan_policy: str, text: str) -> None:
         note(f"dropped {sample.missing} of {path}")
 
 
-def _check_column_names(results: Sequence[ReadResult], reading: Reading) -> None:
+def _check_column_names(results: Sequence[ReadResult], reading: ReadingOptions) -> None:
     """Raise an error if an option names a column that no table has."""
     frame = results[0].frame
     names = getattr(frame, "column_names", None) or numbered(np.atleast_2d(frame).shape[1])
@@ -103,11 +103,11 @@ def _check_column_names(results: Sequence[ReadResult], reading: Reading) -> None
 
 
 def frames_of(results: Sequence[ReadResult], kinds: Any) -> list[Any]:
-    """Return the data of each file: a `Table` of numbers if all columns of all files are numeric.
+    """Return the data of each file: a `NamedArray` if all columns of all files are numeric.
 
     If a column is not numeric, or `kinds` is set, return `ReadResult.frame` of each file instead.
     """
-    mixed = kinds or any(not isinstance(each.mixed, Table) for each in results)
+    mixed = kinds or any(not isinstance(each.mixed, NamedArray) for each in results)
     return [each.frame if mixed else each.numbers for each in results]
 
 
@@ -142,7 +142,7 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
 
 
 def read_samples(
-    paths: Sequence[str], reading: Reading, by: str | None, text: str = "raise"
+    paths: Sequence[str], reading: ReadingOptions, by: str | None, text: str = "raise"
 ) -> tuple[list[str], list[Any]]:
     """Return the names and the tables of samples, one per file or one per group of rows.
 
@@ -161,11 +161,11 @@ def read_samples(
     results = read_tables(sources, reading, without=[by], text=text)
     (table,) = frames_of(results, reading.kinds)
     groups = {str(label): labels == label for label in np.unique(labels)}
-    if not isinstance(table, Table):
+    if not isinstance(table, NamedArray):
         return list(groups), [table.filter(mine) for mine in groups.values()]
     points, columns = table
     parts = [points[mine] for mine in groups.values()]
-    return list(groups), [part if columns is None else Table(part, columns) for part in parts]
+    return list(groups), [part if columns is None else NamedArray(part, columns) for part in parts]
 
 
 def _natural(text: str) -> list[Any]:

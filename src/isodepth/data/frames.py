@@ -28,7 +28,7 @@ from isodepth.errors import InvalidInputError, NotNumbersError
 Names = tuple[str, ...] | None
 
 
-class Table(NamedTuple):
+class NamedArray(NamedTuple):
     """Array with names of its columns, accepted like a data frame.
 
     Attributes
@@ -39,7 +39,7 @@ class Table(NamedTuple):
     Examples
     --------
     >>> import numpy as np, isodepth
-    >>> X = Table(np.array([[0.0, 1.0], [2.0, 3.0]]), ("temp", "wind"))
+    >>> X = NamedArray(np.array([[0.0, 1.0], [2.0, 3.0]]), ("temp", "wind"))
     >>> isodepth.compare(X, X).columns
     ('temp', 'wind')
     """
@@ -53,8 +53,8 @@ class Table(NamedTuple):
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether an object is a `Table`, or an eager or lazy frame that narwhals supports."""
-    if isinstance(X, Table):
+    """Return whether an object is a `NamedArray`, or a frame that narwhals supports."""
+    if isinstance(X, NamedArray):
         return True
     if X is None or isinstance(X, np.ndarray | list | tuple):
         return False
@@ -72,7 +72,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
 
     Parameters
     ----------
-    X : Table, or an eager frame of a library that narwhals supports
+    X : NamedArray, or an eager frame of a library that narwhals supports
         Columns of numbers; missing values become NaN.
     name : str
         Name of `X` in error messages.
@@ -92,7 +92,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
     >>> read_frame(pd.DataFrame([[1.0, 2.0]], columns=[7, 3]), "X")[1]
     ('7', '3')
     """
-    if isinstance(X, Table):
+    if isinstance(X, NamedArray):
         return X.points, None if X.columns is None else column_names(X.columns, name)
     import narwhals as nw
 
@@ -156,7 +156,7 @@ def with_nan(X: Any) -> Any:
 
 def labels_of(X: Any) -> Names:
     """Return the labels of the columns of an eager frame as strings; None for other objects."""
-    if isinstance(X, Table):
+    if isinstance(X, NamedArray):
         return X.columns
     if not is_frame(X) or callable(getattr(X, "collect", None)):
         return None
@@ -184,14 +184,14 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
 
     Returns
     -------
-    X : the same object, or a Table with the columns in the order of `names`
+    X : the same object, or a NamedArray with the columns in the order of `names`
 
     Examples
     --------
     >>> import numpy as np
-    >>> in_order(Table(np.array([[1.0, 2.0]]), ("b", "a")), ("a", "b"), "Y", "X")
-    Table(points=array([[2., 1.]]), columns=('a', 'b'))
-    >>> in_order(Table(np.array([[1.0, 2.0]]), ("b", "c")), ("a", "b"), "july", "june")
+    >>> in_order(NamedArray(np.array([[1.0, 2.0]]), ("b", "a")), ("a", "b"), "Y", "X")
+    NamedArray(points=array([[2., 1.]]), columns=('a', 'b'))
+    >>> in_order(NamedArray(np.array([[1.0, 2.0]]), ("b", "c")), ("a", "b"), "july", "june")
     Traceback (most recent call last):
     ...
     isodepth.errors.InvalidInputError: june and july name their columns differently: 'a' is only \
@@ -210,7 +210,7 @@ in june, 'c' is only in july; select columns that both have
     # Selecting columns may give a column-major array, which is copied to row-major order.
     places = {name: place for place, name in enumerate(labels)}
     points = np.ascontiguousarray(points[:, [places[name] for name in names]])
-    return Table(points, None if _counts(names) else names)
+    return NamedArray(points, None if _counts(names) else names)
 
 
 def _matched_by_position(labels: tuple[str, ...], names: tuple[str, ...]) -> bool:
@@ -250,10 +250,10 @@ def common_columns(X: Any, Y: Any) -> tuple[Any, Any, tuple[tuple[str, ...], tup
 
 
 def select_columns(X: Any, names: tuple[str, ...]) -> Any:
-    """Return the columns of a Table or an eager data frame, selected and ordered by `names`."""
+    """Return the columns of a `NamedArray` or an eager data frame in the order of `names`."""
     labels = labels_of(X) or ()
-    if isinstance(X, Table):
-        return Table(X.points[:, [labels.index(name) for name in names]], names)
+    if isinstance(X, NamedArray):
+        return NamedArray(X.points[:, [labels.index(name) for name in names]], names)
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True)

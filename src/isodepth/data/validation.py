@@ -59,7 +59,7 @@ def refuse_chunks(X: Any, what: str) -> None:
     if is_chunked(X):
         raise InvalidInputError(
             f"{what} needs all rows in memory, got {X!r:.80}; pass an array of some rows, or use "
-            "distance, compare, Metric.table, region_tables, pairwise or Monitor"
+            "distance, compare, Metric.region_table, region_tables, pairwise or Monitor"
         )
 
 

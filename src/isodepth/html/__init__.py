@@ -72,7 +72,7 @@ def notebook_html(
     """
     style = files("isodepth.html").joinpath("templates", "notebook.css").read_text("utf-8")
     variables = {
-        "style": Markup(style), "verdict": {"sentence": sentence, "kind": status},
+        "style": Markup(style), "verdict": {"sentence": sentence, "status": status},
         "remarks": remarks, "paragraphs": paragraphs, "changes": changes, "rows": rows,
         "columns": columns, "lines": lines,
     }  # fmt: skip

@@ -16,7 +16,7 @@ from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.pooled import column_type
 from isodepth.data.columns.values import strings_of
-from isodepth.data.frames import Table, is_frame, object_numbers
+from isodepth.data.frames import NamedArray, is_frame, object_numbers
 from isodepth.data.missing import TELLING, share_z
 from isodepth.inspection.rows import TwoSamples, category_codes
 
@@ -194,7 +194,9 @@ def _stored_columns(
     X: Any, Y: Any, samples: TwoSamples
 ) -> list[tuple[ColumnKind, tuple[Any, Any]]]:
     """Return the columns of data frames as narwhals series; [] for arrays."""
-    if not samples.kinds or any(isinstance(each, Table) or not is_frame(each) for each in (X, Y)):
+    if not samples.kinds or any(
+        isinstance(each, NamedArray) or not is_frame(each) for each in (X, Y)
+    ):
         return []
     import narwhals as nw
 

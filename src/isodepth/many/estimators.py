@@ -23,8 +23,8 @@ from isodepth.data.validation import check_choice, refuse_chunks
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.many.collections import as_list, prepare_group, with_shared_scale
 from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_LEVELS, fit_tables, table_metric
+from isodepth.metric.region_table import RegionTables, check_comparable, fill_distances
 from isodepth.metric.settings import STORAGES, Precision, with_metric_options
-from isodepth.metric.table import TableStack, check_comparable, fill_distances
 
 _NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
 
@@ -52,7 +52,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     random_state: Any = None
     n_jobs: int | None = None
 
-    def _fit_tables(self, X: Any, count: int | None = None) -> TableStack:
+    def _fit_tables(self, X: Any, count: int | None = None) -> RegionTables:
         """Set the attribute `metric_`, and return the region tables of the first `count` bags.
 
         The seed, the scale and the dtype of `metric_` are fixed, so that later tables are
@@ -74,7 +74,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self._first = stack[0]
         return stack
 
-    def _tables(self, X: Any) -> TableStack:
+    def _tables(self, X: Any) -> RegionTables:
         check_is_fitted(self)
         columns = self._first.columns
         bags = as_list(X, "X")

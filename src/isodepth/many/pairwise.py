@@ -30,13 +30,13 @@ from isodepth.many.collections import (
 )
 from isodepth.many.matrix import DistanceMatrix
 from isodepth.metric.fitted import fit_for_one_sample
+from isodepth.metric.region_table import RegionTable, RegionTables, check_comparable, fill_distances
 from isodepth.metric.settings import (
     Precision,
     TableOptions,
     check_for_tables,
     with_metric_options,
 )
-from isodepth.metric.table import RegionTable, TableStack, check_comparable, fill_distances
 
 #: Default number of levels, that is of nested regions, in a region table.
 TABLE_LEVELS = 20
@@ -73,7 +73,7 @@ def region_tables(
     progress: bool = False,
     storage: Precision = "float64",
     **options: Unpack[TableOptions],
-) -> TableStack:
+) -> RegionTables:
     """Compute the region tables of many samples in parallel.
 
     A region table contains the support values of the nested trimmed regions of a sample, at L
@@ -104,7 +104,7 @@ def region_tables(
 
     Returns
     -------
-    tables : TableStack
+    tables : RegionTables
         A sequence of N :class:`RegionTable`, with `values` of shape (N, L, 2K).
 
     Examples
@@ -208,7 +208,9 @@ def pairwise(
         raise InvalidInputError(f"samples and other must both be tables or samples, got {kinds}")
     if are_tables[0]:
         n_jobs = _n_jobs_for_tables(weights, options)
-        stacks = [TableStack._of(*each) for each in zip(inputs, ("samples", "other"), strict=False)]
+        stacks = [
+            RegionTables._of(*each) for each in zip(inputs, ("samples", "other"), strict=False)
+        ]
     else:
         metric = table_metric(options)
         n_jobs = metric.n_jobs
@@ -229,7 +231,7 @@ def _fit_stacks(
     metric: Metric,
     storage: Precision,
     progress: bool,
-) -> list[TableStack]:
+) -> list[RegionTables]:
     """Compute the region tables of one or two collections of samples, with the same settings."""
     mine, theirs = (weights, None) if len(inputs) == 1 else split_weights(weights)
     groups = [prepare_group(inputs[0], mine, metric)]
@@ -241,7 +243,7 @@ def _fit_stacks(
 
 def fit_tables(
     group: SampleGroup, metric: Metric, storage: Precision, progress: bool
-) -> TableStack:
+) -> RegionTables:
     """Compute the region tables of a group of samples.
 
     `storage` is the dtype of the tables. If `progress`, a progress bar is shown.
@@ -256,7 +258,7 @@ def fit_tables(
 
 def _tables_of_arrays(
     group: SampleGroup, metric: Metric, storage: Precision, advance: Callable[[int], None]
-) -> tuple[TableStack, list[Sample]]:
+) -> tuple[RegionTables, list[Sample]]:
     """Compute the region tables of samples in memory.
 
     Threads process samples in parallel, or the directions of one sample if there are few samples.
@@ -285,13 +287,13 @@ def _tables_of_arrays(
 
     simplices = thread_map(fit, range(len(samples)), workers)
     settings = fitted._table_settings(str(first.dtype))
-    stack = TableStack(values, settings, first.shape[1], group.columns, scale=metric.scale)
+    stack = RegionTables(values, settings, first.shape[1], group.columns, scale=metric.scale)
     return stack, [sample for sample in simplices if sample is not None]
 
 
 def _tables_of_chunks(
     group: SampleGroup, metric: Metric, storage: Precision, advance: Callable[[int], None]
-) -> tuple[TableStack, list[Sample]]:
+) -> tuple[RegionTables, list[Sample]]:
     """Compute the region tables of samples that are read in chunks, one after the other.
 
     The arguments and results are those of `_tables_of_arrays`, but the returned list of samples is
@@ -299,9 +301,9 @@ def _tables_of_chunks(
     """
     tables = []
     for sample, weights in zip(group.samples, group.weights, strict=True):
-        tables.append(metric.table(sample, weights=weights, storage=storage))
+        tables.append(metric.region_table(sample, weights=weights, storage=storage))
         advance(1)
-    return TableStack._of(tables, group.name), []
+    return RegionTables._of(tables, group.name), []
 
 
 def _n_jobs_for_tables(weights: Any, options: Mapping[str, Any]) -> int | None:

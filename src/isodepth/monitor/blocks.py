@@ -17,7 +17,7 @@ from isodepth.api import Metric
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.geometry.scaling import column_units
-from isodepth.metric.table import RegionTable
+from isodepth.metric.region_table import RegionTable
 from isodepth.monitor.functions import Batch, Counts, Functions, total
 from isodepth.monitor.windows import Evidence, pvalue_of
 from isodepth.significance.fisher import log_pvalues
@@ -231,4 +231,4 @@ def _region_tables(
         q=2, n_directions=200, directions="orthogonal", levels=20, refine=0, scale=scale,
         random_state=seed,
     )  # fmt: skip
-    return [metric.table(points) for points in samples]
+    return [metric.region_table(points) for points in samples]

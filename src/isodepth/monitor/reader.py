@@ -13,7 +13,7 @@ import numpy as np
 
 from isodepth.data.arrays import FEW, column_labels, listed
 from isodepth.data.columns.kinds import ColumnKind, MixedFrames, category_values, split_columns
-from isodepth.data.frames import Names, Table, in_order, labels_of, select_columns
+from isodepth.data.frames import NamedArray, Names, in_order, labels_of, select_columns
 from isodepth.data.validation import OMIT_HINT, check_same_width, is_chunked, read_sample
 from isodepth.errors import InvalidInputError
 from isodepth.metric.chunked.reading import load_mixed_rows, load_rows, row_chunks
@@ -127,7 +127,7 @@ class BatchReader:
     def _matched(self, batch: Any) -> Any:
         """Select the columns of the reference by name, in its order; others are ignored."""
         labels = labels_of(batch)
-        if self.categories and (labels is None or isinstance(batch, Table)):
+        if self.categories and (labels is None or isinstance(batch, NamedArray)):
             raise InvalidInputError(
                 f"the reference has categories ({', '.join(self.categories)}), but the batch "
                 f"({type(batch).__name__}) is not a data frame; pass a data frame"

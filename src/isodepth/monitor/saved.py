@@ -17,7 +17,7 @@ from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.files import output
 from isodepth.data.files.records import FieldNames, packed, unpacked
 from isodepth.errors import InvalidOptionError, UnreadableFileError
-from isodepth.metric.table import RegionTable
+from isodepth.metric.region_table import RegionTable
 from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader

@@ -66,7 +66,7 @@ def _pair_html(result: PairResult) -> str:
         lines.append(f"The first {_MAX_ROWS} of {len(rows)} rows; suspicious_rows() has all.")
     return notebook_html(
         headline.sentence,
-        headline.kind,
+        headline.status,
         remarks=remarks(result, rows, ("X", "Y")),
         paragraphs=list(filter(None, [share_sentence(test), *_typical_texts(result, samples)])),
         changes=change_entries(
@@ -129,5 +129,5 @@ def _monitor_html(monitor: MonitorLike) -> str:
     if len(monitor.verdicts) > len(verdicts):
         lines.insert(0, f"The last {len(verdicts)} batches; to_frame() has all that are stored.")
     return notebook_html(
-        headline.sentence, headline.kind, columns=columns if verdicts else None, lines=lines
+        headline.sentence, headline.status, columns=columns if verdicts else None, lines=lines
     )

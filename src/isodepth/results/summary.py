@@ -34,7 +34,7 @@ class Headline(NamedTuple):
     """Headline of a report and its status: "differs", "alike" or "open" (undecided)."""
 
     sentence: str
-    kind: str
+    status: str
 
 
 def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
@@ -70,8 +70,8 @@ def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
         text = f"{x} and {y} are at distance {result.distance:.3g}, not tested{ending}."
         return Headline(text, "open")
     # Equality is not suggested if most of the data could not be compared.
-    kind = "differs" if test.significant else "open" if unused_part(result, names) else "alike"
-    return Headline(f"{test._headline_about(names)}.", kind)
+    status = "differs" if test.significant else "open" if unused_part(result, names) else "alike"
+    return Headline(f"{test._headline_about(names)}.", status)
 
 
 def get_test(result: PairResult) -> TwoSampleTestLike | None:

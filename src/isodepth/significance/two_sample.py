@@ -12,7 +12,7 @@ import numpy as np
 
 from isodepth.data.arrays import describe, listed
 from isodepth.data.columns.kinds import column_lines
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import (
     MOST,
@@ -514,7 +514,7 @@ def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -
     fixed = replace(metric, directions=rows.directions, scale=scale)
     missing = np.isnan(rows.columns)
     filled = np.where(missing, np.nanmedian(rows.columns, axis=1, keepdims=True), rows.columns)
-    x, y = (Table(part, rows.names) for part in np.split(filled.T, [rows.n_x]))
+    x, y = (NamedArray(part, rows.names) for part in np.split(filled.T, [rows.n_x]))
     return compare_arrays(fixed, x, y)
 
 

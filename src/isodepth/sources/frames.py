@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.data.arrays import is_missing, numbered
 from isodepth.data.files.csv_files import MISSING_WORDS
-from isodepth.data.frames import Table, is_frame, object_numbers
+from isodepth.data.frames import NamedArray, is_frame, object_numbers
 from isodepth.errors import InvalidInputError
 
 _NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
@@ -41,7 +41,7 @@ def class_of_type(type_: str) -> str | None:
 
 def has_other_types(table: Any) -> bool:
     """Return whether a table is an eager data frame with columns that are not numbers."""
-    if isinstance(table, Table) or not is_frame(table) or hasattr(table, "collect"):
+    if isinstance(table, NamedArray) or not is_frame(table) or hasattr(table, "collect"):
         return False
     import narwhals as nw
 
@@ -76,8 +76,8 @@ def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:
     """
     import pyarrow as pa
 
-    if isinstance(table, Table) or not is_frame(table):
-        points, names = table if isinstance(table, Table) else (np.asarray(table), None)
+    if isinstance(table, NamedArray) or not is_frame(table):
+        points, names = table if isinstance(table, NamedArray) else (np.asarray(table), None)
         if points.ndim != 2:
             raise InvalidInputError(
                 f"{origin} must be a table of shape (n points, d columns), got an array of shape "

@@ -24,7 +24,7 @@ from isodepth.data.files.readers import (
     refuse_damaged,
     without_index,
 )
-from isodepth.data.frames import Table, is_frame
+from isodepth.data.frames import NamedArray, is_frame
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError
 from isodepth.sources.frames import arrow_table, class_of_type
@@ -45,8 +45,9 @@ def scan(
     """Create a source: a sample that is read in chunks, because it does not fit into memory.
 
     A source replaces an array or a data frame in :func:`isodepth.distance`,
-    :func:`isodepth.compare`, :func:`isodepth.two_sample_test`, :meth:`isodepth.Metric.table`,
-    :func:`isodepth.region_tables` and :func:`isodepth.pairwise`. `scan` itself reads only the
+    :func:`isodepth.compare`, :func:`isodepth.two_sample_test`,
+    :meth:`isodepth.Metric.region_table`, :func:`isodepth.region_tables` and
+    :func:`isodepth.pairwise`. `scan` itself reads only the
     headers of files, and the first nonempty chunk of a function.
 
     Columns may contain numbers, strings, booleans, dates and missing values. Functions that compare
@@ -121,10 +122,12 @@ def _parts_and_label(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
     `any_dtype` is true if chunks that a function returns may have different dtypes.
     """
     if isinstance(data, Source):
-        raise InvalidInputError("data is already a source; pass it to distance or Metric.table")
+        raise InvalidInputError(
+            "data is already a source; pass it to distance or Metric.region_table"
+        )
     if type(data).__module__.partition(".")[0] in ("dask", "dask_expr"):
         return dask_parts(data), f"Dask {type(data).__name__}"
-    several = isinstance(data, list | tuple) and not isinstance(data, Table)
+    several = isinstance(data, list | tuple) and not isinstance(data, NamedArray)
     items = list(data) if several else [data]
     label = f"list of {len(items)}" if several else "array"
     if not items:
@@ -176,7 +179,7 @@ class FilePart(Part):
         try:
             for table in self._read(file, rows, raw):
                 yield table, origin, first
-                first += len(table.points if isinstance(table, Table) else table)
+                first += len(table.points if isinstance(table, NamedArray) else table)
         except Exception as error:
             refuse_damaged(file._replace(path=Path(origin)), error)
 
@@ -207,7 +210,7 @@ class FilePart(Part):
                     yield strings.rename_columns(list(self.labels))
                 return
             for values in csv_chunks(file, form, indices, rows):
-                yield Table(values, tuple(self.labels))
+                yield NamedArray(values, tuple(self.labels))
         elif file.ending == ".parquet":
             import pyarrow as pa
 
@@ -255,7 +258,7 @@ def _parts_of(file: InputFile) -> list[Part]:
         array = array_of(file)
         if array.ndim != 2:
             refuse(file.path, f"it holds an array of shape {array.shape}, not a table")
-        return [FilePart.like(Table(array, None), path, path, len(array))]
+        return [FilePart.like(NamedArray(array, None), path, path, len(array))]
     try:
         with open_parquet(file) as reader:
             schema, counts = reader.schema_arrow, parquet_row_counts(reader)
@@ -310,7 +313,9 @@ def dask_parts(data: Any) -> list[Part]:
         counts = [np.nan] * len(delayed)
     else:
         array = data.rechunk({1: -1})
-        whole = Part.like(Table(np.empty((0, data.shape[1]), data.dtype), None), "", None, None)
+        whole = Part.like(
+            NamedArray(np.empty((0, data.shape[1]), data.dtype), None), "", None, None
+        )
         counts, delayed = array.chunks[0], array.to_delayed().ravel()
     return [
         DelayedPart(

@@ -16,7 +16,7 @@ import numpy as np
 from isodepth.data.arrays import listed, numbered
 from isodepth.data.files.input_file import refuse
 from isodepth.data.frames import (
-    Table,
+    NamedArray,
     differing,
     is_frame,
     labels_of,
@@ -333,7 +333,7 @@ class Part:
 
         `table` is a pyarrow table, or an array with the names of its columns or None.
         """
-        if not isinstance(table, Table):
+        if not isinstance(table, NamedArray):
             others = {
                 field.name: str(field.type)
                 for field in table.schema
@@ -416,18 +416,18 @@ def _numbers_and_names(table: Any, origin: str) -> tuple[np.ndarray, tuple[str, 
 
 
 def _numbers_or_frame(table: Any, origin: str) -> Any:
-    """Return a `Table` of numbers, or a pyarrow table if some columns are not numeric."""
+    """Return a `NamedArray` of numbers, or a pyarrow table if some columns are not numeric."""
     if has_other_types(table):
         frame = arrow_table(table, origin)
         if any(class_of_type(str(type_)) != "numbers" for type_ in frame.schema.types):
             return frame
-    return Table(*_numbers_and_names(table, origin))
+    return NamedArray(*_numbers_and_names(table, origin))
 
 
 def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
     """Return one part per nonempty array or data frame. If all are empty, return one empty part."""
     read = [_numbers_or_frame(table, name) for table, name in zip(tables, names, strict=True)]
-    sizes = [len(each.points if isinstance(each, Table) else each) for each in read]
+    sizes = [len(each.points if isinstance(each, NamedArray) else each) for each in read]
     parts = [
         replace(Part.like(table, name, table, size), place=place)
         for place, (table, name, size) in enumerate(zip(read, names, sizes, strict=True))
@@ -449,9 +449,9 @@ def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
         )
     for number, chunk in enumerate(chunks):
         table = _numbers_or_frame(chunk, f"chunk {number}")
-        if len(table.points if isinstance(table, Table) else table):
+        if len(table.points if isinstance(table, NamedArray) else table):
             part = CallPart.like(table, label, make, None)
-            single = isinstance(table, Table) and table.points.dtype == np.float32
+            single = isinstance(table, NamedArray) and table.points.dtype == np.float32
             return replace(part, only_single=not any_dtype and single)
     raise InvalidInputError(f"{label} returns no rows; a sample needs at least one row")
 

@@ -13,7 +13,7 @@ from isodepth.data.columns.pooled import PooledColumn, column_type
 from isodepth.data.columns.rules import SINCE_1970, Reading, read_column
 from isodepth.data.columns.values import strings_of
 from isodepth.data.frames import (
-    Table,
+    NamedArray,
     column_names,
     common_columns,
     differing,
@@ -343,7 +343,7 @@ def matched_frames(X: Any, Y: Any, kinds: Mapping[str, Any] | None) -> MatchedFr
 
 def _stored_kinds(frame: Any) -> dict[str, str]:
     """Return the kind of each column of a data frame, from its type alone."""
-    if isinstance(frame, Table):
+    if isinstance(frame, NamedArray):
         return dict.fromkeys(frame.columns or (), "numeric")
     import narwhals as nw
 
@@ -420,7 +420,7 @@ def _kinds_error(message: str) -> InvalidOptionError:
 def _narwhals_frames(samples: Sequence[Any]) -> list[Any] | None:
     """Return the samples as narwhals frames; None if any sample is not an eager data frame."""
     for each in samples:
-        if isinstance(each, Table) or not is_frame(each) or hasattr(each, "__dask_graph__"):
+        if isinstance(each, NamedArray) or not is_frame(each) or hasattr(each, "__dask_graph__"):
             return None
     import narwhals as nw
 

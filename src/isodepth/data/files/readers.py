@@ -24,7 +24,7 @@ from isodepth.data.files.input_file import (
     read_npy_header,
     refuse,
 )
-from isodepth.data.frames import Names, Table, read_frame
+from isodepth.data.frames import NamedArray, Names, read_frame
 from isodepth.errors import InvalidOptionError, IsodepthError
 
 # Maximum number of columns for which an error message suggests --drop with their names.
@@ -86,21 +86,23 @@ class ReadResult:
     path: Path = Path()
 
     @cached_property
-    def numbers(self) -> Table:
-        """Table of the numeric columns without booleans, with NaN for missing values.
+    def numbers(self) -> NamedArray:
+        """Numeric columns without booleans, with NaN for missing values.
 
         The table may have no columns.
         """
         if isinstance(self.frame, np.ndarray):
-            return Table(self.frame, self.columns)
+            return NamedArray(self.frame, self.columns)
         types = {field.name: field.type for field in self.frame.schema}
         names = [name for name, type_ in types.items() if holds_numbers(type_)]
         points, _ = read_frame(self.frame.select(names), "the table")
-        return Table(points, self.columns if len(names) == self.frame.num_columns else tuple(names))
+        return NamedArray(
+            points, self.columns if len(names) == self.frame.num_columns else tuple(names)
+        )
 
     @property
     def mixed(self) -> Any:
-        """The whole frame if it has non-numeric columns, else the numeric columns as a `Table`."""
+        """The whole frame if it has non-numeric columns, else a `NamedArray` of all columns."""
         whole = self.numbers.points.shape[1:] == self.frame.shape[1:]
         return self.numbers if whole else self.frame
 

@@ -20,8 +20,8 @@ from isodepth.geometry.regions import LevelPlan
 from isodepth.metric.chunked.region_tables import SourceRegions, column_spreads, stream_table
 from isodepth.metric.comparison import Comparison, ComparisonDetails
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
+from isodepth.metric.region_table import RegionTable, distances_between
 from isodepth.metric.settings import MetricSettings, check_for_tables
-from isodepth.metric.table import RegionTable, distances_between
 from isodepth.results.rows import RowsOfSources
 from isodepth.sources.passes import Runner, runner_of
 from isodepth.sources.scan import as_source
@@ -32,8 +32,8 @@ from isodepth.sources.subsets import common_columns, numeric_pair, stored_kinds
 LEVELS = 20
 
 
-def table(metric: MetricSettings, X: Any, weights: Any, storage: str) -> RegionTable:
-    """Compute the region table of a source or Dask collection, for `Metric.table`.
+def region_table(metric: MetricSettings, X: Any, weights: Any, storage: str) -> RegionTable:
+    """Compute the region table of a source or Dask collection, for `Metric.region_table`.
 
     A region table has the support values of the depth regions on a grid of levels and directions.
     """

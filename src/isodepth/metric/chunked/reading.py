@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.data.frames import Table
+from isodepth.data.frames import NamedArray
 from isodepth.data.missing import MissingReport
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.scaling import is_integral
@@ -315,7 +315,7 @@ def selection_of(*sources: CheckedSource) -> Selection:
 _COPIES = 6
 
 
-def load_rows(data: Any, name: str, nan_policy: str, seed: int | None) -> Table:
+def load_rows(data: Any, name: str, nan_policy: str, seed: int | None) -> NamedArray:
     """Load the rows of a source or Dask collection into memory, as float64.
 
     Missing values are kept if `nan_policy` is "omit", and are an error otherwise. The source must
@@ -337,7 +337,7 @@ def load_rows(data: Any, name: str, nan_policy: str, seed: int | None) -> Table:
         drawn.add(drawn.n_rows, points, None)
         if drawn.n_rows > drawn.capacity and seed is None:
             raise too_many_rows(source, name)
-    return Table(drawn.drawn()[0], source.columns)
+    return NamedArray(drawn.drawn()[0], source.columns)
 
 
 def load_mixed_rows(data: Any, name: str, kinds: Any, seed: int | None) -> tuple[Any, MixedReader]:

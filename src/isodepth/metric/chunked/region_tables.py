@@ -29,8 +29,8 @@ from isodepth.metric.chunked.depths import (
 from isodepth.metric.chunked.reading import CheckedSource, selection_of
 from isodepth.metric.chunked.selection import RowValues, Selection
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
+from isodepth.metric.region_table import RegionTable
 from isodepth.metric.settings import MetricSettings, check_for_tables
-from isodepth.metric.table import RegionTable
 from isodepth.sources.passes import Pass, Rows, Runner
 from isodepth.sources.source import Source
 
@@ -75,7 +75,7 @@ def stream_table(
     runner: Runner | None = None,
     in_memory: bool = True,
 ) -> SourceRegions:
-    """Compute the support values of the regions of a source, as `Metric.table` does for an array.
+    """Compute the support values of the regions of a source, as `Metric.region_table` of an array.
 
     Parameters
     ----------

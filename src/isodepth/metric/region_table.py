@@ -36,7 +36,7 @@ class RegionTable(EqualFields):
 
     Two tables with the same settings are compared without the rows of their samples. For the
     distances between N samples, N tables are computed once, and distances between tables are fast.
-    Tables are created by :meth:`isodepth.Metric.table` or :func:`isodepth.region_tables`.
+    Tables are created by :meth:`isodepth.Metric.region_table` or :func:`isodepth.region_tables`.
 
     Tables cannot be refined. With ``q=inf`` and more than a few dimensions all their distances are
     smaller than those of a refined :meth:`isodepth.Metric.distance`.
@@ -62,8 +62,8 @@ class RegionTable(EqualFields):
     --------
     >>> import isodepth
     >>> metric = isodepth.Metric(levels=20, random_state=0)
-    >>> a = metric.table([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> b = metric.table([[3.0, 4.0], [4.0, 4.0], [3.0, 5.0], [4.0, 5.0]])
+    >>> a = metric.region_table([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> b = metric.region_table([[3.0, 4.0], [4.0, 4.0], [3.0, 5.0], [4.0, 5.0]])
     >>> round(a.distance_to(b), 3)
     5.0
     >>> a
@@ -162,7 +162,8 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
     """
     if not isinstance(second, RegionTable):
         raise InvalidInputError(
-            f"{second_name} must be a RegionTable, got {type(second).__name__}; use Metric.table"
+            f"{second_name} must be a RegionTable, got {type(second).__name__}; "
+            "use Metric.region_table"
         )
     one, other = first.settings, second.settings
     names = [k for k in {**one, **other} if k != "version" and one.get(k) != other.get(k)]
@@ -273,7 +274,7 @@ def _checked_scale(
 
 
 @dataclass(frozen=True, eq=False)
-class TableStack(Sequence[RegionTable]):
+class RegionTables(Sequence[RegionTable]):
     """Sequence of :class:`RegionTable` with the same settings, stored in one array.
 
     Attributes
@@ -300,16 +301,16 @@ class TableStack(Sequence[RegionTable]):
         return len(self.values)
 
     def __getitem__(self, item: Any) -> Any:
-        class_ = TableStack if isinstance(item, slice) else RegionTable
+        class_ = RegionTables if isinstance(item, slice) else RegionTable
         return class_(**{**vars(self), "values": self.values[item]})
 
     @classmethod
-    def _of(cls, tables: Sequence[RegionTable], name: str) -> TableStack:
+    def _of(cls, tables: Sequence[RegionTable], name: str) -> RegionTables:
         """Copy tables into one stack, and check that they are comparable.
 
         A stack is returned unchanged. `name` is the name of the argument in messages.
         """
-        if isinstance(tables, TableStack):
+        if isinstance(tables, RegionTables):
             return tables
         for i, table in enumerate(tables):
             if not isinstance(table, RegionTable):
@@ -345,12 +346,12 @@ class TableStack(Sequence[RegionTable]):
         return distances_between(self, self.values, table.values[None], n_jobs)[:, 0]
 
     def __repr__(self) -> str:
-        return f"TableStack({len(self)} tables of {self[0]!r})"
+        return f"RegionTables({len(self)} tables of {self[0]!r})"
 
 
 def fill_distances(
-    rows: TableStack,
-    columns: TableStack | None,
+    rows: RegionTables,
+    columns: RegionTables | None,
     out: np.ndarray,
     n_jobs: int | None = None,
     progress: bool = False,

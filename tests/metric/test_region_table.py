@@ -37,7 +37,9 @@ def test_values_are_those_of_the_plain_loops(depth: str, number: int, weighted: 
     points = rng.standard_t(3, (n, d))
     weights = odd_weights(rng, n) if weighted else None
     directions = gaussian_directions(rng, d, 5)
-    table = Metric(depth=depth, levels=7, directions=directions).table(points, weights=weights)
+    table = Metric(depth=depth, levels=7, directions=directions).region_table(
+        points, weights=weights
+    )
     expected = naive_tables.table(depth, points, directions, midpoint_levels(7, 0.1), weights)
     # A support value is one dot product of at most four terms.
     np.testing.assert_allclose(table.values, expected, rtol=0, atol=1e-14 * np.abs(points).max())
@@ -59,7 +61,10 @@ def test_distance_is_that_of_the_metric(case, depth, p, eps, levels, normalize) 
         depth=depth, p=p, eps=eps, levels=levels, normalize=normalize, refine=0,
         directions=case.directions,
     )  # fmt: skip
-    a, b = metric.table(case.x, weights=case.wx), metric.table(case.y, weights=case.wy)
+    a, b = (
+        metric.region_table(case.x, weights=case.wx),
+        metric.region_table(case.y, weights=case.wy),
+    )
     expected = metric.distance(case.x, case.y, weights=case.weights)
     size = max(np.abs(case.x).max(), np.abs(case.y).max())
     assert a.distance_to(b) == pytest.approx(expected, rel=1e-12, abs=1e-12 * size)
@@ -71,7 +76,7 @@ def test_distance_is_that_of_the_metric(case, depth, p, eps, levels, normalize) 
 @pytest.mark.parametrize("normalize", [True, False])
 def test_distance_is_that_of_the_plain_loops(p: float, normalize: bool) -> None:
     metric = Metric(levels=6, n_directions=9, p=p, eps=0.3, normalize=normalize, random_state=1)
-    a, b = metric.table(X), metric.table(Y)
+    a, b = metric.region_table(X), metric.region_table(Y)
     length = 1.0 if normalize else 0.7
     expected = naive_tables.distance(a.values.tolist(), b.values.tolist(), p, length)
     assert a.distance_to(b) == pytest.approx(expected, rel=1e-13)
@@ -79,11 +84,11 @@ def test_distance_is_that_of_the_plain_loops(p: float, normalize: bool) -> None:
 
 def test_single_precision_storage_only_rounds() -> None:
     metric = Metric(levels=10, n_directions=50, random_state=0)
-    fine, coarse = metric.table(X), metric.table(X, storage="float32")
+    fine, coarse = metric.region_table(X), metric.region_table(X, storage="float32")
     assert coarse.values.dtype == np.float32
     assert (coarse.values == fine.values.astype(np.float32)).all()
-    exact = fine.distance_to(metric.table(Y))
-    other = metric.table(Y, storage="float32")
+    exact = fine.distance_to(metric.region_table(Y))
+    other = metric.region_table(Y, storage="float32")
     # Each value moves by half a unit, the difference by one more: three times 2**-24 of the size.
     bound = 3 * 2.0**-24 * max(np.abs(fine.values).max(), np.abs(other.values).max())
     assert abs(coarse.distance_to(other) - exact) <= bound
@@ -91,26 +96,26 @@ def test_single_precision_storage_only_rounds() -> None:
 
 def test_single_precision_data_are_computed_in_single_precision() -> None:
     metric = Metric(levels=10, n_directions=50, random_state=0, refine=0)
-    a, b = metric.table(X.astype(np.float32)), metric.table(Y.astype(np.float32))
+    a, b = metric.region_table(X.astype(np.float32)), metric.region_table(Y.astype(np.float32))
     assert "dtype=float32" in a.signature
     expected = metric.distance(X.astype(np.float32), Y.astype(np.float32))
     assert a.distance_to(b) == pytest.approx(expected, rel=1e-6)
 
 
 def test_one_dimension_has_two_directions() -> None:
-    table = Metric(levels=3, random_state=0).table([[1.0], [2.0], [4.0], [8.0], [16.0]])
+    table = Metric(levels=3, random_state=0).region_table([[1.0], [2.0], [4.0], [8.0], [16.0]])
     assert table.values.shape == (3, 2)
     assert (table.values[:, 0] >= -table.values[:, 1]).all()
 
 
 def test_values_cannot_be_changed() -> None:
-    table = Metric(levels=3, random_state=0).table(X)
+    table = Metric(levels=3, random_state=0).region_table(X)
     with pytest.raises(ValueError, match="read-only"):
         table.values[0, 0] = 1.0
 
 
 def test_a_table_is_not_refined() -> None:
-    table = Metric(levels=4, n_directions=30, random_state=9, eps=0.2, refine=50).table(X)
+    table = Metric(levels=4, n_directions=30, random_state=9, eps=0.2, refine=50).region_table(X)
     assert "refine=0" in table.signature
     assert "4 levels, 2 x 30 directions, 3 columns" in repr(table)
     assert table.signature in repr(table)
@@ -135,7 +140,7 @@ BASE = {"levels": 4, "n_directions": 20, "random_state": 0}
     ],
 )
 def test_tables_made_differently_refuse_and_say_why(field: str, other: dict) -> None:
-    a, b = Metric(**BASE).table(X), Metric(**{**BASE, **other}).table(X)
+    a, b = Metric(**BASE).region_table(X), Metric(**{**BASE, **other}).region_table(X)
     with pytest.raises(InvalidInputError, match=rf"differ in {field} \("):
         a.distance_to(b)
 
@@ -143,14 +148,16 @@ def test_tables_made_differently_refuse_and_say_why(field: str, other: dict) -> 
 def test_tables_of_other_data_refuse() -> None:
     pd = pytest.importorskip("pandas")
     metric = Metric(**BASE)
-    a = metric.table(X)
+    a = metric.region_table(X)
     with pytest.raises(InvalidInputError, match="columns differ: 3 and 2"):
-        a.distance_to(metric.table(X[:, :2]))
+        a.distance_to(metric.region_table(X[:, :2]))
     with pytest.raises(InvalidInputError, match="dtype differ: float64 and float32"):
-        a.distance_to(metric.table(X, storage="float32"))
+        a.distance_to(metric.region_table(X, storage="float32"))
     with pytest.raises(InvalidInputError, match="must be a RegionTable, got ndarray"):
         a.distance_to(X)  # type: ignore[arg-type]
-    abc, xyz = (metric.table(pd.DataFrame(X, columns=list(names))) for names in ("abc", "xyz"))
+    abc, xyz = (
+        metric.region_table(pd.DataFrame(X, columns=list(names))) for names in ("abc", "xyz")
+    )
     with pytest.raises(InvalidInputError, match="different columns"):
         abc.distance_to(xyz)
     assert abc.distance_to(a) == 0.0
@@ -168,28 +175,30 @@ def test_tables_of_other_data_refuse() -> None:
 )
 def test_settings_that_cannot_make_comparable_tables(options: dict, message: str) -> None:
     with pytest.raises(InvalidOptionError, match=message):
-        Metric(**options).table(X)
+        Metric(**options).region_table(X)
 
 
 def test_fixed_directions_need_no_seed() -> None:
     for directions, points in ((np.eye(3), X), ("equispaced", X[:, :2])):
-        first, second = (Metric(levels=4, directions=directions).table(points) for _ in range(2))
+        first, second = (
+            Metric(levels=4, directions=directions).region_table(points) for _ in range(2)
+        )
         assert first.distance_to(second) == 0.0
 
 
 def test_bad_storage_and_bad_data() -> None:
     metric = Metric(**BASE)
     with pytest.raises(InvalidOptionError, match="storage must be one of"):
-        metric.table(X, storage="float16")
+        metric.region_table(X, storage="float16")
     with pytest.raises(InvalidInputError, match="NaN values"):
-        metric.table(np.where(X > 0, np.nan, X))
+        metric.region_table(np.where(X > 0, np.nan, X))
     with pytest.raises(InvalidInputError, match="one number for each of the 40 rows"):
-        metric.table(X, weights=np.ones(3))
+        metric.region_table(X, weights=np.ones(3))
 
 
 def test_a_depth_that_cannot_order_warns() -> None:
     with pytest.warns(isodepth.DegenerateDepthWarning):
-        Metric(**BASE).table(np.eye(3))
+        Metric(**BASE).region_table(np.eye(3))
 
 
 def test_unit_directions_stay_bit_for_bit() -> None:
@@ -199,7 +208,7 @@ def test_unit_directions_stay_bit_for_bit() -> None:
 
 
 def test_made_by_hand_a_table_is_a_table() -> None:
-    made = Metric(**BASE).table(X)
+    made = Metric(**BASE).region_table(X)
     copied = RegionTable(
         values=made.values * 1.0, settings=made.settings, n_features=made.n_features
     )
