@@ -125,7 +125,7 @@ def test_other_types_of_columns_are_refused(column):
     functions = [
         check_points,
         isodepth.Metric().regions,
-        isodepth.Metric(levels=2, random_state=0).table,
+        isodepth.Metric(levels=2, random_state=0).region_table,
         lambda X: isodepth.pairwise([X, X]),
         lambda X: isodepth.region_tables([X]),
         isodepth.ProjectionDepth().fit,

@@ -11,7 +11,7 @@ from twins import naive, naive_gaps, naive_tables
 
 from isodepth import InvalidInputError, Metric, pairwise
 from isodepth.engine.compiled import Resources, table_distances
-from isodepth.metric import table as table_module
+from isodepth.metric import region_table as table_module
 from isodepth.metric.region_table import RegionTables
 from isodepth.metric.signature import plain_settings
 

@@ -188,9 +188,13 @@ def test_options_have_known_names_and_are_keyword_only() -> None:
 
 
 def test_results_and_their_parts_are_frozen() -> None:
-    """Samples, plans, tables and results are shared; estimators and states change."""
+    """Samples, plans, tables and results are shared; estimators and states change.
+
+    So do kept rows, which store the answers about them.
+    """
     changing = {"Depth", "AIIRW", "_BagTransformer", "ReadResult", "Halfspace",
-                "Bracket", "SuspectState", "ProfileState"}  # fmt: skip
+                "Bracket", "SuspectState", "ProfileState", "KeptRows", "RowsInMemory",
+                "RowsOfRegions", "RowsOfSources", "TestedRows"}  # fmt: skip
     found = set()
     for package in ("geometry", "depth", "metric", "many", "data", "significance", "monitor",
                     "inspection", "results", "rowfunctions", "sources"):  # fmt: skip

@@ -43,7 +43,7 @@ def everything(
         for side in c.regions:
             result.append(digest(side._order, side._ordered, side.masses, side.depth))
         table = Metric(depth=depth, n_directions=40, levels=9, random_state=0, n_jobs=n_jobs)
-        result.append(digest(table.table(X[:8000]).values))
+        result.append(digest(table.region_table(X[:8000]).values))
         bags = [X[k : k + 2000] for k in range(0, 8000, 2000)]
         options = {"depth": depth, "n_directions": 100, "random_state": 0, "n_jobs": n_jobs}
         result.append(digest(isodepth.pairwise(bags, **options)))
