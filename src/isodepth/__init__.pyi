@@ -25,7 +25,7 @@ from .errors import UnreadableFileError as UnreadableFileError
 from .geometry.directions import unit_vectors as unit_vectors
 from .geometry.hull import hausdorff as hausdorff
 from .geometry.regions import TrimmedRegions as TrimmedRegions
-from .many.estimators import DepthDistance as DepthDistance
+from .many.estimators import DistanceTransformer as DistanceTransformer
 from .many.estimators import RegionTransformer as RegionTransformer
 from .many.matrix import DistanceMatrix as DistanceMatrix
 from .many.multiple_testing import PairwiseTestResult as PairwiseTestResult

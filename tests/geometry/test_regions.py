@@ -80,8 +80,8 @@ def test_inside_is_the_smallest_level_set_of_more_mass(
 ) -> None:
     inside = naive_inside(regions, beta)
     assert regions.inside(beta).tolist() == inside
-    assert regions.alpha(beta) == regions.depth[inside].min()
-    assert isinstance(regions.alpha(beta), float)
+    assert regions.min_depth(beta) == regions.depth[inside].min()
+    assert isinstance(regions.min_depth(beta), float)
 
 
 def test_zero_weight_is_outside_of_the_outermost_region(regions: TrimmedRegions) -> None:
@@ -119,7 +119,7 @@ def test_repr_goes_from_the_least_deep_to_the_deepest() -> None:
     "beta", ["a", "0.5", None, [0.1, "b"], 1j, [[0.1], [0.2, 0.3]], object], ids=repr
 )
 def test_levels_are_numbers(beta: object) -> None:
-    for ask in (REGIONS.alpha, REGIONS.inside, lambda b: REGIONS.support([[1.0]], b)):
+    for ask in (REGIONS.min_depth, REGIONS.inside, lambda b: REGIONS.support([[1.0]], b)):
         with pytest.raises(InvalidInputError, match=r"level must"):
             ask(beta)
 
@@ -127,13 +127,13 @@ def test_levels_are_numbers(beta: object) -> None:
 @pytest.mark.parametrize("beta", [1, 1.0, -1e-9, np.nan, np.inf, [0.5, 1.0]])
 def test_levels_lie_below_one(beta: object) -> None:
     with pytest.raises(InvalidInputError, match=r"numbers in \[0, 1\)"):
-        REGIONS.alpha(beta)
+        REGIONS.min_depth(beta)
 
 
 def test_levels_of_any_kind_of_number() -> None:
-    assert REGIONS.alpha(0) == REGIONS.alpha(0.0) == REGIONS.alpha(np.float32(0)) == 0.6
-    assert REGIONS.alpha([0, 0.2, 0.999]).tolist() == [0.6, 0.4, 0.2]
-    assert REGIONS.alpha(np.array([False])).tolist() == [0.6]
+    assert REGIONS.min_depth(0) == REGIONS.min_depth(0.0) == REGIONS.min_depth(np.float32(0)) == 0.6
+    assert REGIONS.min_depth([0, 0.2, 0.999]).tolist() == [0.6, 0.4, 0.2]
+    assert REGIONS.min_depth(np.array([False])).tolist() == [0.6]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,13 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.validation import check_is_fitted
 
 import isodepth
-from isodepth import DepthDistance, InvalidInputError, RegionTransformer, pairwise, region_tables
+from isodepth import (
+    DistanceTransformer,
+    InvalidInputError,
+    RegionTransformer,
+    pairwise,
+    region_tables,
+)
 
 OPTIONS = {"levels": 5, "n_directions": 20, "random_state": 0}
 RNG = np.random.default_rng(0)
@@ -23,7 +29,7 @@ LABELS = np.repeat([0, 1, 2], 12)
 CENTRES = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
 BAGS = [RNG.normal(CENTRES[label], 1, (int(RNG.integers(20, 40)), 2)) for label in LABELS]
 MATRIX = pairwise(BAGS, **OPTIONS)
-BOTH = [RegionTransformer, DepthDistance]
+BOTH = [RegionTransformer, DistanceTransformer]
 
 
 # -- the checks of scikit-learn that do not need a table of numbers as input ----------------------
@@ -119,7 +125,7 @@ def test_rows_are_flattened_tables() -> None:
 
 
 def test_rows_are_distances_to_the_fitted_bags() -> None:
-    distance = DepthDistance(**OPTIONS)
+    distance = DistanceTransformer(**OPTIONS)
     assert (distance.fit_transform(BAGS) == MATRIX).all()
     assert (distance.fit(BAGS[:20]).transform(BAGS[20:]) == MATRIX[20:, :20]).all()
     assert (distance.fit(BAGS).transform(BAGS) == MATRIX).all()
@@ -127,7 +133,7 @@ def test_rows_are_distances_to_the_fitted_bags() -> None:
 
 def test_float32_bags_are_taken_in_the_precision_of_the_fit() -> None:
     single = [bag.astype(np.float32) for bag in BAGS[:3]]
-    distance = DepthDistance(**OPTIONS).fit(BAGS)
+    distance = DistanceTransformer(**OPTIONS).fit(BAGS)
     assert (
         distance.transform(single) == distance.transform([b.astype(float) for b in single])
     ).all()
@@ -140,7 +146,7 @@ def test_float32_bags_are_taken_in_the_precision_of_the_fit() -> None:
     "make",
     [
         lambda: make_pipeline(
-            DepthDistance(**OPTIONS), KNeighborsClassifier(3, metric="precomputed")
+            DistanceTransformer(**OPTIONS), KNeighborsClassifier(3, metric="precomputed")
         ),
         lambda: make_pipeline(RegionTransformer(**OPTIONS), KNeighborsClassifier(3)),
     ],
@@ -153,8 +159,10 @@ def test_nearest_neighbors(make) -> None:
 
 
 def test_settings_can_be_searched() -> None:
-    model = make_pipeline(DepthDistance(**OPTIONS), KNeighborsClassifier(1, metric="precomputed"))
-    search = GridSearchCV(model, {"depthdistance__depth": ["projection", "halfspace"]}, cv=3)
+    model = make_pipeline(
+        DistanceTransformer(**OPTIONS), KNeighborsClassifier(1, metric="precomputed")
+    )
+    search = GridSearchCV(model, {"distancetransformer__depth": ["projection", "halfspace"]}, cv=3)
     assert search.fit(BAGS, LABELS).best_score_ == 1.0
 
 

@@ -20,7 +20,7 @@ TAKERS = {
     "region_tables": TABLES,
     "pairwise": TABLES,
     "RegionTransformer": TABLES | {"memory_mb"},
-    "DepthDistance": TABLES | {"memory_mb"},
+    "DistanceTransformer": TABLES | {"memory_mb"},
 }
 
 
@@ -60,7 +60,7 @@ def test_signatures_show_types_as_they_are_written(name: str) -> None:
 
 
 def test_estimators_explain_all_they_take() -> None:
-    for name in ("RegionTransformer", "DepthDistance"):
+    for name in ("RegionTransformer", "DistanceTransformer"):
         taker = getattr(isodepth, name)
         assert set(inspect.signature(taker).parameters) == set(explained(taker)), name
 

@@ -125,7 +125,7 @@ def test_transformers_learn_the_scale_from_the_bags_fitted() -> None:
     rows = isodepth.RegionTransformer(scale="pooled", **OPTIONS).fit_transform(bags)
     tables = isodepth.region_tables(bags, scale="pooled", **OPTIONS)
     np.testing.assert_array_equal(rows, tables.values.reshape(2, -1))
-    model = isodepth.DepthDistance(scale="pooled", **OPTIONS).fit(bags)
+    model = isodepth.DistanceTransformer(scale="pooled", **OPTIONS).fit(bags)
     np.testing.assert_array_equal(model.transform(bags), isodepth.pairwise(tables))
 
 

@@ -86,7 +86,7 @@ def test_defaults_of_the_metric() -> None:
     "name",
     [
         "compare", "distance", "pairwise", "pairwise_test", "region_tables", "two_sample_test",
-        "DepthDistance", "RegionTransformer", "ProjectionDepth",
+        "DistanceTransformer", "RegionTransformer", "ProjectionDepth",
     ],
 )  # fmt: skip
 def test_defaults_of_functions(name: str) -> None:

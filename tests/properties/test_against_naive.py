@@ -80,7 +80,7 @@ def assert_same_regions(
         inside = np.asarray(found.inside(beta)).tolist()
         rows = reference.inside(beta)
         assert sorted(inside) == sorted(rows), f"region at beta={beta}"
-        assert float(found.alpha(beta)) == pytest.approx(
+        assert float(found.min_depth(beta)) == pytest.approx(
             float(reference.alpha(beta)), abs=naive.PROJECTION_TIE
         )
         supports = np.asarray(found.support(signed, beta)).ravel()

@@ -58,7 +58,7 @@ def test_depth_when_all_points_are_equal(depth: str, value: float, n: int) -> No
     regions = isodepth.Metric(depth=depth, n_directions=20, random_state=0).regions(X)
     np.testing.assert_array_equal(regions.depth, np.full(n, value))
     assert set(np.asarray(regions.inside(0.0)).tolist()) == set(range(n))
-    assert regions.alpha(0.0) == value
+    assert regions.min_depth(0.0) == value
     if depth != "ai_irw":  # nothing to whiten: off the sample it has no meaning
         fitted = ESTIMATORS[depth](n_directions=20, random_state=0).fit(X)
         assert fitted.score_samples(X[:1] + 1) == pytest.approx([0.0], abs=1e-15)

@@ -216,7 +216,7 @@ def _many() -> Iterator[Case]:
         lambda: np.concatenate(
             [
                 isodepth.RegionTransformer(n_directions=8, random_state=0).fit_transform(bags),
-                isodepth.DepthDistance(n_directions=8, random_state=0).fit_transform(bags),
+                isodepth.DistanceTransformer(n_directions=8, random_state=0).fit_transform(bags),
             ],
             axis=1,
         ),

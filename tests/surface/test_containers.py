@@ -86,7 +86,7 @@ def test_float32_tensors_are_rounded_once() -> None:
     assert found.item() == np.float32(expected)
 
 
-@pytest.mark.parametrize("name", ["Metric", "RegionTransformer", "DepthDistance"])
+@pytest.mark.parametrize("name", ["Metric", "RegionTransformer", "DistanceTransformer"])
 def test_coordinates_are_used_as_they_are(name: str) -> None:
     assert inspect.signature(getattr(isodepth, name)).parameters["scale"].default is None
 

@@ -18,7 +18,9 @@ CALLS = {
     "pairwise": lambda **o: isodepth.pairwise([X, Y], n_directions=20, **o).values,
     "region_tables": lambda **o: isodepth.region_tables([X, Y], n_directions=20, **o).values,
     "two_sample_test": lambda **o: isodepth.two_sample_test(X, Y, n_permutations=19, **o).statistic,
-    "DepthDistance": lambda **o: isodepth.DepthDistance(n_directions=20, **o).fit_transform([X, Y]),
+    "DistanceTransformer": lambda **o: isodepth.DistanceTransformer(
+        n_directions=20, **o
+    ).fit_transform([X, Y]),
     "ProjectionDepth": lambda **o: isodepth.ProjectionDepth(n_directions=20, **o).fit(X).depth_,
 }
 

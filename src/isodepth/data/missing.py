@@ -29,7 +29,7 @@ class MissingShare(NamedTuple):
     column : str
     x, y : float
         Share of the rows in which the column is missing.
-    z : float
+    z_score : float
         Difference y - x, divided by its standard error under the hypothesis of equal shares. It is
         0 if none or all of the values are missing.
     """
@@ -37,7 +37,7 @@ class MissingShare(NamedTuple):
     column: str
     x: float
     y: float
-    z: float
+    z_score: float
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class MissingPair:
             z = share_z(in_x, in_y, n, m)
             shares.append(MissingShare(label, in_x / n, in_y / m, z))
         # Sorting is stable, so columns with equal differences remain in the order of the data.
-        return sorted(shares, key=lambda share: -abs(share.z))
+        return sorted(shares, key=lambda share: -abs(share.z_score))
 
     @property
     def _many_dropped(self) -> str:
@@ -163,7 +163,7 @@ class MissingPair:
         names of the two samples.
         """
         first = self.shares[0]
-        if abs(first.z) < TELLING:
+        if abs(first.z_score) < TELLING:
             return ""
         x, y = names
         return f"{first.column} is missing in {first.x:.1%} of {x} and {first.y:.1%} of {y}"
@@ -181,6 +181,6 @@ class MissingPair:
             parts.append("no row dropped")
         difference = self._difference()
         if difference:
-            parts.append(f"{difference}, {abs(self.shares[0].z):.1f} standard errors apart")
+            parts.append(f"{difference}, {abs(self.shares[0].z_score):.1f} standard errors apart")
         ending = ": a difference that is not visible in the remaining rows"
         return "; ".join(parts) + (ending if difference and dropped else "")

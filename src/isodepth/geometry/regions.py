@@ -158,18 +158,18 @@ class TrimmedRegions:
     depth : ndarray of shape (n,)
         Depth of each row of `points`.
     columns : tuple of str or None
-    alphas : ndarray of shape (g,)
+    distinct_depths : ndarray of shape (g,)
         Distinct depths, in decreasing order. Depths that count as equal are one entry, their
         minimum.
     masses : ndarray of shape (g,)
         Fraction of the total mass of the points whose depth is at least the corresponding entry of
-        `alphas`, increasing to 1.
+        `distinct_depths`, increasing to 1.
 
     Examples
     --------
     >>> import isodepth
     >>> regions = isodepth.Metric(depth="halfspace").regions([[1.0], [2.0], [4.0], [8.0], [16.0]])
-    >>> regions.alpha(0.5), regions.inside(0.5)
+    >>> regions.min_depth(0.5), regions.inside(0.5)
     (0.4, array([1, 2, 3]))
     >>> regions.support([[1.0], [-1.0]], 0.5)
     array([ 8., -2.])
@@ -179,12 +179,12 @@ class TrimmedRegions:
     weights: np.ndarray | None
     depth: np.ndarray
     columns: tuple[str, ...] | None
-    alphas: np.ndarray
+    distinct_depths: np.ndarray
     masses: np.ndarray
     # Distinct points with integer masses, and their indices (u,) from the deepest on.
     _sample: Sample
     _order: np.ndarray
-    # Number (g,) of distinct points whose depth is at least the entry of `alphas`.
+    # Number (g,) of distinct points whose depth is at least the entry of `distinct_depths`.
     _counts: np.ndarray
     # Distinct points (u, d), deepest first: a region consists of the first rows of this array.
     _ordered: np.ndarray
@@ -213,13 +213,13 @@ class TrimmedRegions:
         order = _core.order(-distinct_depth, resources.n_threads)
         falling = distinct_depth[order]
         ends = tie_ends(falling, tie_tolerance)
-        alphas = falling if len(ends) == len(falling) else falling[ends - 1]
+        distinct_depths = falling if len(ends) == len(falling) else falling[ends - 1]
         cumulated = ends if sample.masses is None else np.cumsum(sample.masses[order])[ends - 1]
         masses, ordered = cumulated / sample.total, sample.points.take(order, axis=0)
         return cls(
-            points=points, weights=weights, depth=depth, columns=columns, alphas=alphas,
-            masses=masses, _sample=sample, _order=order, _counts=ends, _ordered=ordered,
-            _origin=origin,
+            points=points, weights=weights, depth=depth, columns=columns,
+            distinct_depths=distinct_depths, masses=masses, _sample=sample, _order=order,
+            _counts=ends, _ordered=ordered, _origin=origin,
         )  # fmt: skip
 
     @property
@@ -233,7 +233,7 @@ class TrimmedRegions:
         return self.points.shape[1]
 
     def _group(self, level: Any) -> np.ndarray:
-        """Return the index in `alphas` and `masses` of the region of a level."""
+        """Return the index in `distinct_depths` and `masses` of the region of a level."""
         return self.masses.searchsorted(check_levels(level), side="right")
 
     def _prefix_sizes(self, betas: np.ndarray) -> np.ndarray:
@@ -244,7 +244,7 @@ class TrimmedRegions:
         """
         return self._counts[self.masses.searchsorted(betas, side="right")]
 
-    def alpha(self, level: Any) -> Any:
+    def min_depth(self, level: Any) -> Any:
         """Return the minimum depth in the region of a level.
 
         This is the maximum depth g for which the points of depth at least g have more than a
@@ -256,9 +256,9 @@ class TrimmedRegions:
 
         Returns
         -------
-        alpha : float or ndarray of shape (L,)
+        min_depth : float or ndarray of shape (L,)
         """
-        result = self.alphas[self._group(level)]
+        result = self.distinct_depths[self._group(level)]
         return float(result) if np.ndim(level) == 0 else result
 
     def inside(self, level: float) -> np.ndarray:
@@ -303,13 +303,13 @@ class TrimmedRegions:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TrimmedRegions):
             return NotImplemented
-        names = ("points", "weights", "depth", "columns", "alphas")
+        names = ("points", "weights", "depth", "columns", "distinct_depths")
         return all(equal_values(getattr(self, name), getattr(other, name)) for name in names)
 
     def __repr__(self) -> str:
         return (
             f"TrimmedRegions(n={self.n_points}, d={self.n_features}, regions={len(self._counts)}, "
-            f"depth from {self.alphas[-1]:.4g} to {self.alphas[0]:.4g})"
+            f"depth from {self.distinct_depths[-1]:.4g} to {self.distinct_depths[0]:.4g})"
         )
 
 

@@ -1,7 +1,8 @@
 """scikit-learn transformers whose input X is a list of samples, called bags.
 
-`RegionTransformer` computes features of each bag, and `DepthDistance` a matrix of distances between
-bags. This module is imported at its first use, because scikit-learn takes seconds to import.
+`RegionTransformer` computes features of each bag, and `DistanceTransformer` a matrix of distances
+between bags. This module is imported at its first use, because scikit-learn takes seconds to
+import.
 
 An element of X is a whole sample, and samples have different sizes. A two-dimensional array is
 therefore refused (tag ``two_d_array=False``), and the checks of `sklearn.utils.estimator_checks`
@@ -173,7 +174,7 @@ class RegionTransformer(_BagTransformer):
 
 
 @with_metric_options(_NOT_HERE)
-class DepthDistance(_BagTransformer):
+class DistanceTransformer(_BagTransformer):
     """Transform each bag of points into one row of features, its distances DR to the fitted bags.
 
     In a pipeline this transformer precedes estimators with ``metric="precomputed"`` or
@@ -210,14 +211,14 @@ class DepthDistance(_BagTransformer):
     >>> rng = np.random.default_rng(0)
     >>> bags = [rng.normal(size=(60, 2)) + [shift, 0] for shift in (0, 0, 0, 3, 3, 3)]
     >>> model = make_pipeline(
-    ...     isodepth.DepthDistance(n_directions=50, random_state=0),
+    ...     isodepth.DistanceTransformer(n_directions=50, random_state=0),
     ...     KNeighborsClassifier(n_neighbors=1, metric="precomputed"),
     ... )
     >>> model.fit(bags, [0, 0, 0, 1, 1, 1]).predict([rng.normal(size=(80, 2)) + [3, 0]])
     array([1])
     """
 
-    def fit(self, X: Any, y: Any = None) -> DepthDistance:
+    def fit(self, X: Any, y: Any = None) -> DistanceTransformer:
         """Compute and store the region tables of the bags, from which distances are computed.
 
         Parameters
