@@ -48,6 +48,27 @@ def test_every_public_name_is_listed() -> None:
     assert ".. automodule:: isodepth.errors" in page("api.md")
 
 
+def accepting_sources() -> set[str]:
+    """Return the public functions, classes and methods whose docstrings refer to `scan`."""
+    found = set()
+    for name in isodepth.__all__:
+        public = getattr(isodepth, name)
+        named = {name: public}
+        if inspect.isclass(public):
+            named |= {f"{name}.{key}": getattr(public, key) for key in vars(public)}
+        for key, value in named.items():
+            if callable(value) and "isodepth.scan" in (value.__doc__ or ""):
+                found.add(key)
+    return found - {"scan"}
+
+
+def test_scan_lists_everything_that_accepts_a_source() -> None:
+    assert {"compare", "Monitor", "Monitor.check", "Metric.region_table"} <= accepting_sources()
+    introduction = inspect.getdoc(isodepth.scan).partition("Parameters\n---")[0]
+    listed = set(re.findall(r":\w+:`isodepth\.([\w.]+)`", introduction))
+    assert accepting_sources() <= listed
+
+
 def commands(group: click.Group, parent: str = "") -> list[str]:
     """Return the names of all commands and subcommands."""
     names = []
