@@ -75,6 +75,17 @@ def test_signature_of_the_torchmetrics_class() -> None:
     assert f"({shown[1]})".replace('"', "'") == str(inspect.Signature(plain))
 
 
+def test_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").split()) <= 900
+
+
+def test_readme_names_every_function_that_compares_samples() -> None:
+    table = (ROOT / "README.md").read_text("utf-8").partition("## Which call do I need?")[2]
+    listed = set(re.findall(r"`isodepth\.(\w+)\(", table))
+    comparing = {"compare", "distance", "pairwise", "pairwise_test", "two_sample_test", "Monitor"}
+    assert comparing | {"scan"} <= listed
+
+
 def accepting_sources() -> set[str]:
     """Return the public functions, classes and methods whose docstrings refer to `scan`."""
     found = set()
