@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from isodepth import InvalidInputError, InvalidOptionError, Monitor
+from isodepth.significance.martingale import RankEvidence
 
 
 def days(count: int, rng: np.random.Generator, rows: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -65,6 +66,25 @@ def test_categories_with_the_same_shares_in_all_blocks() -> None:
     assert min(verdict.score for verdict in changed) >= math.sqrt(60) * math.pi / 4 - 1e-9
     assert max(verdict.score for verdict in quiet) < 5
     assert changed[-1].alarm
+
+
+@pytest.mark.parametrize(
+    ("alpha", "alarm", "no_alarm"), [(0.01, 3e-5, 3.5e-5), (0.05, 2e-3, 2.1e-3)]
+)
+def test_pvalues_with_which_the_first_batch_raises_an_alarm(
+    alpha: float, alarm: float, no_alarm: float
+) -> None:
+    """These limits are on the page of the monitor."""
+    start = RankEvidence.start(restarting=False, patience=1)
+    assert start.after(alarm).log_evidence >= -math.log(alpha)
+    assert start.after(no_alarm).log_evidence < -math.log(alpha)
+
+
+def test_one_batch_raises_an_alarm_at_a_high_level() -> None:
+    rng = np.random.default_rng(15)
+    reference, day = days(400, rng, rows=10)
+    monitor = Monitor(reference, blocks=day, alpha=0.5, random_state=0)
+    assert monitor.check(days(1, rng, rows=10)[0] + 100).alarm
 
 
 def test_a_reset_spends_no_new_capital() -> None:

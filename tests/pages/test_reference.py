@@ -7,6 +7,7 @@ import importlib
 import inspect
 import re
 from dataclasses import fields
+from operator import attrgetter
 from types import ModuleType
 
 import click
@@ -48,6 +49,64 @@ def test_every_public_name_is_listed() -> None:
     assert ".. automodule:: isodepth.errors" in page("api.md")
 
 
+def test_results_are_listed_as_not_constructible() -> None:
+    """Results are the classes with `to_dict`, except the monitor and parts of other results."""
+    note = page("api.md").partition("**Results**")[2].partition("\n\n")[0]
+    listed = set(re.findall(r"`([\w.]+)`", note))
+    results = {
+        name
+        for name in public_names()
+        if not name.startswith("typing.")
+        and inspect.isclass(public := attrgetter(name)(isodepth))
+        and hasattr(public, "to_dict")
+    }
+    assert {"Comparison", "TwoSampleResult", "Verdict"} <= results
+    assert results - {"Monitor"} <= listed
+
+
+def test_signature_of_the_torchmetrics_class() -> None:
+    pytest.importorskip("torchmetrics")
+    from isodepth.text.torchmetrics import DepthScoreMetric
+
+    shown = re.search(r"DepthScoreMetric\((.*)\)$", page("api.md"), re.MULTILINE)
+    assert shown is not None
+    parameters = inspect.signature(DepthScoreMetric).parameters.values()
+    plain = [each.replace(annotation=inspect.Parameter.empty) for each in parameters]
+    assert f"({shown[1]})".replace('"', "'") == str(inspect.Signature(plain))
+
+
+def test_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").split()) <= 900
+
+
+def test_readme_names_every_function_that_compares_samples() -> None:
+    table = (ROOT / "README.md").read_text("utf-8").partition("## Which call do I need?")[2]
+    listed = set(re.findall(r"`isodepth\.(\w+)\(", table))
+    comparing = {"compare", "distance", "pairwise", "pairwise_test", "two_sample_test", "Monitor"}
+    assert comparing | {"scan"} <= listed
+
+
+def accepting_sources() -> set[str]:
+    """Return the public functions, classes and methods whose docstrings refer to `scan`."""
+    found = set()
+    for name in isodepth.__all__:
+        public = getattr(isodepth, name)
+        named = {name: public}
+        if inspect.isclass(public):
+            named |= {f"{name}.{key}": getattr(public, key) for key in vars(public)}
+        for key, value in named.items():
+            if callable(value) and "isodepth.scan" in (value.__doc__ or ""):
+                found.add(key)
+    return found - {"scan"}
+
+
+def test_scan_lists_everything_that_accepts_a_source() -> None:
+    assert {"compare", "Monitor", "Monitor.check", "Metric.region_table"} <= accepting_sources()
+    introduction = inspect.cleandoc(isodepth.scan.__doc__ or "").partition("Parameters\n---")[0]
+    listed = set(re.findall(r":\w+:`isodepth\.([\w.]+)`", introduction))
+    assert accepting_sources() <= listed
+
+
 def commands(group: click.Group, parent: str = "") -> list[str]:
     """Return the names of all commands and subcommands."""
     names = []
@@ -64,9 +123,10 @@ def test_every_command_is_on_the_page() -> None:
     assert sorted(listed) == sorted(commands(cli))
 
 
-def common_defaults() -> dict[str, object]:
-    """Return the options of the second table of options.md with their defaults."""
-    _, table = page("options.md").split("## Defaults that are the same everywhere")
+def common_defaults(heading: str = "## Defaults that are the same everywhere") -> dict[str, object]:
+    """Return the options of a table of options.md, after a heading, with their defaults."""
+    _, _, section = page("options.md").partition(f"{heading}\n\n")
+    table = section.partition("\n\n")[0]
     return {
         name: float("inf") if cell == "`inf`" else ast.literal_eval(cell.strip("`"))
         for name, cell in _ROW.findall(table)
@@ -86,7 +146,7 @@ def test_defaults_of_the_metric() -> None:
     "name",
     [
         "compare", "distance", "pairwise", "pairwise_test", "region_tables", "two_sample_test",
-        "DistanceTransformer", "RegionTransformer", "ProjectionDepth",
+        "DistanceTransformer", "Monitor", "RegionTransformer", "ProjectionDepth",
     ],
 )  # fmt: skip
 def test_defaults_of_functions(name: str) -> None:
@@ -99,6 +159,35 @@ def test_defaults_of_functions(name: str) -> None:
         if option in table and parameter.default is not None
     }
     assert stated == {option: table[option] for option in stated}
+
+
+def test_defaults_of_the_text_score() -> None:
+    from isodepth.text import DepthScore
+
+    table = common_defaults() | common_defaults("### Defaults of `DepthScore`")
+    # None means that the score chooses the value.
+    stated = {
+        option.name: option.default
+        for option in fields(DepthScore)
+        if option.name in table and option.default is not None
+    }
+    assert {"depth", "eps", "refine", "p", "q"} <= stated.keys()
+    assert stated == {option: table[option] for option in stated}
+
+
+def test_defaults_that_depend_on_the_task() -> None:
+    section = page("options.md").partition("## Defaults that depend on the task")[2]
+    header, _, *lines = re.findall(r"^\|.*\|$", section.partition("\n## ")[0], re.MULTILINE)
+    names = [cell.strip(" `") for cell in header.strip("|").split("|")]
+    rows = [dict(zip(names, re.findall(r"\| ([^|]*) (?=\|)", line), strict=True)) for line in lines]
+    for row in rows:
+        option = row["option"].strip("`")
+        for name in ("two_sample_test", "Monitor"):
+            parameter = inspect.signature(getattr(isodepth, name)).parameters.get(option)
+            stated = row[name].partition(" (")[0]
+            assert stated == ("-" if parameter is None else f"`{parameter.default!r}`").replace(
+                "'", '"'
+            ), (option, name)
 
 
 @pytest.mark.parametrize("command", ["compare", "test", "report", "pairwise"])

@@ -193,9 +193,22 @@ class Functions:
     ) -> Batch:
         """Count the rows of a batch given in parts; there must be at least one row.
 
-        Suspicious rows are found if `usual` is given. The counts do not depend on the division into
-        parts: the value of a function depends on the bits of a row alone. Medians do, if a part has
-        many rows, see `PartsSummary`.
+        The counts do not depend on the division into parts: the value of a function depends on the
+        bits of a row alone. Medians do, if a part has many rows, see `PartsSummary`.
+
+        Parameters
+        ----------
+        parts : iterable of ndarrays of shape (m_i, d + C)
+            Consecutive rows of the batch.
+        unseen : dict
+            Index of a category column with new values -> its most frequent new value. It becomes
+            the field of the returned `Batch`; the reader of a source fills it while it yields
+            `parts`.
+        usual : UsualValues or None
+            Ranges of usual values, from which suspicious rows are found; None for no such rows.
+        keep_rows : bool
+            Whether the returned `Batch` has the rows of all parts, which comparisons with blocks
+            need.
         """
         counts: list[Counts] = []
         summary = PartsSummary()

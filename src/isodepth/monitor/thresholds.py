@@ -111,8 +111,12 @@ def choose_thresholds(
 ) -> list[Threshold]:
     """Choose thresholds from n rows: d numeric columns (n, d), C categories (n, C), and features.
 
-    A column whose values are all cut points has no extremes. The last threshold is the maximum of
-    the outlyingness.
+    `features` (F, n) is the result of `features_of`. Return the thresholds in this order: cut
+    points of all features, single values, extremes, minima and maxima of the columns
+    (`Relation.BEYOND`), and the maximum of the outlyingness. The list is empty if d = 0.
+
+    If all values of a column are cut points, neither its extremes nor its maximum are chosen,
+    because cut points already count the rows with the smallest and largest values.
     """
     width = numbers.shape[1]
     if not width:
@@ -201,8 +205,9 @@ def features_of(
 def cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.ndarray:
     """Return the quantiles of `levels` as cut points, or all distinct values if there are few.
 
-    For few values the maximum is a cut point too, which detects larger values. Computed features
-    (not `exact`) are rounded: their cut points are midpoints between consecutive distinct values.
+    If `exact` and if there are few values, the maximum is a cut point too, which detects larger
+    values. Computed features (not `exact`) are affected by rounding errors. Their cut points are
+    midpoints between consecutive distinct values, which rounding errors do not cross.
     """
     present = values[~np.isnan(values)]
     distinct = np.unique(present)

@@ -284,10 +284,14 @@ class ColumnPair:
         return min(found, key=self._cost)
 
     def _of_shares(self) -> Iterator[Explanation]:
-        """Yield the explanations by a change of a part of the rows, which are left out.
+        """Yield the explanations by a change of a part of the rows.
 
-        The share of the part is a parameter. Extremes have a cut point too, and the counts of all
-        bins of the part are fitted, because they are left out.
+        The other rows of both samples are compared. For example, if 8% of the rows of Y became
+        -9999, all rows with -9999 are removed from X and Y. The change is explained if the deviance
+        between the other rows is small. No row is removed for a change of precision.
+
+        The share of the part is a parameter. For extremes, each bin from which values were removed
+        is a parameter too.
         """
         if self._precision is not None:
             left = _deviance_after_rounding(self._a, self._b, self._edges)

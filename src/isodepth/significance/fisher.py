@@ -49,10 +49,14 @@ def log_pvalues(
 def log_adjusted_pvalues(
     a: np.ndarray, n: int, b: np.ndarray, m: int, dirty: int = 0
 ) -> np.ndarray:
-    """Return the log p-values (H,) of `log_pvalues`, adjusted for their number as in Tarone (1990).
+    """Return the log p-values (H,) of H 2 x 2 tables, adjusted for H as in Tarone (1990).
 
-    Given a + b, a count has a minimum p-value. A p-value p is multiplied by the number of tables
-    whose minimum is at most p, instead of H, because the p-values of all other tables exceed p.
+    In table h, a[h] of n rows of the first sample and b[h] of m rows of the second sample have a
+    property. Up to `dirty` of the m rows may be contaminated, see `log_pvalues`.
+
+    Given a + b, the p-value of a table has a minimum. A p-value p is multiplied by the number of
+    tables whose minimum is at most p, instead of H, because the p-values of all other tables exceed
+    p.
 
     Examples
     --------

@@ -105,7 +105,10 @@ class ShareBounds(NamedTuple):
     joint: Change | None
 
     def with_share(self, change: Change) -> Change:
-        """Return the change with the bound from its columns; an exchange has the larger of two."""
+        """Return the change with the bound from its columns.
+
+        An exchange has the larger of the bounds from its two columns alone.
+        """
         if not change.columns:
             return change
         bounds = {frozenset(columns): bound for columns, bound in self.columns.items()}
@@ -225,6 +228,10 @@ class TwoSampleResult(TwoSampleReport):
         for ``method="regions"`` the distance DR between the trimmed regions of the samples.
     pvalue : float
         (1 + number of permutations with a statistic at least as large) / (1 + n_permutations).
+        If rare events of samples that are read in chunks are counted, it is the minimum of this
+        value / 0.8 and of the smallest p-value of a rare event / 0.2, and at most 1. It may then be
+        below 1 / (1 + n_permutations), because rare events have exact p-values without
+        permutations.
     null_distribution : ndarray of shape (n_permutations,)
         Statistic of each permutation. With a tolerance, the allowed share of contaminated rows is
         subtracted from the observed differences only, not from those of the permutations.

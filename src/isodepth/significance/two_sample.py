@@ -193,7 +193,9 @@ def two_sample_test(
         "aggregated" combines all statistics. "regions" uses the distance DR between trimmed regions
         alone, and has the options listed under "Other Parameters".
     n_permutations : int
-        Number of permutations. The smallest possible p-value is 1 / (1 + n_permutations).
+        Number of permutations. The smallest possible p-value is 1 / (1 + n_permutations), except
+        for samples that are read in chunks: their rare events have exact p-values without
+        permutations, see :class:`isodepth.TwoSampleResult`.
     tolerance : float in [0, 0.5) or None
         Share of the rows of each sample that may be contaminated, or that may change without being
         reported. Not with `blocks`, for which there is no guarantee.
@@ -213,9 +215,12 @@ def two_sample_test(
         of missing values of each column is tested too. "raise" refuses missing values.
     kinds : dict or None
         Kinds of columns of data frames, by name: "numeric" (dates become days since 1970, durations
-        become days, ordered categories become ranks), "category", "omit", or a list of the values
-        of the column in increasing order. The kinds of other columns are detected; dates, durations
-        and identifiers are omitted. The attribute `kinds` of the result lists every column.
+        become days, ordered categories become ranks), "category", "omit", a list of the values of
+        the column in increasing order, or an integer that is subtracted from a column of numbers.
+        An integer is meant for integers beyond 2**53, such as times in nanoseconds: float64
+        contains their differences from a near integer exactly, but not the integers themselves. The
+        kinds of other columns are detected; dates, durations and identifiers are omitted. The
+        attribute `kinds` of the result lists every column.
     max_rows : int or None
         For sources of :func:`isodepth.scan` and Dask collections: maximum number of rows of each
         sample that are tested, drawn at random. None for 10^6 values, and at least 10^4 rows. Rare

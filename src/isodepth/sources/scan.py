@@ -45,10 +45,12 @@ def scan(
     """Create a source: a sample that is read in chunks, because it does not fit into memory.
 
     A source replaces an array or a data frame in :func:`isodepth.distance`,
-    :func:`isodepth.compare`, :func:`isodepth.two_sample_test`,
-    :meth:`isodepth.Metric.region_table`, :func:`isodepth.region_tables` and
-    :func:`isodepth.pairwise`. `scan` itself reads only the
-    headers of files, and the first nonempty chunk of a function.
+    :func:`isodepth.compare`, :func:`isodepth.two_sample_test`, :func:`isodepth.pairwise`,
+    :func:`isodepth.pairwise_test`, :func:`isodepth.region_tables`,
+    :meth:`isodepth.Metric.distance`, :meth:`isodepth.Metric.compare`,
+    :meth:`isodepth.Metric.region_table`, :class:`isodepth.Monitor` and
+    :meth:`isodepth.Monitor.check`. `scan` itself reads only the headers of files, and the first
+    nonempty chunk of a function.
 
     Columns may contain numbers, strings, booleans, dates and missing values. Functions that compare
     two sources determine the kind of each column from both, in one pass over the data. Region

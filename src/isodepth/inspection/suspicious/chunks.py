@@ -223,7 +223,7 @@ class SuspectPass(Pass):
         self.trim(state)
 
     def trim(self, state: SuspectState) -> None:
-        """Keep the suspicious rows with the largest scores, the first of equal scores."""
+        """Keep the `_MOST_ROWS` suspicious rows with the largest scores, the first of ties."""
         state.found = sorted(state.found, key=lambda each: (-each[1].score, each[0]))[:_MOST_ROWS]
 
     def _repeated_rows(self, sentinel: Sentinel, indices: np.ndarray) -> list[SuspiciousRow]:

@@ -45,8 +45,9 @@ class Sentinel(NamedTuple):
     counts : pair of int
         Numbers of rows with the value in this sample and in the other sample.
     score : float
-        Logarithm of the probability of these counts, divided by that of the maximum probability.
-        It is at least 1.
+        Logarithm of the probability that random labels give this sample at least `counts[0]` of the
+        rows with the value, divided by `_log_limit`. The latter is the logarithm of the maximum
+        probability at which a value is a sentinel, so the score is at least 1.
     """
 
     side: int
