@@ -355,3 +355,32 @@ def test_messages_of_a_test_advise_options_of_the_command(files: list[str]) -> N
     Path("c.csv").write_text('u\n"1,5"\n' + "".join(f"{i}.5\n" for i in range(12)))
     said = refusal("test", "c.csv", "c.csv")
     assert "compare the column as a category (--category u), or leave it out (--drop u)" in said
+
+
+def test_tables_without_complete_rows_are_tested_without_a_distance(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    folders = []
+    for name, shift in (("june", 0.0), ("july", 1.5)):
+        rows = rng.normal(size=(60, 3)) + shift
+        rows[np.arange(60), np.arange(60) % 3] = np.nan
+        (tmp_path / name).mkdir()
+        folders.append(tmp_path / name)
+        cells = [",".join("" if np.isnan(v) else f"{v:.6f}" for v in row) for row in rows]
+        (tmp_path / name / "rows.csv").write_text("\n".join(["a,b,c", *cells]) + "\n")
+    files = [folder / "rows.csv" for folder in folders]
+    expected = run_json("test", *files, "--permutations", 19)
+    page = tmp_path / "page.html"
+    for inputs in (files, folders):
+        said = run_json("compare", *inputs, "--permutations", 19)
+        assert (said["pvalue"], said["changes"]) == (expected["pvalue"], expected["changes"])
+        assert "the distance is left out" in said["warnings"][-1]
+        run("report", *inputs, "--permutations", 19, "-o", page)
+        assert page.exists()
+        page.unlink()
+        assert "; or use isodepth test, which does not need" in refusal("compare", *inputs)
+
+
+@pytest.mark.parametrize("command", ["compare", "test"])
+def test_a_column_has_one_kind(files: list[str], command: str) -> None:
+    said = refusal(command, *files[:2], "--numeric", "dewp,temp", "--category", "wind,temp")
+    assert "column 'temp' has two kinds: it is in --category and in --numeric; remove it" in said

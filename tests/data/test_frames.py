@@ -232,6 +232,20 @@ def test_two_columns_of_one_name_are_refused(labels):
         check_points(frame(labels))
 
 
+@pytest.mark.parametrize("labels", [["a", "b", "b"], ["a", "a"], ["a", 1, "1"]])
+def test_equal_names_in_one_sample_are_refused_as_such(labels):
+    """The sample without equal names does not lack a column."""
+    odd, other, twice = frame(labels), frame(["a", "b"]), labels[-1]
+    for x, y, name in ((odd, other, "X"), (other, odd, "Y")):
+        words = f"two columns of {name} are named '{twice}'; give all columns different names"
+        with pytest.raises(InvalidInputError, match=words):
+            isodepth.distance(x, y)
+        with pytest.raises(InvalidInputError, match=words):
+            isodepth.two_sample_test(x.assign(kind="u"), y.assign(kind="u"), n_permutations=19)
+    with pytest.raises(InvalidInputError, match=r"two columns of samples\[0\] are named"):
+        isodepth.pairwise([odd, other])
+
+
 def test_names_with_surrogates_are_refused():
     with pytest.raises(InvalidInputError, match=r"column 1 of X is not valid text: 'b\\ud800'"):
         check_points(NamedArray(np.ones((2, 2)), ("a", "b\ud800")))

@@ -505,3 +505,22 @@ def test_spaces_and_other_encodings(tmp_path: Path) -> None:
     path.write_bytes("a,café\n1,2\n".encode("latin-1"))
     with pytest.raises(UnreadableFileError, match=r"byte 0xe9.*Latin-1"):
         read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("written", "named"),
+    [("utf-16", "utf-16"), ("utf-16-le", "utf-16"), ("utf-16-be", "utf-16"), ("utf-32", "utf-32"),
+     ("utf-32-be", "utf-32"), ("latin-1", "latin-1")],
+)  # fmt: skip
+@pytest.mark.parametrize("compressed", [False, True])
+def test_the_recommended_encoding_reads_the_file(
+    tmp_path: Path, written: str, named: str, compressed: bool
+) -> None:
+    path = tmp_path / ("t.csv.gz" if compressed else "t.csv")
+    text = "a,café\n1,2\n"
+    mark = "\ufeff" if written.endswith("e") else ""
+    content = (mark + text).encode(written)
+    path.write_bytes(gzip.compress(content) if compressed else content)
+    with pytest.raises(UnreadableFileError, match=rf"read_csv\(..., encoding='{named}'\)"):
+        read_table(path)
+    assert content.decode(named) == text

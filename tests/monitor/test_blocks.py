@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth import InvalidInputError, InvalidOptionError, Monitor
+from isodepth import InvalidInputError, InvalidOptionError, Monitor, two_sample_test
 from isodepth.significance.martingale import RankEvidence
 
 
@@ -150,3 +150,16 @@ def test_single_values_and_precision_are_named(changed: Any, text: str) -> None:
     monitor = Monitor(reference, blocks=day, random_state=0)
     assert not any(monitor.check(days(1, rng)[0]).changes for _ in range(5))
     assert monitor.check(changed(days(1, rng)[0])).changes[0].text.startswith(text)
+
+
+@pytest.mark.parametrize("option", ["blocks", "groups"])
+def test_the_name_of_a_column_is_refused_as_labels(option: str) -> None:
+    rows, _ = days(2, np.random.default_rng(10))
+    words = "one label for each of the 120 rows of .*, got the string 'day'; pass the labels"
+    with pytest.raises(InvalidInputError, match=f"{option} must hold {words}"):
+        Monitor(rows, **{option: "day"})
+    if option == "blocks":
+        with pytest.raises(InvalidInputError, match=f"blocks must hold {words}"):
+            two_sample_test(rows[:50], rows[50:], blocks="day", n_permutations=19)
+        with pytest.raises(InvalidInputError, match=r"blocks\[1\] must hold .* the string 'day'"):
+            two_sample_test(rows, rows, blocks=(np.arange(120), "day"), n_permutations=19)

@@ -118,6 +118,40 @@ def test_an_unseen_category_and_a_shift_ring_in_the_first_batch() -> None:
     assert verdict.n_suspicious == 150
 
 
+def test_shares_of_new_categories_are_their_own_shares() -> None:
+    """Rare and new values are counted together: one name stands only for its own share."""
+    rng = np.random.default_rng(0)
+    kind = np.array(["A", "B"] * 1500, object)
+    kind[rng.choice(3000, 30, replace=False)] = [f"rare {i // 2}" for i in range(30)]
+    rare = Monitor(pd.DataFrame({"kind": kind, "z": rng.normal(size=3000)}), random_state=0)
+    none = Monitor(
+        pd.DataFrame({"kind": ["A", "B"] * 1500, "z": rng.normal(size=3000)}), random_state=0
+    )
+
+    def check(monitor: Monitor, *values: str) -> Any:
+        kinds = np.array(["A", "B"] * 400, object)
+        kinds[: len(values)] = values
+        verdict = monitor.check(pd.DataFrame({"kind": kinds, "z": rng.normal(size=800)}))
+        (change,) = verdict.changes
+        assert (change.kind, change.columns, change.after) == ("shares", ("kind",), 0.05)
+        return change
+
+    with_rare = check(rare, *["NEW"] * 40)
+    # The reference has at most 30 of these values.
+    assert 0 < with_rare.before < 0.014
+    assert with_rare.value is None
+    assert with_rare.text == "kind: rare or new values (such as NEW) 0.5% -> 5.0%"
+    single = check(copy.deepcopy(none), *["NEW"] * 40)
+    assert (single.before, single.value, single.text) == (0, "NEW", "kind = NEW: 0% -> 5%")
+    several = check(none, *["NEW"] * 20, *["NEXT"] * 10, *["LAST"] * 10)
+    assert (several.before, several.value) == (0, None)
+    assert several.text == "kind: rare or new values (such as NEW) 0% -> 5%"
+    # Values of the last batch are known, but only the total of the batch before.
+    both = check(none, *["LAST"] * 40)
+    assert none.verdicts[-1].window == 2
+    assert both.text == "kind: rare or new values (such as LAST) 0% -> 5%"
+
+
 def test_a_shift_of_a_correlated_column_is_not_called_dependence() -> None:
     rng = np.random.default_rng(61)
     x = rng.normal(size=(5000, 1))
@@ -474,7 +508,8 @@ def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
     codes = pd.DataFrame({"code": np.arange(300) % 3})
     coded = Monitor(codes, kinds={"code": "category"}, random_state=0)
     verdict = coded.check(pd.DataFrame({"code": [1, 7, 7, 8, 8, 8, 9, 9, 9]}))
-    assert (verdict.changes[0].value, verdict.n_suspicious) == ("9", 8)
+    assert verdict.changes[0].text == "code: rare or new values (such as 9) 0% -> 89%"
+    assert verdict.n_suspicious == 8
     with pytest.raises(InvalidInputError, match="not a data frame"):
         monitor.check(REFERENCE[:, :2])
     with pytest.raises(InvalidInputError, match="no rows"):

@@ -157,3 +157,20 @@ def test_blocks_of_a_test_reach_its_profile() -> None:
     result = isodepth.compare(x, y, n_permutations=19, blocks=blocks, random_state=0)
     again = null_profile(result, np.repeat(np.arange(10), 4), 19)
     np.testing.assert_array_equal(result.null_profile.gaps, again.gaps)
+
+
+def test_a_joint_change_is_drawn_from_its_first_two_columns() -> None:
+    x, y = np.arange(60.0).reshape(20, 3), np.arange(100.0, 160.0).reshape(20, 3)
+    fields = {"quantity": "median", "before": 0.0, "after": 1.0, "pvalue": 0.01}
+    joint = Change(kind="joint", columns=("c", "a", "b"), description="joint shift", **fields)
+    figure = loose_figure(2, 1)
+    text = change_figure(joint, TwoSamples((x, y), ("a", "b", "c"), {}), figure)
+    assert text == "c from left to right, a upwards"
+    for ax, rows in zip(figure.axes, (x, y), strict=True):
+        (line,) = ax.lines
+        np.testing.assert_array_equal(np.transpose(line.get_data()), rows[:, [2, 0]])
+    # No row has a value of both columns: the first column is drawn alone.
+    for rows in (x, y):
+        rows[::2, 0], rows[1::2, 2] = np.nan, np.nan
+    text = change_figure(joint, TwoSamples((x, y), ("a", "b", "c"), {}), loose_figure(2, 1))
+    assert " to " in text

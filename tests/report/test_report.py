@@ -535,6 +535,8 @@ def test_what_does_not_apply_is_refused(comparison, monitor) -> None:
         html_report(monitor, names=("a", "b"))
     with pytest.raises(InvalidOptionError, match="names must be two"):
         html_report(comparison, names="ab")
+    with pytest.raises(InvalidOptionError, match="two different strings, got 'A' twice"):
+        html_report(comparison, names=("A", "A"))
     with pytest.raises(InvalidInputError, match="got Verdict"):
         html_report(monitor.verdicts[0])
     with pytest.raises(InvalidInputError, match="labels must name each of the 8"):

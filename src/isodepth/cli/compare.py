@@ -2,8 +2,8 @@
 
 `compare` and `report` call `isodepth.compare`, and `test` calls `isodepth.two_sample_test`. They
 give the same numbers as these functions with the same tables and options. Other functions are
-called for tables that are read in chunks, for tables without numeric columns, and for reports of
-monitors.
+called for tables that are read in chunks, for tables without a distance (without numeric columns or
+without complete rows), and for reports of monitors.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli import tables
 from isodepth.cli.commands import Answer, Command, note, progress_wanted
+from isodepth.data.missing import NoCompleteRowError
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
 Options = dict[str, Any]
@@ -70,19 +71,37 @@ def read_two_tables(
 def compare_samples(
     x: Any, y: Any, reading: cli.ReadingOptions, settings: Options, test: Options
 ) -> Any:
-    """Compare two samples, or only test them if they have no numeric column.
+    """Compare two samples, or only test them if they have no numeric column or no complete row.
 
-    Without a test (0 permutations), samples without a numeric column raise NotNumbersError.
+    Without a test (0 permutations), such samples raise an error.
     """
     options: Options = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
     if test["n_permutations"]:
         options |= {**test, "progress": progress_wanted()}
     try:
         return isodepth.compare(x, y, **settings, **options)
-    except NotNumbersError:
-        if not test["n_permutations"]:
-            raise
+    except (NotNumbersError, NoCompleteRowError) as error:
+        _check_distance_may_be_omitted(error, tested=bool(test["n_permutations"]))
         return isodepth.two_sample_test(x, y, random_state=settings["random_state"], **options)
+
+
+def _check_distance_may_be_omitted(error: InvalidInputError, *, tested: bool) -> None:
+    """Raise the error of a distance again if there is no test, else explain the missing distance.
+
+    The test does not need complete rows, so the message about them recommends it.
+    """
+    incomplete = isinstance(error, NoCompleteRowError)
+    if not tested:
+        if not incomplete:
+            raise error
+        raise InvalidInputError(
+            f"{error}; or use isodepth test, which does not need complete rows"
+        ) from error
+    if incomplete:
+        note(
+            "the distance is left out, because it needs complete rows and all rows of a table have "
+            "a missing value; the test uses all rows"
+        )
 
 
 # -- compare --------------------------------------------------------------------------------------
@@ -199,9 +218,8 @@ def _compare_chunks(
     try:
         with progress_bar(progress_wanted(), 0, "reading", "chunk") as advance:
             compared = compare(metric, x, y, None, Runner(advance), reading.kinds)
-    except NotNumbersError:
-        if tested is None:
-            raise
+    except (NotNumbersError, NoCompleteRowError) as error:
+        _check_distance_may_be_omitted(error, tested=tested is not None)
         return tested
     return compared if tested is None else compared._with_test(tested)
 

@@ -131,8 +131,17 @@ class ReadingOptions:
 
         The result maps column names to "category" or "numeric". It is None if no column is named.
         """
-        kinds = {"category": self.category, "numeric": self.numeric}
-        return {n: kind for kind, each in kinds.items() for t in each for n in t.split(",")} or None
+        category, numeric = (
+            [name for text in texts for name in text.split(",")]
+            for texts in (self.category, self.numeric)
+        )
+        both = next((name for name in category if name in numeric), None)
+        if both is not None:
+            raise InvalidOptionError(
+                f"column {both!r} has two kinds: it is in --category and in --numeric; remove it "
+                "from one of them"
+            )
+        return {**dict.fromkeys(category, "category"), **dict.fromkeys(numeric, "numeric")} or None
 
 
 def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:

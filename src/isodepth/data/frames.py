@@ -227,7 +227,8 @@ def common_columns(X: Any, Y: Any) -> tuple[Any, Any, tuple[tuple[str, ...], tup
     """Return the columns that two samples have in common, and the names of all other columns.
 
     Samples without names, samples with the same columns, and samples whose columns are matched by
-    position are returned unchanged. Raise an error if the samples have no column in common.
+    position are returned unchanged. Raise an error if the samples have no column in common, or if
+    two columns of a sample have the same name.
 
     Examples
     --------
@@ -237,10 +238,9 @@ def common_columns(X: Any, Y: Any) -> tuple[Any, Any, tuple[tuple[str, ...], tup
     >>> list(X), list(Y), others
     (['a'], ['a'], (('b',), ('c',)))
     """
-    first, second = labels_of(X) or (), labels_of(Y) or ()
+    first, second = column_names(labels_of(X) or (), "X"), column_names(labels_of(Y) or (), "Y")
     in_x, in_y = set(first), set(second)
-    distinct = len(in_x) == len(first) and len(in_y) == len(second)
-    if in_x == in_y or not in_x or not in_y or not distinct or _matched_by_position(first, second):
+    if in_x == in_y or not in_x or not in_y or _matched_by_position(first, second):
         return X, Y, ((), ())
     both = tuple(name for name in first if name in in_y)
     if not both:
@@ -261,7 +261,11 @@ def select_columns(X: Any, names: tuple[str, ...]) -> Any:
 
 
 def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: str) -> Exception:
-    """Return the error that lists the columns that occur in only one of two samples."""
+    """Return the error that lists the columns that occur in only one of two samples.
+
+    If a sample has two columns with the same name, raise the error about these columns instead.
+    """
+    first, second = column_names(first, one), column_names(second, other)
     odd = []
     for names, others, where in ((first, set(second), one), (second, set(first), other)):
         alone = [repr(name) for name in names if name not in others]

@@ -21,6 +21,10 @@ _MANY_DROPPED = 0.1
 TELLING = 4.0
 
 
+class NoCompleteRowError(InvalidInputError):
+    """All rows of a sample have a missing value, so that no distance can be computed."""
+
+
 class MissingShare(NamedTuple):
     """Missing values of one column in two samples.
 
@@ -88,7 +92,7 @@ def find_missing(
     labels = columns or column_labels(points.shape[1])
     counts = tuple(zip(labels, absent.sum(axis=0).tolist(), strict=True))
     if not kept.any():
-        raise InvalidInputError(
+        raise NoCompleteRowError(
             f"all {len(points)} rows of {name} have a missing value ({named_counts(counts)}); "
             "drop these columns, or impute their values"
         )

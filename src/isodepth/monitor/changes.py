@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
@@ -39,10 +40,12 @@ _PREFERRED = (
 )  # fmt: skip
 
 
-def window_changes(evidence: Evidence, reader: BatchReader, unseen: dict[int, str]) -> list[Change]:
+def window_changes(
+    evidence: Evidence, reader: BatchReader, unseen: dict[int, Counter[str]]
+) -> list[Change]:
     """Return the changes of the strongest window, the strongest change first.
 
-    `unseen` is the most frequent new value of each category column with new values.
+    `unseen` are the numbers of new values in the last batch, of each category column with any.
     """
     return _WindowChanges(evidence, reader, unseen).all()
 
@@ -56,7 +59,7 @@ class _WindowChanges:
 
     evidence: Evidence
     reader: BatchReader
-    unseen: dict[int, str]
+    unseen: dict[int, Counter[str]]
 
     @property
     def _functions(self) -> Functions:
@@ -183,10 +186,12 @@ class _WindowChanges:
         """Return the change that a function detects."""
         member = self._members[h]
         names = tuple(self.reader.names[c] for c in member.columns)
-        category = _category_of(member, self.reader, self.unseen)
+        category = _category_of(member, self.reader)
         pvalue = pvalue_of(float(self.evidence.logs[h]))
         change = member.change(names, category, *self._shares(h), pvalue)
         match member.event:
+            case "shares" if member.value == UNSEEN:
+                return self._uncounted_change(h, change)
             case "column" | "deviation":
                 return self._number_change(h, change)
             case "beyond" if member.columns:
@@ -204,6 +209,23 @@ class _WindowChanges:
                 return replace(change, kind="regions", description=text)
             case _:
                 return change
+
+    def _uncounted_change(self, h: int, change: Change) -> Change:
+        """Return the change of all values that are not counted separately.
+
+        These are rare values of the reference and new values. The change has the name of a new
+        value only if all these rows have this value. Batches before the last one have only the
+        total of such rows.
+        """
+        (column,) = self._members[h].columns
+        counts = self.unseen.get(column)
+        description = f"{change.columns[0]}: rare or new values"
+        if not counts:
+            return replace(change, description=description)
+        new = max(counts, key=lambda value: (counts[value], value))
+        if [int(each.ones[h]) for each in self._both] == [0, counts[new]]:
+            return replace(change, value=new)
+        return replace(change, description=f"{description} (such as {new})")
 
     def _shares(self, h: int) -> tuple[float, float]:
         """Return the shares of rows of the reference and of the window for which a function is 1.
@@ -270,13 +292,11 @@ def _correlation_change(change: Change) -> Change:
     return replace(change, kind="dependence", quantity=quantity, before=before, after=after)
 
 
-def _category_of(member: Member, reader: BatchReader, unseen: dict[int, str]) -> str | None:
-    """Return the category of a function, or the most frequent new value; None without category."""
-    if member.event not in ("shares", "crossed"):
+def _category_of(member: Member, reader: BatchReader) -> str | None:
+    """Return the category of a function; None for a function of several or of no categories."""
+    if member.event not in ("shares", "crossed") or member.value == UNSEEN:
         return None
     column = member.columns[-1]
-    if member.value == UNSEEN:
-        return unseen.get(column, "(other values)")
     return reader.categories[reader.names[column]][int(member.value)]
 
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -96,7 +97,7 @@ class Batch(NamedTuple):
     hashes: np.ndarray  # (m,), hash of each row
     suspicious: np.ndarray  # indices of suspicious rows, see `UsualValues`
     rows: np.ndarray | None  # None without blocks
-    unseen: dict[int, str]  # most frequent new value of each category column that has one
+    unseen: dict[int, Counter[str]]  # numbers of new values of each category column that has any
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +188,7 @@ class Functions:
     def count_batch(
         self,
         parts: Iterable[np.ndarray],
-        unseen: dict[int, str],
+        unseen: dict[int, Counter[str]],
         usual: UsualValues | None = None,
         keep_rows: bool = False,
     ) -> Batch:

@@ -67,15 +67,15 @@ class BatchReader:
         """Names of all columns, categories last."""
         return (*(self.columns or column_labels(self.width)), *self.categories)
 
-    def read(self, batch: Any) -> tuple[Iterable[np.ndarray], dict[int, str]]:
-        """Return the rows of a batch in chunks, and the most frequent new value by column index.
+    def read(self, batch: Any) -> tuple[Iterable[np.ndarray], dict[int, Counter[str]]]:
+        """Return the rows of a batch in chunks, and the numbers of its new values by column index.
 
         The new values are complete after all chunks have been read.
         """
         if is_chunked(batch):
             source = as_source(batch)
             if self.kinds and source.columns is not None:
-                unseen: dict[int, str] = {}
+                unseen: dict[int, Counter[str]] = {}
                 return self._chunks(source, unseen), unseen
             if self.categories:
                 self._matched(source)  # raises an error
@@ -85,24 +85,22 @@ class BatchReader:
                 source = source._select(self.columns)
             check_same_width(self.width, source.n_features, _REFERENCE, _BATCH)
             return row_chunks(source, "batch", self.nan_policy), {}
-        rows, new = self._frame_rows(self._matched(batch))
-        return [rows], _most_frequent(new)
+        rows, unseen = self._frame_rows(self._matched(batch))
+        return [rows], unseen
 
-    def _chunks(self, source: Source, unseen: dict[int, str]) -> Iterator[np.ndarray]:
-        """Yield the rows of a source in chunks, and update the most frequent new values."""
+    def _chunks(self, source: Source, unseen: dict[int, Counter[str]]) -> Iterator[np.ndarray]:
+        """Yield the rows of a source in chunks, and add their new values to `unseen`."""
         if not {*self.names} <= {*(source.columns or ())}:
             raise self._lacks_columns(source.columns or ())
         source = source._select(self.names)._without_weights()
         # The types of text files are known after a first pass.
         untyped = any(part.untyped for part in source._parts)
         types = Profile.of(source, 1, 0).types if untyped else {}
-        total: dict[int, Counter[str]] = {}
         empty = True
         for chunk in FrameReading().read(source._parts):
             rows, new = self._frame_rows(typed_table(chunk.table, types))
             for column, counts in new.items():
-                total[column] = total.get(column, Counter()) + counts
-            unseen |= _most_frequent(total)
+                unseen.setdefault(column, Counter()).update(counts)
             empty = False
             yield rows
         if empty:
@@ -199,11 +197,3 @@ class BatchReader:
             if new := Counter(str(value) for value in values if value not in code):
                 unseen[c] = new
         return np.column_stack(rows) if self.categories else points, columns, unseen
-
-
-def _most_frequent(new: dict[int, Counter[str]]) -> dict[int, str]:
-    """Return the most frequent value of each column; of equally frequent ones the last."""
-    return {
-        column: max(counts, key=lambda value: (counts[value], value))
-        for column, counts in new.items()
-    }

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -51,7 +52,7 @@ class Group(NamedTuple):
     sums: DyadicSums = DyadicSums()  # empty with blocks
     hashes: ReferenceHashes | None = None  # to find repeated rows; None with blocks
 
-    def counted(self, parts: Iterable[np.ndarray], unseen: dict[int, str]) -> Batch:
+    def counted(self, parts: Iterable[np.ndarray], unseen: dict[int, Counter[str]]) -> Batch:
         """Count the functions of this group in a batch, and check the size of the batch.
 
         `parts` are arrays with consecutive rows of the batch. `unseen` is the field of `Batch` of

@@ -49,7 +49,11 @@ def change_figure(change: Change, samples: TwoSamples, figure: Figure) -> str:
     if not other or column in samples.categories:
         return column_figure(column, samples, figure)
     if other[0] in samples.columns:
-        return _scatter(change.columns, samples, figure.subplots(1, 2))
+        # A joint change has up to three columns, the one that contributes most first.
+        pairs = _complete_pairs((column, other[0]), samples)
+        if not any(map(len, pairs)):
+            return column_figure(column, samples, figure)
+        return _scatter((column, other[0]), pairs, figure.subplots(1, 2))
     values = samples.columns.index(column)
     x, y = (
         points[[value == change.value for value in categories], values]
@@ -160,10 +164,14 @@ def _shares(both: list[list[str | None]]) -> list[tuple[str, float, float]]:
     return sorted(shares, key=lambda share: -abs(share[1] - share[2]))
 
 
-def _scatter(names: tuple[str, ...], samples: TwoSamples, axes: np.ndarray) -> str:
+def _complete_pairs(names: tuple[str, str], samples: TwoSamples) -> list[np.ndarray]:
+    """Return the rows (n, 2) of both samples in which neither of two columns is missing."""
     columns = [samples.columns.index(name) for name in names]
     pairs = [points[:, columns] for points in samples.points]
-    pairs = [pair[~np.isnan(pair).any(axis=1)] for pair in pairs]
+    return [pair[~np.isnan(pair).any(axis=1)] for pair in pairs]
+
+
+def _scatter(names: tuple[str, str], pairs: list[np.ndarray], axes: np.ndarray) -> str:
     low, high = np.transpose([_range(values) for values in np.concatenate(pairs).T])
     margin = 0.05 * np.where(high > low, high - low, 1.0)
     ends = np.transpose([low - margin, high + margin])

@@ -109,6 +109,12 @@ def comparison_context(
     """
     if isinstance(names, str) or len(names) != 2:
         raise InvalidOptionError(f"names must be two strings, got {names!r}", option="names")
+    if str(names[0]) == str(names[1]):
+        raise InvalidOptionError(
+            f"names must be two different strings, got {str(names[0])!r} twice, so that the "
+            "samples cannot be told apart; rename one of them",
+            option="names",
+        )
     findings = Findings.of(result)
     return {
         "comparison": findings.comparison,

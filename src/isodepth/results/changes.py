@@ -38,7 +38,8 @@ class Change:
         - "unit", "sign": the values were multiplied by a constant, or by -1.
         - "exchange": two columns exchanged their values.
         - "extremes": the share of the largest or smallest values, or of rows far from the center.
-        - "value", "shares": the share of a single number, or of a category.
+        - "value", "shares": the share of a single number, or of a category. A monitor counts rare
+          and new categories together; then `value` is None and `description` is given.
         - "precision": the share of whole numbers, whole tenths, or multiples of 5 or 10.
         - "missing": the share of missing values.
         - "repeated": the share of rows that occur more than once.
@@ -79,7 +80,9 @@ class Change:
         Whether the first column has dates. They are compared as days since 1970-01-01, and `text`
         shows dates.
     description : str or None
-        Description of a change of several columns together, for the kinds "joint" and "regions".
+        Description of a change of several columns together, for the kinds "joint" and "regions",
+        or of a share of several categories, such as the values that are rare in the reference of a
+        monitor or new.
     changed_share : float or None
         Lower confidence bound for the share of rows that changed in these columns, see
         `TwoSampleResult.changed_share`. For a change of kind "joint" that was added because of its

@@ -250,6 +250,11 @@ def row_labels(labels: Any, name: str, n: int, rows: str) -> np.ndarray:
 
     `name` is the name of the argument, and `rows` describes the rows, in messages.
     """
+    if isinstance(labels, str):
+        raise InvalidInputError(
+            f"{name} must hold one label for each of the {n} rows of {rows}, got the string "
+            f"{labels!r}; pass the labels, such as the values of the column with this name"
+        )
     try:
         array = np.asanyarray(labels)  # asanyarray keeps the mask of a masked array
     except ValueError:

@@ -24,6 +24,12 @@ _HEAD_BYTES = 1 << 18
 #: because a small compressed file may contain a huge line.
 LINE_BYTES = 1 << 24
 _SNIFFED_ROWS = 100
+# Byte order marks at the start of a file, and its encoding. The mark of UTF-32 starts with that of
+# UTF-16, so it is compared first.
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+)  # fmt: skip
 
 
 class CsvFormat(NamedTuple):
@@ -222,11 +228,17 @@ def refuse_line(file: InputFile, line: int) -> NoReturn:
 
 
 def refuse_encoding(file: InputFile, error: UnicodeDecodeError | None = None) -> NoReturn:
-    """Raise the error for a file that is not in UTF-8."""
+    """Raise the error for a file that is not in UTF-8; a byte order mark tells its encoding."""
     byte = "" if error is None else f" (byte 0x{error.object[error.start]:02x})"
+    encoding, probable = "latin-1", "probably Latin-1 or Windows-1252"
+    start = file.read(4)
+    for mark, name in _BYTE_ORDER_MARKS:
+        if start.startswith(mark):
+            encoding, probable = name, f"but has the byte order mark of {name.upper()}"
+            break
     refuse(
         file.path,
-        f"it is not UTF-8 text{byte}, probably Latin-1, Windows-1252 or UTF-16; save it as UTF-8, "
-        "for example with pandas.read_csv(..., encoding='latin-1').to_csv(...)",
+        f"it is not UTF-8 text{byte}, {probable}; save it as UTF-8, for example with "
+        f"pandas.read_csv(..., encoding={encoding!r}).to_csv(...)",
         error,
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import NamedArray
-from isodepth.data.missing import MissingReport
+from isodepth.data.missing import MissingReport, NoCompleteRowError
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.scaling import is_integral
 from isodepth.metric.chunked.selection import Selection, margin_of
@@ -223,10 +223,12 @@ class CheckedSource:
         first = Summary(limits.pilots, whole=limits.rows_in_memory if fits else 0)
         summary, tally = runner.fold(source, first, how)
         if not summary.n_rows:
-            reason = "it has no row"
+            reason, error = "it has no row", InvalidInputError
             if np.any(tally):
-                reason = "all weights are zero" if tally[1] else "every row has a missing value"
-            raise InvalidInputError(
+                reason = "all weights are zero"
+                if not tally[1]:
+                    reason, error = "every row has a missing value", NoCompleteRowError
+            raise error(
                 f"{source._label} is empty: {reason}; a sample needs at least one row of positive "
                 "weight"
             )
