@@ -86,7 +86,10 @@ class Verdict(ResultMixin):
 
     @classmethod
     def from_json(cls, line: str) -> Verdict:
-        """Create a verdict from a string that `to_json` returned."""
+        """Create a verdict from a string that `to_json` returned.
+
+        JSON has no NaN and no infinity: null in place of a number is read as NaN.
+        """
         content = json.loads(line)
         changes = [_current_keys(change) for change in content["changes"]]
         return unpacked(cls, {**content, "changes": changes})
