@@ -46,7 +46,7 @@ class Verdict(ResultMixin):
         Batch that raised the alarm.
     changed_share : float or None
         Lower bound, with 95% confidence, for the share of rows of the window that changed. 0 if no
-        share can be claimed. None with `blocks`.
+        share can be claimed. None with `blocks`, and if the verdict is no longer stored.
     beyond_blocks : bool
         Only with `blocks`: whether a median, a spread or a share is farther from the mean of the
         blocks than 1.5 times the maximum over all blocks. This has no guarantee: batches without a
