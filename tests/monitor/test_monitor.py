@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import pickle
 import warnings
@@ -217,6 +218,41 @@ def test_a_batch_that_comes_again_with_its_label_is_counted_once(tmp_path: Path)
     monitor.check(np.full((5, 3), 1e9), label="far")
     with pytest.raises(InvalidInputError, match="batch 5 already has the label 'far'"):
         monitor.check(np.full((500, 3), 2e9), label="far")
+
+
+def test_groups_have_labels_of_their_own(tmp_path: Path) -> None:
+    sites = np.where(np.arange(3000) % 2, "a", "b")
+    monitor = fresh(groups=sites, path=tmp_path / "m.npz")
+    rows = dict(zip("ab", batches(2), strict=True))
+    verdicts = {site: monitor.check(rows[site], label="Monday", group=site) for site in "ab"}
+    assert [v.batch for v in verdicts.values()] == [1, 2]
+    for again in (monitor, Monitor.load(tmp_path / "m.npz", autosave=True)):
+        for site, number, other in (("a", 1, "b"), ("b", 2, "a")):
+            assert again.check(rows[site], label="Monday", group=site) == verdicts[site]
+            with pytest.raises(InvalidInputError, match=f"batch {number} already has the label"):
+                again.check(rows[other], label="Monday", group=site)
+        assert again.n_batches == 2
+    # The same rows in another group are another batch.
+    assert monitor.check(rows["a"], label="Tuesday", group="a").batch == 3
+    assert monitor.check(rows["a"], label="Tuesday", group="b").batch == 4
+
+
+def test_labels_of_groups_in_files_of_version_0_4_0(tmp_path: Path) -> None:
+    """That version stored digests of labels without the group."""
+    monitor = fresh(groups=np.where(np.arange(3000) % 2, "a", "b"))
+    first, second = batches(2)
+    verdict = monitor.check(first, label="Monday", group="a")
+    labels = monitor._state.labels.copy()
+    labels[0, 0] = int.from_bytes(hashlib.blake2b(b"Monday", digest_size=8).digest(), "big") >> 1
+    assert labels[0, 0] != monitor._state.labels[0, 0]
+    monitor._state = replace(monitor._state, labels=labels)
+    monitor.save(tmp_path / "m.npz")
+    loaded = Monitor.load(tmp_path / "m.npz")
+    assert loaded.check(first, label="Monday", group="a") == verdict
+    for site in "ab":
+        with pytest.raises(InvalidInputError, match="batch 1 already has the label 'Monday'"):
+            loaded.check(second, label="Monday", group=site)
+    assert loaded.check(second, label="Tuesday", group="b").batch == 2
 
 
 def test_labels_are_remembered_after_their_verdicts(
