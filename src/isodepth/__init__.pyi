@@ -20,6 +20,7 @@ from .errors import InvalidInputError as InvalidInputError
 from .errors import InvalidOptionError as InvalidOptionError
 from .errors import IsodepthError as IsodepthError
 from .errors import MissingExtraError as MissingExtraError
+from .errors import NotNumbersError as NotNumbersError
 from .errors import ScaleWarning as ScaleWarning
 from .errors import UnreadableFileError as UnreadableFileError
 from .geometry.directions import unit_vectors as unit_vectors

@@ -394,7 +394,7 @@ def distance(
     >>> round(isodepth.distance(X, X + [3, 4], random_state=0), 3)
     5.0
     """
-    return Metric._from_options(options).distance(X, Y, weights=weights, kinds=kinds)
+    return Metric._from_options(options, distance).distance(X, Y, weights=weights, kinds=kinds)
 
 
 @with_metric_options()
@@ -450,7 +450,7 @@ def compare(
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.4.0
     """
-    metric = Metric._from_options(options)
+    metric = Metric._from_options(options, compare)
     of_test = {"tolerance": tolerance, "blocks": blocks}
     of_test = {name: value for name, value in of_test.items() if value is not None}
     if n_permutations is None:

@@ -5,6 +5,21 @@ from __future__ import annotations
 import sys
 import warnings
 
+__all__ = [
+    "BusyFileError",
+    "ColumnWarning",
+    "DegenerateDepthWarning",
+    "DependenceWarning",
+    "DeviceMemoryError",
+    "InvalidInputError",
+    "InvalidOptionError",
+    "IsodepthError",
+    "MissingExtraError",
+    "NotNumbersError",
+    "ScaleWarning",
+    "UnreadableFileError",
+]
+
 
 class IsodepthError(Exception):
     """Base class of all errors that isodepth raises."""

@@ -98,6 +98,12 @@ def test_blocks_are_any_labels_and_need_not_be_chosen(files: list[str]) -> None:
     assert "has no column 'night'" in refusal(*given, "--blocks", "night")
 
 
+def test_blocks_have_no_share_of_changed_rows(files: list[str]) -> None:
+    given = ("test", files[0], files[2], "--permutations", 49, *QUICK, "--blocks", "day")
+    assert "--max-changed has no guarantee for blocks" in refusal(*given, "--max-changed", "5%")
+    assert run_json(*given, "--alpha", "1", code=1)["changed_share"] is None
+
+
 @pytest.mark.usefixtures("without_pictures")
 def test_reports_are_written(files: list[str]) -> None:
     for command in ("compare", "test"):

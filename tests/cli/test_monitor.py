@@ -130,6 +130,8 @@ def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:
     assert found["groups"][0]["blocks"] == 75
     assert found["columns"] == list(NAMES)
     far = save(Path("far.csv"), QUIET[0] + 50, NAMES)
+    said = refusal("monitor", "check", "g.npz", far, "--max-changed", "5%")
+    assert "--max-changed needs a monitor without blocks" in said
     beyond = run("monitor", "check", "g.npz", far, code=1).stdout
     assert beyond.startswith("batch 1: BEYOND")
 

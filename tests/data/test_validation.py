@@ -229,6 +229,23 @@ def test_unknown_options_get_a_suggestion() -> None:
         assert caught.value.option == "esp"
 
 
+def test_the_error_for_an_unknown_option_lists_all_options() -> None:
+    rows = np.random.default_rng(0).normal(size=(8, 2))
+    calls = {
+        isodepth.distance: (rows, rows),
+        isodepth.compare: (rows, rows),
+        isodepth.two_sample_test: (rows, rows),
+        isodepth.pairwise: ([rows, rows],),
+        isodepth.region_tables: ([rows, rows],),
+    }
+    for call, samples in calls.items():
+        parameters = inspect.signature(call).parameters.values()
+        names = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+        assert "eps" in names
+        with pytest.raises(InvalidOptionError, match=rf"\(options are {', '.join(names)}\)$"):
+            call(*samples, permutations=9)
+
+
 def test_nan_and_infinite_values_together() -> None:
     with pytest.raises(InvalidInputError, match="X contains 2 NaN or infinite values"):
         check_points(np.array([[0.0, math.nan], [math.inf, 0.0]]))
@@ -241,7 +258,7 @@ def test_options_of_tests_are_not_options_of_a_distance(name: str) -> None:
     having = [
         each for each in functions if name in inspect.signature(getattr(isodepth, each)).parameters
     ]
-    words = f"'{name}' is an option of {' and '.join(having)}; here the options are depth, p"
+    words = f"'{name}' is an option of {' and '.join(having)}; here the options are .*depth, p"
     for call in (lambda **o: isodepth.distance(rows, rows, **o),
                  lambda **o: isodepth.pairwise([rows, rows], **o)):  # fmt: skip
         with pytest.raises(InvalidOptionError, match=words):

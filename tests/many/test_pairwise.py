@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import signal
 import subprocess
 import sys
@@ -263,8 +264,12 @@ def test_bad_options() -> None:
         pairwise(BAGS[:2], refine=20)
     with pytest.raises(InvalidOptionError, match="did you mean 'n_directions'"):
         pairwise(BAGS[:2], n_direction=20)
-    with pytest.raises(InvalidOptionError, match="levels='exact'"):
-        pairwise(BAGS[:2], levels="exact")
+    for function in (isodepth.pairwise, region_tables):
+        assert inspect.signature(function).parameters["levels"].annotation == "int"
+        for levels in ("exact", "monte-carlo"):
+            words = f"levels must be an integer >= 1, got '{levels}'; tables need a fixed grid"
+            with pytest.raises(InvalidOptionError, match=words):
+                function(BAGS[:2], levels=levels)
     stack = region_tables(BAGS[:2], **OPTIONS)
     with pytest.raises(InvalidOptionError, match="p has no effect on tables"):
         pairwise(stack, p=1)

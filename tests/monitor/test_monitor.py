@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import pickle
 import warnings
@@ -253,6 +254,41 @@ def test_a_batch_that_comes_again_with_its_label_is_counted_once(tmp_path: Path)
         monitor.check(np.full((500, 3), 2e9), label="far")
 
 
+def test_groups_have_labels_of_their_own(tmp_path: Path) -> None:
+    sites = np.where(np.arange(3000) % 2, "a", "b")
+    monitor = fresh(groups=sites, path=tmp_path / "m.npz")
+    rows = dict(zip("ab", batches(2), strict=True))
+    verdicts = {site: monitor.check(rows[site], label="Monday", group=site) for site in "ab"}
+    assert [v.batch for v in verdicts.values()] == [1, 2]
+    for again in (monitor, Monitor.load(tmp_path / "m.npz", autosave=True)):
+        for site, number, other in (("a", 1, "b"), ("b", 2, "a")):
+            assert again.check(rows[site], label="Monday", group=site) == verdicts[site]
+            with pytest.raises(InvalidInputError, match=f"batch {number} already has the label"):
+                again.check(rows[other], label="Monday", group=site)
+        assert again.n_batches == 2
+    # The same rows in another group are another batch.
+    assert monitor.check(rows["a"], label="Tuesday", group="a").batch == 3
+    assert monitor.check(rows["a"], label="Tuesday", group="b").batch == 4
+
+
+def test_labels_of_groups_in_files_of_version_0_4_0(tmp_path: Path) -> None:
+    """That version stored digests of labels without the group."""
+    monitor = fresh(groups=np.where(np.arange(3000) % 2, "a", "b"))
+    first, second = batches(2)
+    verdict = monitor.check(first, label="Monday", group="a")
+    labels = monitor._state.labels.copy()
+    labels[0, 0] = int.from_bytes(hashlib.blake2b(b"Monday", digest_size=8).digest(), "big") >> 1
+    assert labels[0, 0] != monitor._state.labels[0, 0]
+    monitor._state = replace(monitor._state, labels=labels)
+    monitor.save(tmp_path / "m.npz")
+    loaded = Monitor.load(tmp_path / "m.npz")
+    assert loaded.check(first, label="Monday", group="a") == verdict
+    for site in "ab":
+        with pytest.raises(InvalidInputError, match="batch 1 already has the label 'Monday'"):
+            loaded.check(second, label="Monday", group=site)
+    assert loaded.check(second, label="Tuesday", group="b").batch == 2
+
+
 def test_labels_are_remembered_after_their_verdicts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,6 +308,7 @@ def test_labels_are_remembered_after_their_verdicts(
             assert np.isnan(early.pvalue)
         assert str(found[0]) == "batch 1 (0): no alarm; its verdict is no longer stored"
         assert json.loads(found[1].to_json())["pvalue"] is None
+        assert Verdict.from_json(found[1].to_json()) == found[1]
         with pytest.raises(
             InvalidInputError, match="batch 1 already has the label '0', with other"
         ):
@@ -456,6 +493,13 @@ def test_results_can_be_read_by_programs() -> None:
     monitor = fresh()
     verdict = monitor.check(batches(1, shift=2.0)[0])
     assert Verdict.from_json(verdict.to_json()) == verdict
+    (change, *_) = verdict.changes
+    unknown = replace(verdict, threshold=np.nan, changes=[replace(change, before=np.nan)])
+    again = Verdict.from_json(unknown.to_json())
+    assert np.isnan([again.threshold, again.changes[0].before]).all()
+    assert again.to_json() == unknown.to_json()
+    with pytest.raises(TypeError, match="None in place of int"):
+        Verdict.from_json(json.dumps(verdict.to_dict() | {"n_rows": None}))
     fields = json.loads(json.dumps(monitor.to_dict()))
     assert fields["verdicts"] == [verdict.to_dict()]
     assert fields["policy"] == {"alpha": 0.01, "arl": None, "tolerance": None, "patience": 1}

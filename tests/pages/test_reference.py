@@ -107,6 +107,14 @@ def test_scan_lists_everything_that_accepts_a_source() -> None:
     assert accepting_sources() <= listed
 
 
+def test_every_error_and_warning_is_public() -> None:
+    """The page lists `__all__` of the module, not the functions that issue warnings."""
+    classes = {name for name, _ in inspect.getmembers(errors, inspect.isclass)}
+    assert classes == set(errors.__all__) == classes & set(isodepth.__all__)
+    for name in classes:
+        assert getattr(isodepth, name) is getattr(errors, name)
+
+
 def commands(group: click.Group, parent: str = "") -> list[str]:
     """Return the names of all commands and subcommands."""
     names = []

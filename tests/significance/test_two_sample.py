@@ -322,6 +322,17 @@ def test_blocks_of_one_row_are_rows() -> None:
     assert np.array_equal(a.null_distribution, b.null_distribution)
 
 
+def test_the_share_of_changed_rows_has_no_bound_with_blocks() -> None:
+    X, Y = pair()
+    result = run(X, Y + 2, blocks=np.arange(105))
+    for found in (result, result.without_rows()):
+        assert found.significant
+        assert found.changed_share is None
+        assert found.to_dict()["changed_share"] is None
+        assert found.changed_share_text == "no bound for the share of changed rows with blocks"
+        assert {change.changed_share for change in found.changes} == {None}
+
+
 def test_no_row_is_dropped_for_a_missing_value() -> None:
     X, Y = pair()
     dirty = np.insert(X, [3, 10], np.nan, axis=0)

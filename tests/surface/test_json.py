@@ -39,6 +39,7 @@ PYTHON: dict[str, Callable[[], Any]] = {
     "arrays": lambda: isodepth.compare(GRID[:9], GRID, p=np.inf, scale=np.ones(2)),
     "chunks": lambda: isodepth.compare(isodepth.scan(X[["a"]]), isodepth.scan(Y[["a"]]), **OPTIONS),
     "test": lambda: isodepth.two_sample_test(X, Y, **TEST),
+    "test of blocks": lambda: isodepth.two_sample_test(X, Y, blocks=np.arange(160) // 2, **TEST),
     "test of regions": lambda: isodepth.two_sample_test(
         X[["a"]], Y[["a"]], method="regions", q=np.inf, **TEST
     ),
@@ -74,6 +75,7 @@ TYPES = {
     "arrays": "comparison",
     "chunks": "comparison",
     "test": "test",
+    "test of blocks": "test",
     "test of regions": "test",
     "test of chunks": "test",
     "test of categories": "test",

@@ -279,8 +279,7 @@ def test(
     result = isodepth.two_sample_test(first, second, progress=progress_wanted(), **options)
     cli.save_report(result, page, **about)
     answer = _answer(result, about, (x, y), reading, settings["scale"], page)
-    changed = result.changed_share
-    answer.code = int(cli.exceeds(changed, result.pvalue, max_changed, alpha))
+    answer.code = int(cli.exceeds(result.changed_share, result.pvalue, max_changed, alpha))
     return answer
 
 

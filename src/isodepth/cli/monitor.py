@@ -119,25 +119,28 @@ def check(
             jobs.append((batch, label))
     if label is not None and (len(jobs) != 1 or jobs[0][1] != label):
         raise InvalidOptionError(f"--label names one batch, got {len(jobs)}; remove it")
+    if max_changed is not None:
+        _refuse_blocks(monitor)  # before a batch is counted
     verdicts = [_check(monitor, batch, group, name, reading) for batch, name in jobs]
     if max_changed is None and alpha is None:
         code = int(any(verdict.alarm or verdict.beyond_blocks for verdict in verdicts))
     else:
-        code = int(any(_exceeds(verdict, max_changed, alpha) for verdict in verdicts))
+        code = int(
+            any(cli.exceeds(v.changed_share, v.pvalue, max_changed, alpha) for v in verdicts)
+        )
     if len(verdicts) == 1:
         return Answer([str(verdicts[0])], verdicts[0].to_dict(), code)
     content = {"verdicts": [verdict.to_dict() for verdict in verdicts], "exit_code": code}
     return Answer([str(verdict) for verdict in verdicts], document("verdicts", content), code)
 
 
-def _exceeds(verdict: isodepth.Verdict, max_changed: float | None, alpha: float | None) -> bool:
-    """Return whether a verdict exceeds one of the thresholds that are not None."""
-    if max_changed is not None and verdict.changed_share is None and verdict.window:
+def _refuse_blocks(monitor: str) -> None:
+    """Raise an error if a monitor has blocks, for which the share of changed rows has no bound."""
+    if isodepth.Monitor.load(monitor).to_dict()["groups"][0]["blocks"] is not None:
         raise InvalidOptionError(
             "--max-changed needs a monitor without blocks, because rows of a block depend on each "
-            "other; remove it"
+            "other; remove it, or use --batch-alpha"
         )
-    return cli.exceeds(verdict.changed_share or 0.0, verdict.pvalue, max_changed, alpha)
 
 
 def _check(

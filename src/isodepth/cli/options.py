@@ -240,9 +240,14 @@ def threshold_options(level: str = "--alpha") -> Any:
     return add
 
 
-def exceeds(changed: float, pvalue: float, max_changed: float | None, alpha: float | None) -> bool:
-    """Return whether a share of changed rows or a p-value exceeds a threshold that is not None."""
-    changes = max_changed is not None and changed >= max_changed and changed > 0.0
+def exceeds(
+    changed: float | None, pvalue: float, max_changed: float | None, alpha: float | None
+) -> bool:
+    """Return whether a share of changed rows or a p-value exceeds a threshold that is not None.
+
+    A share of 0 and an unknown share, None, do not exceed any threshold.
+    """
+    changes = bool(changed and max_changed is not None and changed >= max_changed)
     return changes or (alpha is not None and pvalue <= alpha)
 
 

@@ -447,11 +447,21 @@ def unknown_option(name: str, names: Sequence[str]) -> InvalidOptionError:
     return InvalidOptionError(text, option=name)
 
 
+def keyword_names(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the keyword-only parameters of a function, as its signature shows them.
+
+    Examples
+    --------
+    >>> keyword_names(sorted)
+    ['key', 'reverse']
+    """
+    parameters = inspect.signature(function).parameters.values()
+    return [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+
+
 def check_option_names(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function so that unknown keyword arguments raise the error of `unknown_option`."""
-    parameters = inspect.signature(function).parameters.values()
-    names = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
-    known = {each.name for each in parameters}
+    names, known = keyword_names(function), {*inspect.signature(function).parameters}
 
     @functools.wraps(function)
     def checked(*args: P.args, **options: P.kwargs) -> R:

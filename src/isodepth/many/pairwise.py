@@ -15,7 +15,7 @@ import numpy as np
 from isodepth.api import Metric
 from isodepth.data.arrays import describe
 from isodepth.data.progress import progress_bar
-from isodepth.data.validation import check_n_jobs, split_weights
+from isodepth.data.validation import MOST, check_integer, check_n_jobs, split_weights
 from isodepth.engine.compiled import Resources, thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import draws_at_random, integer_seed
@@ -44,8 +44,8 @@ TABLE_LEVELS = 20
 NOT_FOR_TABLES = ("gap", "refine", "n_levels")
 
 
-def table_metric(options: Mapping[str, Any]) -> Metric:
-    """Create a metric for region tables from keyword options.
+def table_metric(options: Mapping[str, Any], function: Callable[..., Any] | None = None) -> Metric:
+    """Create a metric for region tables from keyword options of `function`.
 
     If the directions are random and `random_state` is not an integer, it is replaced by a random
     integer, so that all tables have the same directions.
@@ -56,7 +56,9 @@ def table_metric(options: Mapping[str, Any]) -> Metric:
             "pairs with Metric.distance",
             option="refine",
         )
-    metric = Metric._from_options({"levels": TABLE_LEVELS, **options, "refine": 0})
+    options = {"levels": TABLE_LEVELS, **options, "refine": 0}
+    check_integer(options["levels"], "levels", 1, "; tables need a fixed grid of levels", high=MOST)
+    metric = Metric._from_options(options, function)
     if isinstance(metric.random_state, int):
         return metric
     if not draws_at_random(metric.directions):
@@ -65,7 +67,7 @@ def table_metric(options: Mapping[str, Any]) -> Metric:
     return replace(metric, random_state=integer_seed(metric.random_state))
 
 
-@with_metric_options(NOT_FOR_TABLES, levels=TABLE_LEVELS)
+@with_metric_options(NOT_FOR_TABLES, TableOptions, levels=TABLE_LEVELS)
 def region_tables(
     samples: Iterable[Any],
     *,
@@ -115,12 +117,12 @@ def region_tables(
     >>> isodepth.region_tables(bags, n_directions=100, random_state=0).values.shape
     (3, 20, 200)
     """
-    metric = table_metric(options)
+    metric = table_metric(options, region_tables)
     group = prepare_group(as_list(samples, "samples"), weights, metric)
     return fit_tables(group, with_shared_scale(metric, group), storage, progress)
 
 
-@with_metric_options(NOT_FOR_TABLES, levels=TABLE_LEVELS)
+@with_metric_options(NOT_FOR_TABLES, TableOptions, levels=TABLE_LEVELS)
 def pairwise(
     samples: Any,
     other: Any = None,
@@ -212,7 +214,7 @@ def pairwise(
             RegionTables._of(*each) for each in zip(inputs, ("samples", "other"), strict=False)
         ]
     else:
-        metric = table_metric(options)
+        metric = table_metric(options, pairwise)
         n_jobs = metric.n_jobs
         stacks = _fit_stacks(inputs, weights, metric, storage, progress)
     if other is not None:

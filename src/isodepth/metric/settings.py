@@ -25,6 +25,7 @@ from isodepth.data.validation import (
     check_integer,
     check_n_jobs,
     check_number,
+    keyword_names,
     unknown_option,
 )
 from isodepth.depth import BY_NAME
@@ -250,12 +251,18 @@ class MetricSettings:
         _ = self._source  # raises an error if the option `depth` is invalid
 
     @classmethod
-    def _from_options(cls, options: Mapping[str, Any]) -> Self:
-        """Create a metric from keyword options; an unknown option raises InvalidOptionError."""
+    def _from_options(
+        cls, options: Mapping[str, Any], function: Callable[..., Any] | None = None
+    ) -> Self:
+        """Create a metric from keyword options; an unknown option raises InvalidOptionError.
+
+        The error lists the keyword parameters of `function`, which received the options, or the
+        fields of the metric if it is None.
+        """
         names = [field.name for field in fields(cls)]
         for name in options:
             if name not in names:
-                raise unknown_option(name, names)
+                raise unknown_option(name, keyword_names(function) if function else names)
         return cls(**options)
 
     @property
@@ -370,18 +377,19 @@ def _checked_scale(scale: Any) -> Any:
 
 
 def with_metric_options(
-    leave_out: Iterable[str] = (), **defaults: Any
+    leave_out: Iterable[str] = (), types: Any = MetricOptions, **defaults: Any
 ) -> Callable[[Documented], Documented]:
     """Return a decorator that documents the options of `Metric` in a function or class.
 
     The descriptions of the parameters replace the line OPTIONS_LINE of the docstring. Parameters
     that the docstring describes itself, and those in `leave_out`, are not inserted. In the
-    signature that `inspect.signature` and notebooks show, the options replace ``**options``.
-    `defaults` are defaults that differ from those of `Metric`.
+    signature that `inspect.signature` and notebooks show, the options replace ``**options``. Their
+    annotations are those of the TypedDict `types`, which has all options that are not in
+    `leave_out`. `defaults` are defaults that differ from those of `Metric`.
     """
 
     def decorate(documented: Documented) -> Documented:
-        _show_options(documented, leave_out, defaults)
+        _show_options(documented, leave_out, types.__annotations__, defaults)
         text = documented.__doc__
         if text is None:  # python -OO removes docstrings
             return documented
@@ -401,7 +409,12 @@ def with_metric_options(
     return decorate
 
 
-def _show_options(documented: Any, leave_out: Iterable[str], defaults: Mapping[str, Any]) -> None:
+def _show_options(
+    documented: Any,
+    leave_out: Iterable[str],
+    annotations: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+) -> None:
     """Replace ``**options`` by the options of `Metric` in the signature of a function or class."""
     signature = inspect.signature(documented)
     parameters = dict(signature.parameters)
@@ -409,7 +422,7 @@ def _show_options(documented: Any, leave_out: Iterable[str], defaults: Mapping[s
         return
     for field in fields(MetricSettings):
         if field.name not in {*leave_out, *parameters}:
-            annotation = MetricOptions.__annotations__[field.name]
+            annotation = annotations[field.name]
             parameters[field.name] = inspect.Parameter(
                 field.name,
                 inspect.Parameter.KEYWORD_ONLY,

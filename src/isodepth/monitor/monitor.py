@@ -173,9 +173,10 @@ class Monitor(ReportableResult):
             Columns of data frames are matched by name; columns that the reference does not have
             are ignored. A batch that cannot be read is not counted.
         label : str, date or number, optional
-            Name of the batch. A batch with the label of an earlier batch is not counted again: the
-            earlier verdict is returned, or an error is raised if the rows differ. Of verdicts that
-            are no longer among the last 500, only the batch and the alarm are known.
+            Name of the batch within its group. A batch with the label of an earlier batch of the
+            same group is not counted again: the earlier verdict is returned, or an error is raised
+            if the rows differ. Of verdicts that are no longer among the last 500, only the batch
+            and the alarm are known.
         group : str, only if the reference has groups
         """
         label, group = (None if name is None else str(name) for name in (label, group))

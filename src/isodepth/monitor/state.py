@@ -5,7 +5,7 @@ The state has four parts:
 - settings: when an alarm is raised, and which columns are read;
 - the reference: for each group, functions of a row and their counts, and hashes of rows;
 - the stream: counts of recent windows, the number of batches, and the current alarm;
-- the history: the last 500 verdicts, and digests of the labels of all batches.
+- the history: the last 500 verdicts, and digests of the groups and labels of all batches.
 
 A state is never modified. A batch or a reset creates a new state, so that a monitor whose file
 cannot be written keeps the old one. The state does not contain rows. `isodepth.monitor.saved`
@@ -78,15 +78,22 @@ class MonitorState:
     crossings: int = 0  # number of windows that crossed their level since the last alarm or reset
     alarm_since: int = 0  # number of the batch that raised the alarm; 0 without an alarm
     records: tuple[str, ...] = ()  # verdicts on the last batches as JSON
-    #: Row per batch with a label: digests of its label and content, number, `alarm_since`.
+    #: Row per batch with a label: digest of its group and label, digest of its content, number,
+    #: `alarm_since`.
     labels: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
 
     def verdict_on(self, label: str, name: str | None, batch: Batch) -> Verdict | None:
-        """Return the verdict on an earlier batch with this label; None if there is none."""
-        (found,) = np.nonzero(self.labels[:, 0] == _digest(label))
-        if not len(found):
+        """Return the verdict on an earlier batch of the group `name` with this label, or None.
+
+        Raise an error if the earlier batch has other rows.
+        """
+        entry = self._entry(_label_digest(name, label))
+        if entry is None:
+            # isodepth 0.4.0 stored the digest of the label alone, which was unique over all groups.
+            entry = self._entry(_digest(label))
+        if entry is None:
             return None
-        _, content, number, alarm_since = self.labels[found[0]].tolist()
+        _, content, number, alarm_since = entry
         if content != _content(name, batch):
             raise InvalidInputError(
                 f"batch {number} already has the label {label!r}, with other rows; use another "
@@ -102,6 +109,11 @@ class MonitorState:
             suspicious_indices=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), score=None,
             exact=False,
         )  # fmt: skip
+
+    def _entry(self, digest: int) -> list[int] | None:
+        """Return the row of `labels` that starts with `digest`; None if there is none."""
+        (found,) = np.nonzero(self.labels[:, 0] == digest)
+        return self.labels[found[0]].tolist() if len(found) else None
 
     def after_batch(
         self, name: str | None, batch: Batch, label: str | None = None
@@ -136,7 +148,7 @@ class MonitorState:
         )  # fmt: skip
         labels = self.labels
         if label is not None:
-            entry = [_digest(label), _content(name, batch), number, alarm_since]
+            entry = [_label_digest(name, label), _content(name, batch), number, alarm_since]
             labels = np.vstack([labels, np.array([entry], np.int64)])
         state = replace(
             self, groups=self.groups | {name: group}, ranks=ranks, n_batches=number,
@@ -172,6 +184,12 @@ class MonitorState:
 def _digest(text: str) -> int:
     """Return a digest of 63 bits of a string."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
+
+
+def _label_digest(name: str | None, label: str) -> int:
+    """Return a digest of the label of a batch and of the name of its group."""
+    # A label is printable. With the null character, the string differs from every label.
+    return _digest(label if name is None else f"{name!r}\0{label}")
 
 
 def _content(name: str | None, batch: Batch) -> int:

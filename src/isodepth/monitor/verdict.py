@@ -46,7 +46,7 @@ class Verdict(ResultMixin):
         Batch that raised the alarm.
     changed_share : float or None
         Lower bound, with 95% confidence, for the share of rows of the window that changed. 0 if no
-        share can be claimed. None with `blocks`.
+        share can be claimed. None with `blocks`, and if the verdict is no longer stored.
     beyond_blocks : bool
         Only with `blocks`: whether a median, a spread or a share is farther from the mean of the
         blocks than 1.5 times the maximum over all blocks. This has no guarantee: batches without a
@@ -86,7 +86,10 @@ class Verdict(ResultMixin):
 
     @classmethod
     def from_json(cls, line: str) -> Verdict:
-        """Create a verdict from a string that `to_json` returned."""
+        """Create a verdict from a string that `to_json` returned.
+
+        JSON has no NaN and no infinity: null in place of a number is read as NaN.
+        """
         content = json.loads(line)
         changes = [_current_keys(change) for change in content["changes"]]
         return unpacked(cls, {**content, "changes": changes})

@@ -86,7 +86,8 @@ class Change:
     changed_share : float or None
         Lower confidence bound for the share of rows that changed in these columns, see
         `TwoSampleResult.changed_share`. For a change of kind "joint" that was added because of its
-        bound, the columns are those that contribute most. None if it was not computed.
+        bound, the columns are those that contribute most. None if it was not computed, as with
+        blocks.
 
     Examples
     --------

@@ -91,8 +91,8 @@ class ShareBounds(NamedTuple):
 
     Attributes
     ----------
-    changed_share : float
-        Bound from all columns.
+    changed_share : float or None
+        Bound from all columns. None with blocks, for which there are no bounds.
     columns : dict from tuples of str to float
         Bounds from single columns and from pairs of columns.
     joint : Change or None
@@ -100,16 +100,16 @@ class ShareBounds(NamedTuple):
         p-value is not set.
     """
 
-    changed_share: float
+    changed_share: float | None
     columns: dict[tuple[str, ...], float]
     joint: Change | None
 
     def with_share(self, change: Change) -> Change:
-        """Return the change with the bound from its columns.
+        """Return the change with the bound from its columns, or without a bound if there is none.
 
         An exchange has the larger of the bounds from its two columns alone.
         """
-        if not change.columns:
+        if self.changed_share is None or not change.columns:
             return change
         bounds = {frozenset(columns): bound for columns, bound in self.columns.items()}
         sets = [change.columns] if change.kind != "exchange" else [(c,) for c in change.columns]
@@ -357,14 +357,14 @@ class TwoSampleResult(TwoSampleReport):
         return self._kept_rows.bounds if known is None else known
 
     @property
-    def changed_share(self) -> float:
-        """Lower confidence bound for the share of rows that changed, in [0, 1].
+    def changed_share(self) -> float | None:
+        """Lower confidence bound for the share of rows that changed, in [0, 1]; None with blocks.
 
         At least this share of the rows of one sample has no counterpart in the other. It is the
         smallest tolerance that a test does not reject at the level 1 - `confidence`, and 0 if
         nothing can be claimed. For large samples, it is a lower bound for the total variation
-        distance of the two distributions. It is computed at the first access. With blocks it is 0,
-        because there is no guarantee.
+        distance of the two distributions. It is computed at the first access. With blocks it is
+        None, because there is no guarantee for a bound.
         """
         return self._lower_bounds.changed_share
 
@@ -381,6 +381,7 @@ class TwoSampleResult(TwoSampleReport):
                 f"({confidence} needs at least {needed})"
             )
         share = self.changed_share
+        assert share is not None  # it is None only with blocks
         if share < 0.01:
             return f"no change of at least 1% of the rows can be claimed ({confidence})"
         return f"at least {lower_percent(share)} of the rows changed ({confidence})"

@@ -486,7 +486,7 @@ def _scores(rows: PooledSample, findings: Findings, settings: Settings) -> np.nd
 def _known_bounds(rows: PooledSample, findings: Findings, confidence: float) -> ShareBounds | None:
     """Return the lower bounds for the share of changed rows; None if they are computed later."""
     if rows.samples.blocks is not None:
-        return ShareBounds(0.0, {}, None)  # there is no guarantee for blocks
+        return ShareBounds(None, {}, None)  # there is no guarantee for blocks
     if isinstance(findings, TolerantFindings):
         return _lower_bounds(rows, findings, confidence)
     return None

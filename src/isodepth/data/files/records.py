@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import math
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -36,7 +37,8 @@ def packed(value: Any, names: FieldNames) -> Any:
 def unpacked(type_: Any, value: Any, names: FieldNames | None = None) -> Any:
     """Convert a JSON value to the type `type_`, and check the types of all fields.
 
-    Without `names`, the keys of an object are the names of its fields.
+    Without `names`, the value is the JSON of a result: the keys of an object are the names of its
+    fields, and null in place of a float is read as NaN.
 
     Raise an exception, of any type, if the value does not fit `type_`, or if an array contains NaN,
     negative integers or other types than floats and signed integers.
@@ -52,6 +54,8 @@ def unpacked(type_: Any, value: Any, names: FieldNames | None = None) -> Any:
     if fields := _fields(type_):
         keys = {name: name for name in fields} if names is None else names[type_]
         return type_(**{n: unpacked(own, value[keys[n]], names) for n, own in fields.items()})
+    if type_ is float and value is None and names is None:
+        return math.nan
     if type(value) is not type_ or (type_ is int and abs(value) >= _MOST_INTEGER):
         raise TypeError(f"{value!r:.80} in place of {type_.__name__}")
     return value
