@@ -18,6 +18,7 @@ from isodepth.errors import DegenerateDepthWarning
 from isodepth.geometry.directions import rng_for
 from isodepth.inspection.checks import Check
 from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious.results import split_repeated
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import midpoint_levels
@@ -438,7 +439,8 @@ class TwoSampleResult(TwoSampleReport):
         named = set(self.changes[0].columns) if self.changes else set()
         values = named if self.changes and self.changes[0].kind == "value" else set()
         facts = []
-        for each in self._repeated_values:
+        wrong, _ = split_repeated(self._repeated_values)
+        for each in wrong:
             if each.fraction >= _HEADLINED_FRACTION and not values & {*each.columns}:
                 facts.append(each._text(names["XY".index(each.sample)]))
         for check in self.checks:

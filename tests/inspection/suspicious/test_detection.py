@@ -368,3 +368,28 @@ def test_a_rule_is_found_although_most_rows_have_one_value() -> None:
     # Without birds nothing shows that there is a rule.
     rodents = codes[:490]
     assert not find_contradictions(wrong[:490], rodents)
+
+
+@pytest.mark.parametrize("n_second", [13, 7, 3])
+def test_a_repeated_value_of_both_samples_does_not_look_wrong(n_second: int) -> None:
+    rng = np.random.default_rng(31)
+    x, y = 10 - rng.exponential(0.4, size=(2, 700, 2))
+    x[:15, 1] = y[:n_second, 1] = 0.0
+    names = ["a", "s"]
+    result = isodepth.two_sample_test(
+        pd.DataFrame(x, columns=names),
+        pd.DataFrame(y, columns=names),
+        n_permutations=99,
+        random_state=0,
+    )
+    assert "look wrong" not in str(result)
+    assert f"s = 0 in 2.1% of X and {100 * n_second / 700:.2g}% of Y" in str(result)
+    y[:n_second, 1] = 9.0
+    result = isodepth.two_sample_test(
+        pd.DataFrame(x, columns=names),
+        pd.DataFrame(y, columns=names),
+        n_permutations=99,
+        random_state=0,
+    )
+    assert "15 rows of X look wrong: s = 0" in str(result)
+    assert "15 suspicious rows in X" in str(result)

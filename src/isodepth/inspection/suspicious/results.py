@@ -17,6 +17,10 @@ RULE = (
     "sample. A listed row may be correct, and a wrong row that looks like others is not listed."
 )
 
+# A value is nearly absent in a sample if its share there is at most this fraction of its share in
+# the other sample.
+NEARLY_ABSENT = 0.1
+
 
 def range_text(ends: tuple[float, float]) -> str:
     """Return a range with four digits, without an exponent below 10^10.
@@ -145,12 +149,56 @@ class RepeatedValue(NamedTuple):
     n_rows: int
     fraction: float
 
-    def _text(self, name: str) -> str:
-        """Describe the rows with the value in one line; `name` is the name of the sample."""
+    @property
+    def _where(self) -> str:
+        """Columns and value as a string."""
         more = len(self.columns) - 1
         others = f" and {more} more column{'s' * (more > 1)}" if more else ""
-        where = f"{self.columns[0]}{others} = {self.value:.6g}"
-        return f"{self.n_rows} rows of {name} look wrong: {where}"
+        return f"{self.columns[0]}{others} = {self.value:.6g}"
+
+    def _text(self, name: str) -> str:
+        """Describe the rows with the value in one line; `name` is the name of the sample."""
+        return f"{self.n_rows} rows of {name} look wrong: {self._where}"
+
+
+def split_repeated(
+    values: Sequence[RepeatedValue],
+) -> tuple[list[RepeatedValue], list[tuple[RepeatedValue, RepeatedValue]]]:
+    """Split values into those that look wrong, and pairs for values that both samples have.
+
+    Both samples have a value in the same column if its share in one sample is more than a tenth of
+    its share in the other. Such a value does not make rows of one sample suspicious.
+    """
+    pairs = [
+        (x, y)
+        for x in values
+        for y in values
+        if (x.sample, y.sample) == ("X", "Y")
+        and x.value == y.value
+        and {*x.columns} & {*y.columns}
+        and min(x.fraction, y.fraction) > NEARLY_ABSENT * max(x.fraction, y.fraction)
+    ]
+    paired = [each for pair in pairs for each in pair]
+    return [each for each in values if each not in paired], pairs
+
+
+def repeated_texts(values: Sequence[RepeatedValue], names: Sequence[str]) -> list[str]:
+    """Describe each repeated value in one line; `names` are the names of X and Y.
+
+    Examples
+    --------
+    >>> x = RepeatedValue("X", 0.0, ("s",), 15, 0.021)
+    >>> repeated_texts([x], ("June", "July"))
+    ['15 rows of June look wrong: s = 0']
+    >>> repeated_texts([x, RepeatedValue("Y", 0.0, ("s",), 13, 0.019)], ("June", "July"))
+    ['s = 0 in 2.1% of June and 1.9% of July']
+    """
+    wrong, pairs = split_repeated(values)
+    texts = [each._text(names["XY".index(each.sample)]) for each in wrong]
+    for x, y in pairs:
+        shares = f"{100 * x.fraction:.2g}% of {names[0]} and {100 * y.fraction:.2g}% of {names[1]}"
+        texts.append(f"{x._where} in {shares}")
+    return texts
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
