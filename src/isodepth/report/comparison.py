@@ -166,7 +166,9 @@ def _suspicious_context(
     """Return the template variables of rows that look wrong."""
     rows = findings.rows
     return {
-        "repeated": repeated_texts(result._repeated_values, names),
+        "repeated": repeated_texts(
+            result._repeated_values, names, date_columns((get_test(result) or result).kinds)
+        ),
         "suspicious": rows,
         "suspicious_table": suspicious_entries(
             rows, findings.samples, names, _MAX_ROWS, all_rows=result._has_all_rows

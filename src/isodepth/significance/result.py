@@ -440,9 +440,10 @@ class TwoSampleResult(TwoSampleReport):
         values = named if self.changes and self.changes[0].kind == "value" else set()
         facts = []
         wrong, _ = split_repeated(self._repeated_values)
+        dates = date_columns(self.kinds)
         for each in wrong:
             if each.fraction >= _HEADLINED_FRACTION and not values & {*each.columns}:
-                facts.append(each._text(names["XY".index(each.sample)]))
+                facts.append(each._text(names["XY".index(each.sample)], dates))
         for check in self.checks:
             listed = check.kind in _HEADLINED_CHECKS and not named & {*check.columns}
             rare = check.kind == "new category" and (check.after or 0.0) < _HEADLINED_CATEGORY

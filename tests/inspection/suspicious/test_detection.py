@@ -393,3 +393,29 @@ def test_a_repeated_value_of_both_samples_does_not_look_wrong(n_second: int) -> 
     )
     assert "15 rows of X look wrong: s = 0" in str(result)
     assert "15 suspicious rows in X" in str(result)
+
+
+@pytest.mark.parametrize(("n_wrong", "n_days"), [(1, 400), (1, 3), (15, 400)])
+def test_dates_are_shown_as_dates(n_wrong: int, n_days: int) -> None:
+    rng = np.random.default_rng(32)
+    x, y = (
+        pd.DataFrame(
+            {
+                "t": pd.Timestamp("2020-01-09")
+                + pd.to_timedelta(rng.integers(0, n_days, 300), "D"),
+                "z": rng.normal(size=300),
+            }
+        )
+        for _ in range(2)
+    )
+    y.loc[: n_wrong - 1, "t"] = pd.Timestamp("1900-01-01")
+    result = isodepth.two_sample_test(
+        x, y, kinds={"t": "numeric"}, n_permutations=99, random_state=0
+    )
+    rows = result.suspicious_rows()
+    assert all(row.explanation.startswith("t = 1900-01-01") for row in rows)
+    assert len(rows) == n_wrong
+    for text in (str(result), str(rows)):
+        assert "1900-01-01" in text
+        assert "-25567" not in text
+        assert "182" not in text  # days from 2020-01-09 on

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.columns.dates import day_text
 from isodepth.data.export import ResultMixin, document
 from isodepth.data.validation import check_choice
 from isodepth.inspection.rows import TwoSamples
@@ -33,6 +34,11 @@ def range_text(ends: tuple[float, float]) -> str:
     return " to ".join(f"{float(f'{end:.4g}'):.10g}" for end in ends)
 
 
+def value_text(value: float, is_date: bool) -> str:
+    """Return a number with six digits, or the date if the number is a day since 1970."""
+    return day_text(value) if is_date else f"{value:.6g}"
+
+
 class SuspiciousRow(NamedTuple):
     """A row that does not look like the rows of the other sample.
 
@@ -52,7 +58,8 @@ class SuspiciousRow(NamedTuple):
         Range of about 98% of the values of this column in the other sample. If the value is unusual
         only together with other values of the row, it is the range for these other values. For a
         category, the only usual value. For a number with few distinct values, the usual ones as a
-        string, such as "0 or 1". None if the reason is "repeated value".
+        string, such as "0 or 1". For a column of dates, the range of dates as a string. None if the
+        reason is "repeated value".
     reason : str
         "value": the value is outside the usual range. "value within a category": it is outside the
         range of the rows with the same category. "value given the other columns": it does not fit
@@ -149,16 +156,18 @@ class RepeatedValue(NamedTuple):
     n_rows: int
     fraction: float
 
-    @property
-    def _where(self) -> str:
-        """Columns and value as a string."""
+    def _where(self, dates: Collection[str]) -> str:
+        """Return columns and value as a string; `dates` are the names of columns of dates."""
         more = len(self.columns) - 1
         others = f" and {more} more column{'s' * (more > 1)}" if more else ""
-        return f"{self.columns[0]}{others} = {self.value:.6g}"
+        return f"{self.columns[0]}{others} = {value_text(self.value, self.columns[0] in dates)}"
 
-    def _text(self, name: str) -> str:
-        """Describe the rows with the value in one line; `name` is the name of the sample."""
-        return f"{self.n_rows} rows of {name} look wrong: {self._where}"
+    def _text(self, name: str, dates: Collection[str] = ()) -> str:
+        """Describe the rows with the value in one line.
+
+        `name` is the name of the sample, and `dates` are the names of columns of dates.
+        """
+        return f"{self.n_rows} rows of {name} look wrong: {self._where(dates)}"
 
 
 def split_repeated(
@@ -182,8 +191,12 @@ def split_repeated(
     return [each for each in values if each not in paired], pairs
 
 
-def repeated_texts(values: Sequence[RepeatedValue], names: Sequence[str]) -> list[str]:
-    """Describe each repeated value in one line; `names` are the names of X and Y.
+def repeated_texts(
+    values: Sequence[RepeatedValue], names: Sequence[str], dates: Collection[str] = ()
+) -> list[str]:
+    """Describe each repeated value in one line.
+
+    `names` are the names of X and Y, and `dates` are the names of columns of dates.
 
     Examples
     --------
@@ -194,10 +207,10 @@ def repeated_texts(values: Sequence[RepeatedValue], names: Sequence[str]) -> lis
     ['s = 0 in 2.1% of June and 1.9% of July']
     """
     wrong, pairs = split_repeated(values)
-    texts = [each._text(names["XY".index(each.sample)]) for each in wrong]
+    texts = [each._text(names["XY".index(each.sample)], dates) for each in wrong]
     for x, y in pairs:
         shares = f"{100 * x.fraction:.2g}% of {names[0]} and {100 * y.fraction:.2g}% of {names[1]}"
-        texts.append(f"{x._where} in {shares}")
+        texts.append(f"{x._where(dates)} in {shares}")
     return texts
 
 
