@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from isodepth.data.columns.kinds import ColumnKind, column_lines
 from isodepth.errors import InvalidInputError
 from isodepth.inspection.checks import table_checks
 from isodepth.inspection.rows import TwoSamples
@@ -261,3 +262,27 @@ def test_odd_values_do_not_fail() -> None:
 def test_nested_columns_of_polars_do_not_fail() -> None:
     X = pl.DataFrame({"v": [[1], [2]] * 20, "s": [{"a": 1}] * N, "n": [None] * N, "a": A})
     assert "empty" in {each.kind for each in checks(X, X)}
+
+
+def test_constant_columns_of_wide_unchanged_tables_may_be_chance() -> None:
+    """Of 600 sparse columns, some are constant in one sample although nothing changed."""
+    rng = np.random.default_rng(33)
+    names = [f"species {j}" for j in range(600)]
+    x, y = (
+        pd.DataFrame((rng.random((100, 600)) < 0.02).astype(float), columns=names) for _ in range(2)
+    )
+    checks = table_checks(x, y, TwoSamples.read(x, y))
+    constant = [check for check in checks if check.kind == "constant"]
+    assert [check.sample for check in constant if len(check.columns) == 1] == []
+    assert "constant in one sample" in constant[-1].text
+    y["species 0"], x["species 0"] = rng.normal(size=100), 0.0
+    checks = table_checks(x, y, TwoSamples.read(x, y))
+    assert "species 0 is not constant any more (it was 0)" in [check.text for check in checks]
+
+
+def test_a_summary_lists_six_of_many_numeric_columns_with_a_note() -> None:
+    kinds = [ColumnKind(f"v{j}", "numeric", "numbers", "counts") for j in range(20)]
+    assert column_lines(kinds) == ["numbers: v0, v1, v2, v3, v4, v5 and 14 more (counts)"]
+    kinds = [ColumnKind(f"v{j}", "numeric", "numbers", f"note {j}") for j in range(20)]
+    (line,) = column_lines(kinds)
+    assert line.endswith("v5 (note 5) and 14 more")

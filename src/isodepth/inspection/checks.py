@@ -254,7 +254,7 @@ def _empty_columns(columns: Sequence[_Column]) -> Iterator[Check]:
             in_both.append(each.name)
         elif before and after:
             continue
-        elif _by_chance(before, after, n, m):
+        elif _by_chance(before, after, n, m, len(columns)):
             in_one.append(each.name)
         elif before:
             text = f"{each.name} became empty"
@@ -280,7 +280,7 @@ def _constant_columns(columns: Sequence[_Column]) -> Iterator[Check]:
             else:
                 text = f"{each.name} is constant in each sample: {x} -> {y}"
                 yield _of_column("constant", each.name, text)
-        elif _by_chance(each.n_others(0, y), each.n_others(1, x), *each.sizes):
+        elif _by_chance(each.n_others(0, y), each.n_others(1, x), *each.sizes, len(columns)):
             in_one[each.name] = str(x if y is None else y)
         elif x is None:
             text = f"{each.name} became constant ({y})"
@@ -351,13 +351,14 @@ def _together(
     yield Check(kind=kind, columns=names, text=text)
 
 
-def _by_chance(x: int, y: int, n: int, m: int) -> bool:
+def _by_chance(x: int, y: int, n: int, m: int, n_facts: int = 1) -> bool:
     """Return whether x of n rows of X and y of m rows of Y, x or y being 0, may be chance.
 
     If rows are assigned to the samples at random, the x + y rows are all in the same sample with
-    about this probability. Facts that may be chance are stated in one sentence for all columns.
+    about this probability. It is multiplied by the number `n_facts` of facts that are possible,
+    such as one per column. Facts that may be chance are stated in one sentence for all columns.
     """
-    return bool(((n if x else m) / (n + m)) ** (x + y) >= _CHANCE)
+    return bool(n_facts * ((n if x else m) / (n + m)) ** (x + y) >= _CHANCE)
 
 
 # -- categories -----------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from isodepth.data.validation import check_option_names
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious import SuspiciousRows
+from isodepth.inspection.suspicious.results import repeated_texts
 from isodepth.inspection.typical import TypicalRows
 from isodepth.plot.changes import change_figure, column_figure, score_figure
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
@@ -171,9 +172,9 @@ def _suspicious_context(
     """Return the template variables of rows that look wrong."""
     rows = findings.rows
     return {
-        "repeated": [
-            each._text(names["XY".index(each.sample)]) for each in result._repeated_values
-        ],
+        "repeated": repeated_texts(
+            result._repeated_values, names, date_columns((get_test(result) or result).kinds)
+        ),
         "suspicious": rows,
         "suspicious_table": suspicious_entries(
             rows, findings.samples, names, _MAX_ROWS, all_rows=result._has_all_rows

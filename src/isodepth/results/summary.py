@@ -10,10 +10,11 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
-from isodepth.data.columns.kinds import ColumnKind, attention_lines, column_lines
+from isodepth.data.columns.kinds import ColumnKind, attention_lines, column_lines, date_columns
 from isodepth.data.export import printable
 from isodepth.errors import InvalidInputError
 from isodepth.inspection.suspicious import SuspiciousRows
+from isodepth.inspection.suspicious.results import repeated_texts
 from isodepth.inspection.typical import TypicalRows
 from isodepth.results.protocols import (
     ChanceLevelLike,
@@ -95,7 +96,7 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
     kinds = (test or result).kinds
     parts = attention_lines(kinds)
     headline = "" if test is None else test._headline_about(names)
-    texts = [each._text(names["XY".index(each.sample)]) for each in result._repeated_values]
+    texts = repeated_texts(result._repeated_values, names, date_columns(kinds))
     parts += [text for text in texts if text not in headline]
     parts += _further_changes(result)
     if rows is not None:

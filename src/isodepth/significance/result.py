@@ -18,6 +18,7 @@ from isodepth.errors import DegenerateDepthWarning
 from isodepth.geometry.directions import rng_for
 from isodepth.inspection.checks import Check
 from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious.results import split_repeated
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import midpoint_levels
@@ -446,9 +447,11 @@ class TwoSampleResult(TwoSampleReport):
         named = set(self.changes[0].columns) if self.changes else set()
         values = named if self.changes and self.changes[0].kind == "value" else set()
         facts = []
-        for each in self._repeated_values:
+        wrong, _ = split_repeated(self._repeated_values)
+        dates = date_columns(self.kinds)
+        for each in wrong:
             if each.fraction >= _HEADLINED_FRACTION and not values & {*each.columns}:
-                facts.append(each._text(names["XY".index(each.sample)]))
+                facts.append(each._text(names["XY".index(each.sample)], dates))
         for check in self.checks:
             listed = check.kind in _HEADLINED_CHECKS and not named & {*check.columns}
             rare = check.kind == "new category" and (check.after or 0.0) < _HEADLINED_CATEGORY

@@ -368,3 +368,54 @@ def test_a_rule_is_found_although_most_rows_have_one_value() -> None:
     # Without birds nothing shows that there is a rule.
     rodents = codes[:490]
     assert not find_contradictions(wrong[:490], rodents)
+
+
+@pytest.mark.parametrize("n_second", [13, 7, 3])
+def test_a_repeated_value_of_both_samples_does_not_look_wrong(n_second: int) -> None:
+    rng = np.random.default_rng(31)
+    x, y = 10 - rng.exponential(0.4, size=(2, 700, 2))
+    x[:15, 1] = y[:n_second, 1] = 0.0
+    names = ["a", "s"]
+    result = isodepth.two_sample_test(
+        pd.DataFrame(x, columns=names),
+        pd.DataFrame(y, columns=names),
+        n_permutations=99,
+        random_state=0,
+    )
+    assert "look wrong" not in str(result)
+    assert f"s = 0 in 2.1% of X and {100 * n_second / 700:.2g}% of Y" in str(result)
+    y[:n_second, 1] = 9.0
+    result = isodepth.two_sample_test(
+        pd.DataFrame(x, columns=names),
+        pd.DataFrame(y, columns=names),
+        n_permutations=99,
+        random_state=0,
+    )
+    assert "15 rows of X look wrong: s = 0" in str(result)
+    assert "15 suspicious rows in X" in str(result)
+
+
+@pytest.mark.parametrize(("n_wrong", "n_days"), [(1, 400), (1, 3), (15, 400)])
+def test_dates_are_shown_as_dates(n_wrong: int, n_days: int) -> None:
+    rng = np.random.default_rng(32)
+    x, y = (
+        pd.DataFrame(
+            {
+                "t": pd.Timestamp("2020-01-09")
+                + pd.to_timedelta(rng.integers(0, n_days, 300), "D"),
+                "z": rng.normal(size=300),
+            }
+        )
+        for _ in range(2)
+    )
+    y.loc[: n_wrong - 1, "t"] = pd.Timestamp("1900-01-01")
+    result = isodepth.two_sample_test(
+        x, y, kinds={"t": "numeric"}, n_permutations=99, random_state=0
+    )
+    rows = result.suspicious_rows()
+    assert all(row.explanation.startswith("t = 1900-01-01") for row in rows)
+    assert len(rows) == n_wrong
+    for text in (str(result), str(rows)):
+        assert "1900-01-01" in text
+        assert "-25567" not in text
+        assert "182" not in text  # days from 2020-01-09 on

@@ -77,3 +77,45 @@ def test_the_contribution_of_a_column() -> None:
     prediction = row[1] - model.residuals(row[None], NO_CATEGORIES[:1])[0, 1]
     at_zero = -model.residuals(np.zeros((1, 4)), NO_CATEGORIES[:1])[0, 1]
     assert contributions.sum() == pytest.approx(prediction - at_zero)
+
+
+def with_missing_values(seed: int) -> np.ndarray:
+    """Return rows (400, 12) of which nearly all have different sets of missing values."""
+    rng = np.random.default_rng([30, seed])
+    z = rng.normal(size=(400, 12)) + rng.normal(size=(400, 1))
+    z[:, 1:][rng.random((400, 11)) < 0.4] = np.nan
+    return z
+
+
+def test_residuals_of_rows_with_missing_values() -> None:
+    z = with_missing_values(0)
+    model = Regressions(z, NO_CATEGORIES, np.random.default_rng(0))
+    found = model.residuals(z, NO_CATEGORIES)
+    ridge = model.moments + 1e-3 * np.eye(len(model.moments))
+    for i in range(20):
+        present = np.flatnonzero(~np.isnan(z[i]))
+        terms = np.concatenate([[1.0], z[i], z[i] ** 2 / 8])
+        for j in present:
+            own = [1 + j, 13 + j]
+            others = np.concatenate([[0], 1 + present, 13 + present])
+            others = others[~np.isin(others, own)]
+            gram, products = ridge[np.ix_(others, others)], ridge[np.ix_(others, own)]
+            weights = np.linalg.solve(gram, products)
+            variance = ridge[1 + j, 1 + j] - products[:, 0] @ weights[:, 0]
+            wanted = z[i, j] - terms[others] @ weights[:, 0]
+            wanted *= model.deviation[j] / np.sqrt(variance)
+            assert found[i, j] == pytest.approx(wanted, abs=1e-8)
+
+
+def test_the_work_per_set_of_missing_values_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    z, inverted, inv = with_missing_values(1), [], np.linalg.inv
+
+    def counted(matrix: np.ndarray) -> np.ndarray:
+        inverted.extend([matrix.shape[-1]] * int(np.prod(matrix.shape[:-2])))
+        return inv(matrix)
+
+    monkeypatch.setattr(np.linalg, "inv", counted)
+    model = Regressions(z, NO_CATEGORIES, np.random.default_rng(0))
+    assert len(np.unique(np.isnan(z), axis=0)) > 300
+    # One inversion of all moments per step of the EM algorithm, and one for the regressions.
+    assert inverted.count(len(model.moments)) <= 9

@@ -92,7 +92,7 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
 
     First comes one line per column of doubtful kind. Then there is one line each for categories,
     columns that are left out, and numeric columns with a note. Numeric columns with equal notes are
-    listed together.
+    listed together, at most six by name. At most six different notes are listed.
 
     Examples
     --------
@@ -112,8 +112,8 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
     for each in columns:
         if each.use == "numbers" and each.note and not each.attention:
             by_note.setdefault(each.note, []).append(each.column)
-    described = [f"{', '.join(names)} ({note})" for note, names in by_note.items()]
-    return [*lines, f"numbers: {', '.join(described)}"] if described else lines
+    described = [f"{listed(names, 6)} ({note})" for note, names in by_note.items()]
+    return [*lines, f"numbers: {listed(described, 6)}"] if described else lines
 
 
 def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:

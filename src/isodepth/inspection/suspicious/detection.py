@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isodepth.data.columns.dates import day_text
+from isodepth.data.columns.kinds import date_columns
 from isodepth.inspection.rows import TwoSamples, category_codes
 from isodepth.inspection.suspicious.contradictions import find_contradictions
 from isodepth.inspection.suspicious.repeated import (
@@ -17,7 +20,12 @@ from isodepth.inspection.suspicious.repeated import (
     one_sided_values,
     repeated_values,
 )
-from isodepth.inspection.suspicious.results import SuspiciousRow, SuspiciousRows, range_text
+from isodepth.inspection.suspicious.results import (
+    SuspiciousRow,
+    SuspiciousRows,
+    range_text,
+    value_text,
+)
 from isodepth.inspection.suspicious.scoring import Rows, RowScorer, Unusual
 
 # Rows with scores above _CLEARLY are removed from a sample before the other sample is compared with
@@ -143,7 +151,9 @@ class Detector:
             rows = [part.without_column(worst) for part in rows]
             cleaned = [part.without_column(worst) for part in cleaned]
         both = Rows(*(np.concatenate(arrays) for arrays in zip(*ordinary, strict=True)))
-        describe = _Descriptions(names, list(samples.categories), labels)
+        describe = _Descriptions(
+            names, list(samples.categories), labels, date_columns(samples.kinds)
+        )
         return cls(tuple(kept), tuple(skipped), scorers, both, describe)
 
     @cached_property
@@ -211,11 +221,12 @@ def _without_outliers(rows: Sequence[Rows]) -> list[Rows]:
 
 
 class _Descriptions(NamedTuple):
-    """Names of columns and categories, and the values of each category."""
+    """Names of columns and categories, values of each category, and names of columns of dates."""
 
     names: list[str]
     categories: list[str]
     labels: list[list[str]]
+    dates: set[str]
 
     def row(
         self, point: np.ndarray, codes: np.ndarray, unusual: Unusual
@@ -230,6 +241,8 @@ class _Descriptions(NamedTuple):
             where = f" at {given}" if given else " given the other columns"
             given = given or "the other columns"
         value = self._value(point, codes, j)
+        if self.names[j] in self.dates:
+            usual = _dated(usual)
         shown = usual if isinstance(usual, str) else range_text(usual)
         explanation = f"{value}{where}, usually {shown}"
         return self.names[j], float(point[j]), usual, reason, given, explanation
@@ -238,16 +251,31 @@ class _Descriptions(NamedTuple):
         """Return "column = value"; the indices of categories follow those of the columns."""
         c = index - len(point)
         if c < 0:
-            return f"{self.names[index]} = {point[index]:.6g}"
+            name = self.names[index]
+            return f"{name} = {value_text(point[index], name in self.dates)}"
         return f"{self.categories[c]} = {self.labels[c][codes[c]]}"
 
 
+def _dated(usual: tuple[float, float] | str) -> str:
+    """Return usual days since 1970, a range or a list as a string, as dates.
+
+    Examples
+    --------
+    >>> _dated((19737.0, 19768.0)), _dated("19737 or 19738")
+    ('2024-01-15 to 2024-02-15', '2024-01-15 or 2024-01-16')
+    """
+    if isinstance(usual, str):
+        return re.sub(r"-?\d[\d.]*", lambda number: day_text(float(number[0])), usual)
+    return " to ".join(map(day_text, usual))
+
+
 def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[SuspiciousRow]:
-    found = []
+    found, dates = [], date_columns(samples.kinds)
     for side, j, value, (own, other), score in sentinels:
         column = samples.columns[j]
         never = "never" if other == 0 else f"only {other} times"
-        explanation = f"{column} = {value:.6g} in {own} rows, {never} in the other sample"
+        shown = value_text(value, column in dates)
+        explanation = f"{column} = {shown} in {own} rows, {never} in the other sample"
         fields = (score, column, value, None, "repeated value", "", explanation)
         for i in np.flatnonzero(samples.points[side][:, j] == value):
             found.append(SuspiciousRow("XY"[side], int(i), *fields))

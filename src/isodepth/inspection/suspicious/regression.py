@@ -22,7 +22,6 @@ _PENALTY = 1e-3
 # Minimum fraction of the rows that have a value of a category with an indicator.
 _MIN_SHARE = 0.05
 _EM_STEPS = 8
-_BLOCK_NUMBERS = 1 << 21
 
 
 class Predictors(NamedTuple):
@@ -78,8 +77,9 @@ class Regressions:
         self.indicators = _frequent_values(codes[fitted], most - 2 * d)
         terms = self._terms(standard[fitted], codes[fitted])
         self.moments = _moments(terms, self._observed(standard[fitted]))
+        self._inverse = np.linalg.inv(self.moments + _PENALTY * np.eye(len(self.moments)))
         #: Regressions for complete rows, and the standard deviations of their residuals.
-        self._complete = self._solve(np.ones((1, terms.shape[1]), dtype=bool))[0]
+        self._complete = self._solve(np.ones(terms.shape[1], dtype=bool))
         self.deviation = self._complete.deviation
         #: Residuals (n, d); those of the fitted rows are leave-one-out residuals.
         self.fitted_residuals = self.residuals(standard, codes)
@@ -192,10 +192,10 @@ class Regressions:
         if not len(incomplete):
             return
         for pattern, rows in _patterns(self._observed(standard[incomplete])):
-            yield from zip((incomplete[each] for each in rows), self._solve(pattern), strict=True)
+            yield incomplete[rows], self._solve(pattern)
 
-    def _solve(self, observed: np.ndarray) -> list[Predictors]:
-        """Return the regressions of each column for the sets `observed` (p, f) of observed terms.
+    def _solve(self, observed: np.ndarray) -> Predictors:
+        """Return the regressions of each column for one set `observed` (f,) of observed terms.
 
         Let P be the inverse matrix of moments. The residuals of the terms of a column, given all
         other terms, are the rows of these terms in P, multiplied by the inverse of their block of
@@ -203,23 +203,20 @@ class Regressions:
         """
         f = len(self.moments)
         d = (f - 1 - len(self.indicators)) // (2 if self.squares else 1)
-        inverses = np.linalg.inv(_restricted(self.moments + _PENALTY * np.eye(f), observed))
-        diagonal = np.diagonal(inverses, axis1=1, axis2=2)
-        linear, a = inverses[:, :, 1 : 1 + d], diagonal[:, None, 1 : 1 + d]
+        inverse = _restricted_inverse(self._inverse, observed)
+        diagonal = np.diagonal(inverse)
+        linear, a = inverse[:, 1 : 1 + d], diagonal[1 : 1 + d]
         if self.squares:
             square = slice(1 + d, 1 + 2 * d)
-            c = diagonal[:, None, square]
-            b = np.diagonal(inverses[:, 1 : 1 + d, square], axis1=1, axis2=2)[:, None]
+            c = diagonal[square]
+            b = np.diagonal(inverse[1 : 1 + d, square])
             determinant = a * c - b * b
-            weights = (c * linear - b * inverses[:, :, square]) / determinant
+            weights = (c * linear - b * inverse[:, square]) / determinant
             variances = c / determinant
         else:
             weights, variances = linear / a, 1 / a
-        weights = np.where(observed[:, 1 : 1 + d][:, None], weights, 0.0)
-        return [
-            Predictors(*each)
-            for each in zip(weights, np.sqrt(variances[:, 0]), inverses, strict=True)
-        ]
+        weights = np.where(observed[1 : 1 + d], weights, 0.0)
+        return Predictors(weights, np.sqrt(variances), inverse)
 
     def _terms(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return the terms (m, f) of m rows; 0 for missing values."""
@@ -286,41 +283,45 @@ def _moments(terms: np.ndarray, observed: np.ndarray) -> np.ndarray:
     moments[0] = moments[:, 0] = terms.sum(axis=0) / counts
     for _ in range(_EM_STEPS):
         filled, extra = terms.copy(), np.zeros((f, f))
-        ridge = moments + _PENALTY * np.eye(f)
-        for pattern, rows in _patterns(observed):
-            inverses = np.linalg.inv(_restricted(ridge, pattern))
-            for present, inverse, part in zip(pattern, inverses, rows, strict=True):
-                missing = ~present
-                if missing.any():
-                    known = inverse[np.ix_(present, present)] @ moments[np.ix_(present, missing)]
-                    filled[np.ix_(part, missing)] = terms[np.ix_(part, present)] @ known
-                    rest = moments[np.ix_(missing, missing)]
-                    rest = rest - moments[np.ix_(missing, present)] @ known
-                    extra[np.ix_(missing, missing)] += len(part) * rest
+        inverse = np.linalg.inv(moments + _PENALTY * np.eye(f))
+        for present, part in _patterns(observed):
+            missing = ~present
+            if missing.any():
+                # The inverse of the block of missing terms is their conditional covariance, given
+                # the other terms.
+                rest = np.linalg.inv(inverse[np.ix_(missing, missing)])
+                known = -inverse[np.ix_(present, missing)] @ rest
+                filled[np.ix_(part, missing)] = terms[np.ix_(part, present)] @ known
+                extra[np.ix_(missing, missing)] += len(part) * (rest - _PENALTY * np.eye(len(rest)))
         moments = (filled.T @ filled + extra) / n
     return moments
 
 
-def _patterns(observed: np.ndarray) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
-    """Yield distinct rows (p, f) of `observed` with the indices of their rows, in blocks."""
+def _patterns(observed: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield each distinct row (f,) of `observed` with the indices of the rows that are equal."""
     if observed.all():
-        yield observed[:1], [np.arange(len(observed))]
+        yield observed[0], np.arange(len(observed))
         return
     packed = np.packbits(observed, axis=1)
     keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}")[:, 0]
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(inverse, kind="stable")
     rows = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
-    size = max(1, _BLOCK_NUMBERS // observed.shape[1] ** 2)
-    for start in range(0, len(first), size):
-        yield observed[first[start : start + size]], rows[start : start + size]
+    yield from zip(observed[first], rows, strict=True)
 
 
-def _restricted(matrix: np.ndarray, observed: np.ndarray) -> np.ndarray:
-    """Return one copy (p, f, f) of a matrix per row of `observed` (p, f).
+def _restricted_inverse(inverse: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """Return the inverse (f, f) of the part of a matrix that belongs to the observed terms (f,).
 
-    Rows and columns of missing terms are replaced by those of the identity matrix. The inverse of a
-    copy then contains the inverse of the part of the observed terms.
+    `inverse` is the inverse of the whole matrix. Rows and columns of missing terms are those of the
+    identity matrix. Only the block of the missing terms is inverted, because a table may have as
+    many sets of missing terms as rows.
     """
-    both = observed[:, :, None] & observed[:, None, :]
-    return np.where(both, matrix, np.eye(len(matrix)))
+    missing = ~observed
+    if not missing.any():
+        return inverse
+    rest = np.linalg.inv(inverse[np.ix_(missing, missing)])
+    result = inverse - inverse[:, missing] @ rest @ inverse[missing]
+    result[missing] = result[:, missing] = 0.0
+    result[missing, missing] = 1.0
+    return result

@@ -10,7 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious.results import OneSidedValue, RepeatedValue
+from isodepth.inspection.suspicious.results import (
+    NEARLY_ABSENT,
+    OneSidedValue,
+    RepeatedValue,
+)
 
 # A repeated value is unusual only if at least _MIN_REPEATED rows and at most a fraction
 # _MAX_FRACTION of the rows of a sample have it.
@@ -25,9 +29,6 @@ _ISOLATED, _NEIGHBORS, _MIN_DISTINCT = 3, 5, 10
 # smaller ratio may be due to chance if the numbers of neighbors differ by at most _CHANCE standard
 # deviations.
 _POPULATED, _CHANCE = 0.5, 2.0
-# A value is nearly absent in the other sample if its relative frequency there is at most this
-# fraction of the relative frequency in the sample.
-_NEARLY_ABSENT = 0.1
 # Upper bound on the probability that chance makes an isolated value frequent in one sample and
 # nearly absent in the other.
 _MAX_CHANCE = 0.01
@@ -80,7 +81,7 @@ def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
             side = int(both[1] * sizes[0] > both[0] * sizes[1])
             own, other = int(both[side]), int(both[1 - side])
             rate, other_rate = own / sizes[side], other / sizes[1 - side]
-            if own < _MIN_REPEATED or other_rate > _NEARLY_ABSENT * rate or rate > _MAX_FRACTION:
+            if own < _MIN_REPEATED or other_rate > NEARLY_ABSENT * rate or rate > _MAX_FRACTION:
                 continue
             chance = _log_chance(own, own + other, sizes[side], sum(sizes))
             if chance <= limit:
@@ -186,26 +187,30 @@ def repeated_values(
     least five rows have it. Consider the interval of the central 90% of the other values of the
     column, in both samples together. The distance of the unusual value from this interval is more
     than three times the interval's length. The second kind is an isolated value that the other
-    sample nearly never has. `sentinels` is the result of `find_sentinels` for these samples, which
-    is computed if it is None.
+    sample nearly never has. A value is also listed for a sample with fewer rows that have it, if
+    its share is more than a tenth of the share in the other sample. `sentinels` is the result of
+    `find_sentinels` for these samples, which is computed if it is None.
     """
     if sentinels is None:
         sentinels = find_sentinels(samples.points)
+    unusual = {(each.column, each.value) for each in sentinels}
+    for j in range(len(samples.columns)):
+        unusual |= {(j, value) for side in (0, 1) for value in _far_ends(samples, side, j)}
+    shares: list[Counter[float]] = [Counter(), Counter()]
+    for own, points in zip(shares, samples.points, strict=True):
+        for j, value in sorted(unusual):
+            own[value] = max(own[value], int((points[:, j] == value).sum()) / max(1, len(points)))
     repeated = []
     for side, sample in enumerate("XY"):
         points = samples.points[side]
-        counts: Counter[float] = Counter()
-        unusual = [(each.column, each.value) for each in sentinels if each.side == side]
-        for j in range(points.shape[1]):
-            unusual += [(j, value) for value in _far_ends(samples, side, j)]
-        for j, value in unusual:
-            counts[value] = max(counts[value], int((points[:, j] == value).sum()))
-        for value, count in counts.most_common():
-            if _MIN_FRACTION * len(points) <= count <= _MAX_FRACTION * len(points):
-                equal = points == value
-                columns = tuple(np.array(samples.columns)[equal.sum(axis=0) == count].tolist())
-                fraction = count / len(points)
-                repeated.append(RepeatedValue(sample, value, columns, count, fraction))
+        for value, share in shares[side].most_common():
+            other = shares[1 - side][value]
+            shared = other >= _MIN_FRACTION and share > NEARLY_ABSENT * other
+            if (share >= _MIN_FRACTION or shared) and share <= _MAX_FRACTION:
+                counts = (points == value).sum(axis=0)
+                count = round(share * len(points))
+                columns = tuple(np.array(samples.columns)[counts == count].tolist())
+                repeated.append(RepeatedValue(sample, value, columns, count, share))
     return tuple(repeated)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.columns.dates import day_text
 from isodepth.data.export import ResultMixin, document
 from isodepth.data.validation import check_choice
 from isodepth.inspection.rows import TwoSamples
@@ -16,6 +17,10 @@ RULE = (
     "The threshold is a rule, not a guarantee: it extrapolates the tail of the scores of the other "
     "sample. A listed row may be correct, and a wrong row that looks like others is not listed."
 )
+
+# A value is nearly absent in a sample if its share there is at most this fraction of its share in
+# the other sample.
+NEARLY_ABSENT = 0.1
 
 
 def range_text(ends: tuple[float, float]) -> str:
@@ -27,6 +32,11 @@ def range_text(ends: tuple[float, float]) -> str:
     '3865 to 16100'
     """
     return " to ".join(f"{float(f'{end:.4g}'):.10g}" for end in ends)
+
+
+def value_text(value: float, is_date: bool) -> str:
+    """Return a number with six digits, or the date if the number is a day since 1970."""
+    return day_text(value) if is_date else f"{value:.6g}"
 
 
 class SuspiciousRow(NamedTuple):
@@ -48,7 +58,8 @@ class SuspiciousRow(NamedTuple):
         Range of about 98% of the values of this column in the other sample. If the value is unusual
         only together with other values of the row, it is the range for these other values. For a
         category, the only usual value. For a number with few distinct values, the usual ones as a
-        string, such as "0 or 1". None if the reason is "repeated value".
+        string, such as "0 or 1". For a column of dates, the range of dates as a string. None if the
+        reason is "repeated value".
     reason : str
         "value": the value is outside the usual range. "value within a category": it is outside the
         range of the rows with the same category. "value given the other columns": it does not fit
@@ -145,12 +156,62 @@ class RepeatedValue(NamedTuple):
     n_rows: int
     fraction: float
 
-    def _text(self, name: str) -> str:
-        """Describe the rows with the value in one line; `name` is the name of the sample."""
+    def _where(self, dates: Collection[str]) -> str:
+        """Return columns and value as a string; `dates` are the names of columns of dates."""
         more = len(self.columns) - 1
         others = f" and {more} more column{'s' * (more > 1)}" if more else ""
-        where = f"{self.columns[0]}{others} = {self.value:.6g}"
-        return f"{self.n_rows} rows of {name} look wrong: {where}"
+        return f"{self.columns[0]}{others} = {value_text(self.value, self.columns[0] in dates)}"
+
+    def _text(self, name: str, dates: Collection[str] = ()) -> str:
+        """Describe the rows with the value in one line.
+
+        `name` is the name of the sample, and `dates` are the names of columns of dates.
+        """
+        return f"{self.n_rows} rows of {name} look wrong: {self._where(dates)}"
+
+
+def split_repeated(
+    values: Sequence[RepeatedValue],
+) -> tuple[list[RepeatedValue], list[tuple[RepeatedValue, RepeatedValue]]]:
+    """Split values into those that look wrong, and pairs for values that both samples have.
+
+    Both samples have a value in the same column if its share in one sample is more than a tenth of
+    its share in the other. Such a value does not make rows of one sample suspicious.
+    """
+    pairs = [
+        (x, y)
+        for x in values
+        for y in values
+        if (x.sample, y.sample) == ("X", "Y")
+        and x.value == y.value
+        and {*x.columns} & {*y.columns}
+        and min(x.fraction, y.fraction) > NEARLY_ABSENT * max(x.fraction, y.fraction)
+    ]
+    paired = [each for pair in pairs for each in pair]
+    return [each for each in values if each not in paired], pairs
+
+
+def repeated_texts(
+    values: Sequence[RepeatedValue], names: Sequence[str], dates: Collection[str] = ()
+) -> list[str]:
+    """Describe each repeated value in one line.
+
+    `names` are the names of X and Y, and `dates` are the names of columns of dates.
+
+    Examples
+    --------
+    >>> x = RepeatedValue("X", 0.0, ("s",), 15, 0.021)
+    >>> repeated_texts([x], ("June", "July"))
+    ['15 rows of June look wrong: s = 0']
+    >>> repeated_texts([x, RepeatedValue("Y", 0.0, ("s",), 13, 0.019)], ("June", "July"))
+    ['s = 0 in 2.1% of June and 1.9% of July']
+    """
+    wrong, pairs = split_repeated(values)
+    texts = [each._text(names["XY".index(each.sample)], dates) for each in wrong]
+    for x, y in pairs:
+        shares = f"{100 * x.fraction:.2g}% of {names[0]} and {100 * y.fraction:.2g}% of {names[1]}"
+        texts.append(f"{x._where(dates)} in {shares}")
+    return texts
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
