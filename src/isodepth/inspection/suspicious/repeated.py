@@ -196,14 +196,16 @@ def repeated_values(
     unusual = {(each.column, each.value) for each in sentinels}
     for j in range(len(samples.columns)):
         unusual |= {(j, value) for side in (0, 1) for value in _far_ends(samples, side, j)}
-    shares: list[Counter[float]] = [Counter(), Counter()]
+    shares: list[dict[float, float]] = [{}, {}]
     for own, points in zip(shares, samples.points, strict=True):
         for j, value in sorted(unusual):
-            own[value] = max(own[value], int((points[:, j] == value).sum()) / max(1, len(points)))
+            own[value] = max(
+                own.get(value, 0.0), int((points[:, j] == value).sum()) / max(1, len(points))
+            )
     repeated = []
     for side, sample in enumerate("XY"):
         points = samples.points[side]
-        for value, share in shares[side].most_common():
+        for value, share in sorted(shares[side].items(), key=lambda item: -item[1]):
             other = shares[1 - side][value]
             shared = other >= _MIN_FRACTION and share > NEARLY_ABSENT * other
             if (share >= _MIN_FRACTION or shared) and share <= _MAX_FRACTION:
