@@ -167,7 +167,7 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     if nan_policy:
         made["nan_policy"] = option(
             "--nan-policy", type=click.Choice(NAN_POLICIES), default="omit", show_default=True,
-            help="Refuse missing values, or accept them (distances drop their rows).",
+            help="Refuse or accept missing values. Only distances drop their rows.",
         )  # fmt: skip
     return _together("reading", lambda values: ReadingOptions(**values), made)
 

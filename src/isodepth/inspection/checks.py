@@ -482,7 +482,7 @@ def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
 
 
 def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
-    """Yield the fractions of repeated rows, and of rows that occur in both samples."""
+    """Yield the shares of rows repeated within their sample, and of rows that both samples have."""
     x, y = _row_keys(samples)
     if not len(x) or not len(y):
         return
@@ -492,7 +492,7 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
     if min(before, after) > _DISCRETE:
         return
     if before or after:
-        text = f"repeated rows: {_percent(before)} -> {_percent(after)}"
+        text = f"repeated rows within each sample: {_percent(before)} -> {_percent(after)}"
         yield Check(kind="repeated rows", columns=(), text=text, before=before, after=after)
     in_y = np.isin(x, counts[1][0])
     in_x = np.isin(y, counts[0][0])
