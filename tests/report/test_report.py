@@ -592,3 +592,21 @@ def test_the_report_says_which_pvalues_are_adjusted(kind: str) -> None:
     page = html_report(test)
     assert "is adjusted for all columns and pairs" in page
     assert ("joint change of several columns has the p-value" in page) == (kind == "joint")
+
+
+def test_dates_are_shown_as_dates() -> None:
+    pytest.importorskip("matplotlib")
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    first = pd.Timestamp("2024-01-01")
+    x, y = (
+        pd.DataFrame({"t": first + pd.to_timedelta(rng.integers(0, 100, 200), "D"), "v": values})
+        for values in rng.normal(size=(2, 200))
+    )
+    y.loc[3, "v"] = 90.0
+    options = {"kinds": {"t": "numeric"}, "n_permutations": 19, "random_state": 0}
+    page = html_report(isodepth.two_sample_test(x, y, **options))
+    row = re.search(r"t = ([^<,]*)", page)
+    assert row is not None
+    assert row[1].strip() == f"{y['t'][3]:%Y-%m-%d}"
+    assert "2024-01-01 to 2024-04-09" in page

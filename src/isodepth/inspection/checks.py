@@ -107,7 +107,7 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
     size became empty
     year is constant (2013)
     city: new category c (10 rows, 50%)
-    repeated rows: 0% -> 100%
+    repeated rows within each sample: 0% -> 100%
     """
     columns = _columns(samples)
     stored = _stored_columns(X, Y, samples)

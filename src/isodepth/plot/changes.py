@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isodepth.data.columns.dates import day_text
+from isodepth.data.columns.kinds import date_columns
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious.results import range_text
 from isodepth.plot import style
@@ -90,7 +92,7 @@ def column_figure(column: str, samples: TwoSamples, figure: Figure) -> str:
     if len(x) + len(y) == 0:
         _without_ticks(ax)
         return "no values"
-    return _histogram(ax, x, y)
+    return _histogram(ax, x, y, column in date_columns(samples.kinds))
 
 
 def score_figure(x: np.ndarray, y: np.ndarray, figure: Figure) -> Figure:
@@ -103,7 +105,8 @@ def score_figure(x: np.ndarray, y: np.ndarray, figure: Figure) -> Figure:
     return figure
 
 
-def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray) -> str:
+def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray, are_dates: bool = False) -> str:
+    """Draw two samples of numbers, or of days since 1970; return the drawn range as a string."""
     pooled = np.concatenate([x, y])
     low, high = _range(pooled)
     values = np.unique(np.clip(pooled, low, high))
@@ -122,7 +125,10 @@ def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray) -> str:
     _without_ticks(ax)
     beyond = int(((pooled < low) | (pooled > high)).sum())
     drawn = f"; {beyond} row{'s' * (beyond > 1)} further out, drawn at the ends" if beyond else ""
-    return range_text((edges[0], edges[-1])) + drawn
+    ends = (edges[0], edges[-1])
+    if are_dates:
+        return " to ".join(day_text(round(end)) for end in ends) + drawn
+    return range_text(ends) + drawn
 
 
 def _without_ticks(ax: Axes) -> None:

@@ -409,19 +409,25 @@ def suspicious_entries(
     if rows is None or samples is None:
         return []
     table: list[dict[str, Any]] = []
+    dates = date_columns(samples.kinds)
+
+    def shown_value(column: str, value: float | str) -> float | str:
+        return day_text(float(value)) if column in dates else value
+
     for row in rows.rows[:most]:
         side = "XY".index(row.sample)
         if not all_rows:
-            unusual = [(row.column, row.value, True)]
+            unusual = [(row.column, shown_value(row.column, row.value), True)]
             table.append({"row": row, "sample": names[side], "values": unusual})
             continue
         values = rows._points_of(row, samples)
         others = [j for j, name in enumerate(samples.columns) if name != row.column][:_MAX_VALUES]
         if row.column in samples.columns:
             others = sorted([samples.columns.index(row.column), *others])
-        shown: list[tuple[str, float | str, bool]] = [
-            (samples.columns[j], float(values[j]), bool(values[j] == row.value)) for j in others
-        ]
+        shown: list[tuple[str, float | str, bool]] = []
+        for j in others:
+            name, value = samples.columns[j], float(values[j])
+            shown.append((name, shown_value(name, value), value == row.value))
         if row.column not in samples.columns:  # a category
             shown.insert(0, (row.column, row.value, True))
         table.append({"row": row, "sample": names[side], "values": shown})
