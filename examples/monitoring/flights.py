@@ -38,7 +38,7 @@ def watched(flights: pd.DataFrame, week: np.ndarray, **options: Any) -> isodepth
     """A monitor of the first half of the year that has seen the second."""
     early = week < REFERENCE_WEEKS
     monitor = isodepth.Monitor(
-        flights[early], blocks=week[early], nan_policy="omit", alpha=0.05, random_state=0, **options
+        flights[early], blocks=week[early], alpha=0.05, random_state=0, **options
     )
     for number in range(REFERENCE_WEEKS, WEEKS):
         monitor.check(flights[week == number], label=date(number))
@@ -66,9 +66,7 @@ def main(folder: Path) -> None:
     when = f"alarm at {date(REFERENCE_WEEKS + alarms[0] - 1)}" if alarms else "no alarm"
     print(f"with patience=2: {when}")
     # Rows as units: a DependenceWarning, and an alarm that means no more than "another week".
-    shuffled = isodepth.Monitor(
-        flights[week < REFERENCE_WEEKS], nan_policy="omit", alpha=0.05, random_state=0
-    )
+    shuffled = isodepth.Monitor(flights[week < REFERENCE_WEEKS], alpha=0.05, random_state=0)
     for number in range(REFERENCE_WEEKS, WEEKS):
         if shuffled.check(flights[week == number]).alarm:
             print(f"with rows instead of weeks as reference: alarm at {date(number)}")

@@ -63,7 +63,7 @@ def _isodepth(X: Any, Y: Any, seed: int, tolerance: float | None = None) -> Any:
     import isodepth
 
     result = isodepth.two_sample_test(
-        X, Y, nan_policy="omit", n_permutations=N_PERMUTATIONS, tolerance=tolerance,
+        X, Y, nan_policy="keep", n_permutations=N_PERMUTATIONS, tolerance=tolerance,
         random_state=seed,
     )  # fmt: skip
     return result.significant, [change.columns for change in result.changes if change.columns]
@@ -73,7 +73,7 @@ def isodepth_rows(X: pd.DataFrame, Y: pd.DataFrame, seed: int) -> list[int]:
     """Return the positions of the rows of Y that isodepth lists as suspicious."""
     import isodepth
 
-    result = isodepth.two_sample_test(X, Y, nan_policy="omit", n_permutations=19, random_state=seed)
+    result = isodepth.two_sample_test(X, Y, nan_policy="keep", n_permutations=19, random_state=seed)
     return [int(row.row) for row in result.suspicious_rows() if row.sample == "Y"]
 
 

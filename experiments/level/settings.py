@@ -202,15 +202,15 @@ SETTINGS: dict[str, Setting] = {
     "copy in another unit": _numbers(_with(lambda rng, rows: 1.8 * rows[:, 0] + 32)),
     "sum of columns": _numbers(_with(lambda rng, rows: rows.sum(axis=1))),
     "six columns of rank two": _numbers(_low_rank),
-    "empty column": _numbers(_with(lambda rng, rows: np.nan), nan_policy="omit"),
+    "empty column": _numbers(_with(lambda rng, rows: np.nan), nan_policy="keep"),
     "99% missing": _numbers(
-        _with(lambda rng, rows: _blank(rng, rows, 0.99)), 200, 200, nan_policy="omit"
+        _with(lambda rng, rows: _blank(rng, rows, 0.99)), 200, 200, nan_policy="keep"
     ),
-    "90% missing": _numbers(_with(lambda rng, rows: _blank(rng, rows, 0.9)), nan_policy="omit"),
-    "half missing": _numbers(_with(lambda rng, rows: _blank(rng, rows, 0.5)), nan_policy="omit"),
-    "missing by another column": _numbers(_with(_blank_by_value), nan_policy="omit"),
-    "no complete row": _numbers(_no_complete_row, nan_policy="omit"),
-    "no complete row, 8 + 8": _numbers(_no_complete_row, 8, 8, nan_policy="omit"),
+    "90% missing": _numbers(_with(lambda rng, rows: _blank(rng, rows, 0.9)), nan_policy="keep"),
+    "half missing": _numbers(_with(lambda rng, rows: _blank(rng, rows, 0.5)), nan_policy="keep"),
+    "missing by another column": _numbers(_with(_blank_by_value), nan_policy="keep"),
+    "no complete row": _numbers(_no_complete_row, nan_policy="keep"),
+    "no complete row, 8 + 8": _numbers(_no_complete_row, 8, 8, nan_policy="keep"),
     "counts": _numbers(lambda rng, n: rng.poisson(2.0, size=(n, 3)).astype(float)),
     "zeros and ones": _numbers(lambda rng, n: (rng.random((n, 4)) < 0.3).astype(float)),
     "mostly zero": _numbers(

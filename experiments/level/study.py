@@ -36,7 +36,7 @@ def pvalues(setting: str, numbers: Iterable[int], n_permutations: int = 199) -> 
             warnings.simplefilter("ignore")
             result = isodepth.two_sample_test(
                 x, y, n_permutations=n_permutations, random_state=number, n_jobs=1,
-                **{"nan_policy": "omit"} | options,
+                **{"nan_policy": "keep"} | options,
             )  # fmt: skip
         found.append(float(result.pvalue))
     return found

@@ -84,7 +84,7 @@ def evaluate(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = isodepth.two_sample_test(
-                x, y, nan_policy="omit", n_permutations=n_permutations, tolerance=tolerance,
+                x, y, nan_policy="keep", n_permutations=n_permutations, tolerance=tolerance,
                 random_state=pair.split,
             )  # fmt: skip
             line |= {"pvalue": float(result.pvalue), "headline": result.headline}

@@ -426,9 +426,10 @@ def compare(
         "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
     n_permutations : int or None
         Also run :func:`isodepth.two_sample_test` with this number of permutations. Its result is
-        the attribute `test` of the comparison. The test uses the given `nan_policy`,
-        `random_state` and `n_jobs`, but its own directions. Its units are robust standard
-        deviations of the columns, unless `scale` is an array. It does not support weights.
+        the attribute `test` of the comparison. The test uses the given `random_state` and `n_jobs`,
+        but its own directions. Its units are robust standard deviations of the columns, unless
+        `scale` is an array. It does not support weights. With ``nan_policy="omit"``, only the
+        distance drops rows; the test keeps them.
     tolerance, blocks
         Options of the test, see :func:`isodepth.two_sample_test`.
     progress : bool
@@ -468,7 +469,8 @@ def compare(
             "are not exchangeable; remove one of them",
             option="n_permutations",
         )
-    names = ("nan_policy", "random_state", "n_jobs")
+    of_test["nan_policy"] = "raise" if metric.nan_policy == "raise" else "keep"
+    names = ("random_state", "n_jobs")
     of_test |= {name: value for name, value in options.items() if name in names}
     if isinstance(metric.scale, np.ndarray):
         of_test["scale"] = metric.scale

@@ -137,12 +137,12 @@ def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:
 
 
 def test_settings_and_missing_values(folder: Path) -> None:
-    arguments = ("--alpha", 0.2, "--nan-policy", "omit", "--random-state", 4)
+    arguments = ("--alpha", 0.2, "--nan-policy", "keep", "--random-state", 4)
     found = run_json("monitor", "fit", "reference.csv", "-o", "o.npz", *arguments)
     assert found["policy"]["alpha"] == 0.2
     lines = Path("quiet0.csv").read_text().splitlines()
     Path("holes.csv").write_text("\n".join([*lines[:-1], "1.0,,2.0"]))
-    expected = library(alpha=0.2, nan_policy="omit", random_state=4)
+    expected = library(alpha=0.2, nan_policy="keep", random_state=4)
     rows = QUIET[0].copy()
     rows[-1] = [1.0, np.nan, 2.0]
     assert (
@@ -151,7 +151,7 @@ def test_settings_and_missing_values(folder: Path) -> None:
     # `check` has no option --nan-policy: the advice is to fit again.
     run("monitor", "fit", "reference.csv", "-o", "strict.npz", "--nan-policy", "raise")
     refused = refusal("monitor", "check", "strict.npz", "holes.csv")
-    assert "fit the monitor with --nan-policy omit" in refused
+    assert "fit the monitor with --nan-policy keep" in refused
 
 
 def test_a_number_that_arrives_as_text_is_refused(folder: Path) -> None:

@@ -109,7 +109,7 @@ def test_typing_errors_in_numbers_are_named(tmp_path: Path) -> None:
 
 def test_declared_categories_keep_their_zeros(tmp_path: Path) -> None:
     codes = write(tmp_path / "codes.csv", "a,code\n" + "1,01\n2,NA\n3,02\n4,01\n" * 3)
-    options = ("--category", "code", "--nan-policy", "omit", "--permutations", 9)
+    options = ("--category", "code", "--nan-policy", "keep", "--permutations", 9)
     other = write(tmp_path / "other.csv", "a,code\n" + "1,03\n2,03\n3,03\n4,01\n" * 3)
     found = run_json("test", codes, other, *options)
     assert {"01", "02", "03", "(missing)"} == {share["value"] for share in found["category_shares"]}
@@ -195,7 +195,7 @@ def test_notes(tmp_path: Path) -> None:
 def test_missing_values(tmp_path: Path) -> None:
     holes = write(tmp_path / "a.csv", "a,b\n1,2\n,3\n4,NA\n5,6\n7,9\n")
     whole = write(tmp_path / "b.csv", "a,b\n1,2\n3,4\n0,1\n")
-    assert "--nan-policy omit" in refusal("compare", holes, whole, "--nan-policy", "raise")
+    assert "remove --nan-policy raise" in refusal("compare", holes, whole, "--nan-policy", "raise")
     given = ("compare", holes, whole, "--nan-policy", "omit", "--depth", "irw", "--scale", "none")
     found = run_json(*given)
     assert (found["n_rows"], found["missing"]["n_dropped"]) == ([3, 3], [2, 0])
@@ -221,7 +221,7 @@ def test_csv_and_parquet_give_the_same_answer(tmp_path: Path) -> None:
     kinds = {each["column"]: each["note"] for each in answers[0]["kinds"]}
     assert kinds["price"].startswith("read from strings such as '$")
     assert "numbers: price (read from strings" in run("test", *files, "--permutations", 19).stdout
-    words = ("--missing", "NA", "--nan-policy", "omit", "--permutations", 19)
+    words = ("--missing", "NA", "--nan-policy", "keep", "--permutations", 19)
     strict = ("--nan-policy", "raise", *words[4:])
     assert "'land' of X has" in refusal("test", *files, *words[:2], *strict)
     shares = run_json("test", *files, *words)["category_shares"]

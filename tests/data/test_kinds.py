@@ -275,7 +275,7 @@ def test_words_in_a_column_that_is_numeric_on_request() -> None:
         mixed = split(["1", "12a"], ["2", "3.5"], v="numeric")
     np.testing.assert_array_equal(mixed.numeric[0]["v"], [1, np.nan])
     shuffled = np.random.default_rng(0).permutation(NUMBERS)
-    monitor = isodepth.Monitor(pd.DataFrame({"v": shuffled}), random_state=0, nan_policy="omit")
+    monitor = isodepth.Monitor(pd.DataFrame({"v": shuffled}), random_state=0, nan_policy="keep")
     with pytest.warns(ColumnWarning, match="such as 'x', are read as missing"):
         assert not monitor.check(pd.DataFrame({"v": [*NUMBERS[::7], "x"]})).alarm
 
@@ -341,7 +341,7 @@ def test_ordered_categoricals_share_one_order() -> None:
 
 
 def test_missing_categories_are_not_merged_with_a_value_of_that_name() -> None:
-    values = category_values([None, MISSING, "a"], "v", "X", "omit")
+    values = category_values([None, MISSING, "a"], "v", "X", "keep")
     assert len(set(values)) == 3
 
 
@@ -417,9 +417,9 @@ def test_categoricals_of_numbers_in_tests_and_monitors() -> None:
     codes = rng.integers(1, 4, 200)
     X = pd.DataFrame({"k": pd.Categorical(codes[:100])})
     Y = pd.DataFrame({"k": pd.Categorical(np.where(np.arange(100) == 5, np.nan, codes[100:]))})
-    result = isodepth.two_sample_test(X, Y, n_permutations=99, random_state=0, nan_policy="omit")
+    result = isodepth.two_sample_test(X, Y, n_permutations=99, random_state=0, nan_policy="keep")
     assert result.pvalue > 0.05
-    monitor = isodepth.Monitor(X, random_state=0, nan_policy="omit")
+    monitor = isodepth.Monitor(X, random_state=0, nan_policy="keep")
     assert not monitor.check(Y).alarm
     assert not monitor.check(pd.DataFrame({"k": codes[100:]})).alarm
     both = [pd.DataFrame({"v": pd.Categorical(c, ordered=True)}) for c in ([1, 2], [1.0, 2.0])]

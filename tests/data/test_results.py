@@ -28,9 +28,7 @@ def all_results() -> dict[str, ResultMixin]:
     comparison = isodepth.compare(
         x, y, n_permutations=19, n_directions=20, nan_policy="omit", random_state=0
     )
-    monitor = isodepth.Monitor(
-        NamedArray(rng.normal(size=(2000, 2)), names), random_state=0, nan_policy="omit"
-    )
+    monitor = isodepth.Monitor(NamedArray(rng.normal(size=(2000, 2)), names), random_state=0)
     verdict = monitor.check(NamedArray(rng.normal(size=(30, 2)), names))
     bags = [rng.normal(size=(20, 2)) + i for i in range(4)]
     tables = isodepth.region_tables(bags, n_directions=20, random_state=0)

@@ -360,7 +360,7 @@ def check_monitor(case: Case) -> None:
     if divided_by_spread(case):
         return
     reference, batch = mixed_frames(case, 200, case.m)
-    options = {"random_state": 0, "nan_policy": "omit"}
+    options = {"random_state": 0}
     monitor = isodepth.Monitor(reference, **options)
     with tempfile.TemporaryDirectory() as folder:
         monitor.save(os.path.join(folder, "m.npz"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -93,12 +94,25 @@ def test_errors_name_the_columns_and_the_remedy() -> None:
         lambda: isodepth.compare(Y[KEPT[1]], frame),
         lambda: isodepth.pairwise([frame]),
         lambda: isodepth.Metric().regions(frame),
-        lambda: isodepth.Monitor(frame, nan_policy="raise"),
     ):
         with pytest.raises(InvalidInputError, match=r"in \w+ \(\d+\), .*nan_policy='omit'"):
             make()
     with pytest.raises(InvalidOptionError, match="nan_policy must be one of raise, omit"):
         isodepth.Metric(nan_policy="propagate")
+
+
+def test_tests_and_monitors_keep_rows() -> None:
+    frame = pd.DataFrame(X, columns=["temp", "dewp", "wind"])
+    for make in (isodepth.Monitor, functools.partial(isodepth.two_sample_test, frame)):
+        with pytest.raises(InvalidInputError, match=r"in \w+ \(\d+\), .*nan_policy='keep'"):
+            make(frame, nan_policy="raise")
+        with pytest.raises(InvalidOptionError, match="which tests and monitors never do; use"):
+            make(frame, nan_policy="omit")
+    result = isodepth.compare(X, Y, n_permutations=9, **OMIT)
+    assert result.missing is not None
+    assert result.missing.x.n_dropped > 0
+    assert result.test is not None
+    assert result.test.n_rows == (len(X), len(Y))
 
 
 def test_the_signature_does_not_contain_the_policy() -> None:

@@ -132,7 +132,7 @@ def test_sizes_and_options_of_blocks() -> None:
     with pytest.raises(InvalidInputError, match="at least 4"):
         Monitor(reference, blocks=day // 4)
     assert Monitor(reference, blocks=day // 3, random_state=0).check(reference[:180]).exact
-    missing = Monitor(reference, blocks=day, nan_policy="omit", random_state=0)
+    missing = Monitor(reference, blocks=day, nan_policy="keep", random_state=0)
     gone = missing.check(np.column_stack([rng.normal(size=60), np.full(60, np.nan)]))
     assert gone.beyond_blocks
     assert gone.score is None

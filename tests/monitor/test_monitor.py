@@ -97,7 +97,7 @@ def test_five_percent_of_the_worst_rows_are_tolerated() -> None:
 def test_an_unseen_category_and_a_shift_ring_in_the_first_batch() -> None:
     rng = np.random.default_rng(54)
     reference = mixed(4000, rng)
-    monitor = Monitor(reference, nan_policy="omit", random_state=0)
+    monitor = Monitor(reference, nan_policy="keep", random_state=0)
     for _ in range(20):
         assert not monitor.check(mixed(150, rng)).alarm
     cases = {
@@ -514,7 +514,7 @@ def test_results_can_be_read_by_programs() -> None:
 
 def test_columns_are_matched_by_name_and_others_ignored() -> None:
     rng = np.random.default_rng(70)
-    monitor = Monitor(mixed(1000, rng), nan_policy="omit", random_state=0)
+    monitor = Monitor(mixed(1000, rng), nan_policy="keep", random_state=0)
     batch = mixed(80, rng)
     expected = copy.deepcopy(monitor).check(batch)
     turned = batch[batch.columns[::-1]].assign(extra="text", more=1.0)
@@ -563,7 +563,7 @@ def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
 def test_missing_values_are_refused_or_counted() -> None:
     rows = batches(1)[0]
     rows[:30, 2] = np.nan
-    with pytest.raises(InvalidInputError, match="fit the monitor with nan_policy='omit'"):
+    with pytest.raises(InvalidInputError, match="fit the monitor with nan_policy='keep'"):
         fresh(nan_policy="raise").check(rows)
     verdict = fresh().check(rows)
     assert verdict.alarm
@@ -580,7 +580,7 @@ def test_sources_are_counted_in_chunks(missing: bool) -> None:
     rows = np.concatenate(batches(4, rows=300))
     if missing:
         rows[::7, 1] = np.nan
-    options = {"nan_policy": "omit" if missing else "raise"}
+    options = {"nan_policy": "keep" if missing else "raise"}
     expected = fresh(**options).check(rows)
     found = fresh(**options).check(scan(rows, chunk_rows=100))
     assert found.pvalue == expected.pvalue

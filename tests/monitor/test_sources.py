@@ -21,18 +21,18 @@ def test_sources_as_frames(form: str, tmp_path: Path) -> None:
     pytest.importorskip("dask" if form == "dask" else "pandas")
     frames = [each[COLUMNS] for each in (REFERENCE, BATCH)]
     sources = [scanned(form, each, tmp_path / str(i)) for i, each in enumerate(frames)]
-    expected = Monitor(frames[0], random_state=0, nan_policy="omit").check(frames[1])
-    monitor = Monitor(sources[0], random_state=0, nan_policy="omit")
+    expected = Monitor(frames[0], random_state=0, nan_policy="keep").check(frames[1])
+    monitor = Monitor(sources[0], random_state=0, nan_policy="keep")
     found = monitor.check(sources[1])
     assert (found.pvalue, found.n_rows) == (expected.pvalue, expected.n_rows)
     assert [each.text for each in found.changes] == [each.text for each in expected.changes]
     # A frame is compared with the reference that was read in chunks.
-    again = Monitor(sources[0], random_state=0, nan_policy="omit").check(frames[1])
+    again = Monitor(sources[0], random_state=0, nan_policy="keep").check(frames[1])
     assert again.pvalue == expected.pvalue
 
 
 def test_batches_that_are_refused(tmp_path: Path) -> None:
-    monitor = Monitor(REFERENCE[COLUMNS], random_state=0, nan_policy="omit")
+    monitor = Monitor(REFERENCE[COLUMNS], random_state=0, nan_policy="keep")
     with pytest.raises(InvalidInputError, match="lacks the columns 'price', 'site', 'ok' of"):
         monitor.check(isodepth.scan(BATCH[["size", "count"]]))
     with pytest.raises(InvalidInputError, match="has no row"):

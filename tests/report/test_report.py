@@ -457,9 +457,7 @@ def test_equality_is_not_suggested_if_most_rows_or_values_are_not_compared() -> 
     for missing, kind in ((29, "alike"), (31, "open")):
         x, y = np.random.default_rng(0).normal(size=(2, 60, 3))
         x[:missing] = y[:missing] = np.nan
-        result = isodepth.two_sample_test(
-            x, y, n_permutations=19, random_state=0, nan_policy="omit"
-        )
+        result = isodepth.two_sample_test(x, y, n_permutations=19, random_state=0)
         assert not result.significant
         assert comparison_headline(result, ("X", "Y")).status == kind
         page = html_report(result)

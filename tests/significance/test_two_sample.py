@@ -504,7 +504,7 @@ def test_a_wide_column_hides_nothing() -> None:
         ({"confidence": 1}, "confidence must lie"),
         ({"scale": "reference"}, "scale must be 'pooled'.*depends on which rows are X"),
         ({"scale": [1.0, -1.0, 1.0]}, r"scale must .* one positive number"),
-        ({"nan_policy": "drop"}, "nan_policy must be one of raise, omit"),
+        ({"nan_policy": "drop"}, "nan_policy must be one of keep, raise"),
         ({"method": "regions", "p": 0.5}, "p must lie"),
         ({"eps": 0.1}, "eps belongs to method='regions'"),
         ({"depth": "irw", "tolerance": 0.1}, "depth belongs to method='regions'"),

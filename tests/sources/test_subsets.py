@@ -80,7 +80,7 @@ def test_pairs_as_in_memory(tmp_path: Path) -> None:
     pair = subset_pair(x, y, random_state=0)
     assert pair.is_whole
     assert pair.n_rows == (300, 240)
-    options: dict[str, Any] = {"nan_policy": "omit", "random_state": 0, "n_permutations": 49}
+    options: dict[str, Any] = {"random_state": 0, "n_permutations": 49}
     tested = isodepth.two_sample_test(pair.x, pair.y, kinds=pair.kinds, **options)
     whole = isodepth.two_sample_test(X, Y, **options)
     assert (tested.pvalue, tested.statistic) == (whole.pvalue, whole.statistic)

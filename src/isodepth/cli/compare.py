@@ -18,7 +18,7 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli import tables
 from isodepth.cli.commands import Answer, Command, note, progress_wanted
-from isodepth.data.missing import NoCompleteRowError
+from isodepth.data.missing import TEST_NAN_POLICIES, NoCompleteRowError
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
 Options = dict[str, Any]
@@ -82,6 +82,7 @@ def compare_samples(
         return isodepth.compare(x, y, **settings, **options)
     except (NotNumbersError, NoCompleteRowError) as error:
         _check_distance_may_be_omitted(error, tested=bool(test["n_permutations"]))
+        options |= {"nan_policy": reading.test_nan_policy}
         return isodepth.two_sample_test(x, y, random_state=settings["random_state"], **options)
 
 
@@ -212,7 +213,7 @@ def _compare_chunks(
     if test["n_permutations"]:
         options = {name: value for name, value in test.items() if name != "blocks"}
         tested = isodepth.two_sample_test(
-            x, y, nan_policy=reading.nan_policy, kinds=reading.kinds,
+            x, y, nan_policy=reading.test_nan_policy, kinds=reading.kinds,
             random_state=settings["random_state"], progress=progress_wanted(), **options,
         )  # fmt: skip
     try:
@@ -230,7 +231,7 @@ def _compare_chunks(
 @click.command(cls=Command)
 @click.argument("x")
 @click.argument("y")
-@cli.reading_options(kinds=True)
+@cli.reading_options(TEST_NAN_POLICIES, kinds=True)
 @cli.permutation_options(cli.PERMUTATIONS, least=1)
 @cli.settings_options(
     only=("scale", "n_directions", "random_state"), scales=("pooled", "none"),

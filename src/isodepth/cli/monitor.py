@@ -19,6 +19,7 @@ from isodepth.cli.tables import _natural, frames_of, label_column, open_sources,
 from isodepth.data.export import document
 from isodepth.data.files.input_file import table_files
 from isodepth.data.frames import NamedArray
+from isodepth.data.missing import TEST_NAN_POLICIES
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 
 # Number of attempts to check a batch. An attempt fails if another process changes the file of the
@@ -45,7 +46,7 @@ def monitor() -> None:
     help="Share of rows that may be contaminated.",
 )  # fmt: skip
 @click.option("--patience", type=int, help="Crossings of a threshold before an alarm (default 1).")
-@cli.reading_options(kinds=True)
+@cli.reading_options(TEST_NAN_POLICIES, kinds=True)
 @cli.settings_options(only=("random_state",))
 def fit(
     reference: str, output: str, overwrite: bool, blocks: str | None, groups: str | None,
@@ -84,7 +85,7 @@ def fit(
 @click.option("--group", metavar="NAME", help="The group that the batches belong to.")
 @click.option("--label", metavar="TEXT", help="Name of the batch; a name is counted only once.")
 @cli.threshold_options("--batch-alpha")
-@cli.reading_options(nan_policy=False)
+@cli.reading_options(nan_policies=None)
 def check(
     monitor: str, batches: tuple[str, ...], group: str | None, label: str | None,
     max_changed: float | None, alpha: float | None, reading: cli.ReadingOptions,
@@ -149,13 +150,11 @@ def _check(
     sources = open_sources([batch])
     for left in reversed(range(_ATTEMPTS)):
         fitted = isodepth.Monitor.load(monitor, autosave=True)
-        # Accept missing values here. The nan_policy of the monitor decides whether they are
-        # allowed.
-        table = _batch(sources, replace(reading, nan_policy="omit"), fitted)
+        table = _batch(sources, reading, fitted)
         try:
             return fitted.check(table, group=group, label=label)
         except InvalidInputError as error:
-            advice = str(error).replace("nan_policy='omit'", "--nan-policy omit")
+            advice = str(error).replace("nan_policy='keep'", "--nan-policy keep")
             raise InvalidInputError(advice) from None
         except BusyFileError:
             if not left:

@@ -122,8 +122,13 @@ class ReadingOptions:
     category: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    nan_policy: str = "omit"
+    nan_policy: str = "keep"
     left_out: list[str] = field(default_factory=list)
+
+    @property
+    def test_nan_policy(self) -> str:
+        """The option `nan_policy` of a test of tables that are also compared by a distance."""
+        return "raise" if self.nan_policy == "raise" else "keep"
 
     @property
     def kinds(self) -> dict[str, str] | None:
@@ -144,11 +149,14 @@ class ReadingOptions:
         return {**dict.fromkeys(category, "category"), **dict.fromkeys(numeric, "numeric")} or None
 
 
-def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
+def reading_options(
+    nan_policies: Sequence[str] | None = NAN_POLICIES[::-1], kinds: bool = False
+) -> Any:
     """Return a decorator that adds the options for reading tables as one argument `reading`.
 
-    The options select columns and determine how missing values are treated. If `nan_policy` is
-    true, --nan-policy is added. If `kinds` is true, --category and --numeric are added.
+    The options select columns and determine how missing values are treated. `nan_policies` are the
+    choices of --nan-policy, the default first; None for no such option. If `kinds` is true,
+    --category and --numeric are added.
     """
     option = click.option
     named = functools.partial(option, multiple=True, metavar="NAME,...")
@@ -164,10 +172,11 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
         "--missing", multiple=True, metavar="WORD,...",
         help="Cells with these words are missing too, such as NA in a category.",
     )  # fmt: skip
-    if nan_policy:
+    if nan_policies is not None:
+        what = "drop their rows in distances" if "omit" in nan_policies else "keep their rows"
         made["nan_policy"] = option(
-            "--nan-policy", type=click.Choice(NAN_POLICIES), default="omit", show_default=True,
-            help="Refuse or accept missing values. Only distances drop their rows.",
+            "--nan-policy", type=click.Choice(nan_policies), default=nan_policies[0],
+            show_default=True, help=f"Accept missing values ({what}), or refuse them.",
         )  # fmt: skip
     return _together("reading", lambda values: ReadingOptions(**values), made)
 

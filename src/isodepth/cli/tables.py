@@ -40,7 +40,7 @@ def read_tables(
     """
     taken = [name for name in without if name is not None]
     options = ReadOptions(
-        missing=reading.nan_policy == "omit", columns=reading.columns or None,
+        missing=reading.nan_policy != "raise", columns=reading.columns or None,
         drop=(*reading.drop, *taken), text="drop" if reading.drop_text else text,
         categories=[name for names in reading.category for name in names.split(",")],
         missing_words=[word for words in reading.missing for word in words.split(",")],
@@ -81,7 +81,7 @@ def _check_values(table: ReadResult, nan_policy: str, text: str) -> None:
     With text="raise", rows with missing values are dropped, which is reported here. Tests and
     monitors use text="keep": they accept such rows, even if no row is complete.
     """
-    path, hint = str(table.path), ", or drop these rows with --nan-policy omit"
+    path, hint = str(table.path), ", or remove --nan-policy raise"
     policy = "keep" if (nan_policy, text) == ("omit", "keep") else nan_policy
     sample = read_sample(table.numbers, None, path, None, policy, hint=hint)
     if text == "raise" and sample.missing is not None and sample.missing.n_dropped:

@@ -13,8 +13,8 @@ from isodepth.data.arrays import column_labels, named_counts
 from isodepth.data.export import plain
 from isodepth.errors import InvalidInputError
 
-#: Allowed values of the option `nan_policy`.
-NAN_POLICIES = ("raise", "omit")
+#: Allowed values of the option `nan_policy` of distances, and of tests and monitors.
+NAN_POLICIES, TEST_NAN_POLICIES = ("raise", "omit"), ("keep", "raise")
 # Fraction of dropped rows above which they are mentioned first.
 _MANY_DROPPED = 0.1
 #: Minimum difference of shares of missing values that is reported, in standard errors.

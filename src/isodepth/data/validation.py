@@ -33,7 +33,7 @@ from isodepth.data.frames import (
     labels_of,
     with_nan,
 )
-from isodepth.data.missing import MissingReport, find_missing
+from isodepth.data.missing import TEST_NAN_POLICIES, MissingReport, find_missing
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 # Approximate number of elements per block in the search for non-finite values. Blocks limit the
@@ -419,6 +419,17 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in names:
         raise _option_error(name, f"be one of {', '.join(names)}", value)
     return value
+
+
+def check_test_nan_policy(nan_policy: Any) -> None:
+    """Check the option `nan_policy` of a test or a monitor."""
+    if isinstance(nan_policy, str) and nan_policy == "omit":
+        raise InvalidOptionError(
+            "nan_policy='omit' drops rows with missing values, which tests and monitors never do; "
+            "use nan_policy='keep', or drop the rows before the call",
+            option="nan_policy",
+        )
+    check_choice(nan_policy, "nan_policy", TEST_NAN_POLICIES)
 
 
 # Functions to which options belong that the distance does not have.

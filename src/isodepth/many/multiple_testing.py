@@ -31,7 +31,7 @@ class TwoSampleOptions(TypedDict, total=False):
     confidence: float
     blocks: Any
     scale: Any
-    nan_policy: Literal["raise", "omit"]
+    nan_policy: Literal["keep", "raise"]
     kinds: dict[str, Any] | None
     max_rows: int | None
     n_directions: int | None

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Literal
 from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.export import document
 from isodepth.data.files import output
-from isodepth.data.missing import NAN_POLICIES
-from isodepth.data.validation import check_boolean, check_choice
+from isodepth.data.validation import check_boolean, check_test_nan_policy
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import integer_seed
 from isodepth.monitor.saved import check_new, read_state, write_state
@@ -58,8 +57,8 @@ class Monitor(ReportableResult):
         of its own; a batch belongs to one group (``check(batch, group=...)``).
     kinds : dict, optional
         Kinds of columns of data frames, as in :func:`isodepth.two_sample_test`.
-    nan_policy : {"omit", "raise"}, default "omit"
-        With "omit", missing values are counted like a category, and no row is dropped. With
+    nan_policy : {"keep", "raise"}, default "keep"
+        With "keep", missing values are counted like a category, and no row is dropped. With
         "raise", they are an error.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the choice of functions.
@@ -93,7 +92,7 @@ class Monitor(ReportableResult):
         blocks: Any = None,
         groups: Any = None,
         kinds: dict[str, Any] | None = None,
-        nan_policy: str = "omit",
+        nan_policy: str = "keep",
         random_state: Any = None,
         path: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
@@ -105,7 +104,7 @@ class Monitor(ReportableResult):
             )
         if check_boolean(overwrite, "overwrite") and path is None:
             raise InvalidOptionError("overwrite has no effect without path; remove it")
-        check_choice(nan_policy, "nan_policy", NAN_POLICIES)
+        check_test_nan_policy(nan_policy)
         seed = integer_seed(random_state)
         self._path = None if path is None else check_new(path, overwrite)
         self._digest, self._lock = output.archive_digest(self._path), threading.RLock()

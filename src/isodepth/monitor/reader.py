@@ -14,7 +14,7 @@ import numpy as np
 from isodepth.data.arrays import FEW, column_labels, listed
 from isodepth.data.columns.kinds import ColumnKind, MixedFrames, category_values, split_columns
 from isodepth.data.frames import NamedArray, Names, in_order, labels_of, select_columns
-from isodepth.data.validation import OMIT_HINT, check_same_width, is_chunked, read_sample
+from isodepth.data.validation import check_same_width, is_chunked, read_sample
 from isodepth.errors import InvalidInputError
 from isodepth.metric.chunked.reading import load_mixed_rows, load_rows, row_chunks
 from isodepth.monitor.functions import UNSEEN
@@ -25,7 +25,8 @@ from isodepth.sources.scan import as_source
 from isodepth.sources.source import Source
 
 _KINDS_HINT = "Kinds are set when a monitor is fitted. The batch was not counted"
-_BATCH_HINT = "; fit the monitor with nan_policy='omit' to count missing values as a change"
+_REFERENCE_HINT = ", or accept them with nan_policy='keep'"
+_BATCH_HINT = "; fit the monitor with nan_policy='keep' to count missing values as a change"
 _REFERENCE, _BATCH = "the reference", "the batch"
 
 
@@ -35,7 +36,7 @@ class BatchReader:
 
     width: int  # number of numeric columns
     columns: Names  # names of the numeric columns; None for plain arrays
-    nan_policy: str
+    nan_policy: str  # "keep", which is "omit" in files of 0.4.0, or "raise"
     categories: dict[str, tuple[str, ...]]  # for each category column, its values in the reference
     kinds: tuple[ColumnKind, ...]  # kinds of all columns of a data frame; empty for an array
 
@@ -178,8 +179,8 @@ class BatchReader:
         """Return the rows, the names of the numeric columns, and the numbers of new values."""
         (numbers,), columns, unseen = mixed.numeric, None, {}
         if numbers is not None:
-            policy = "keep" if self.nan_policy == "omit" else "raise"
-            hint = OMIT_HINT if name == _REFERENCE else _BATCH_HINT
+            policy = "raise" if self.nan_policy == "raise" else "keep"
+            hint = _REFERENCE_HINT if name == _REFERENCE else _BATCH_HINT
             points, columns, *_ = read_sample(numbers, None, name, "float64", policy, hint=hint)
         elif first := next((mixed.categories[column][0] for column in self.categories), None):
             points = np.empty((len(first), 0))

@@ -17,11 +17,11 @@ import numpy as np
 from isodepth._core import project
 from isodepth.data.arrays import describe, is_missing, row_hashes
 from isodepth.data.columns.kinds import MISSING, category_values
-from isodepth.data.missing import NAN_POLICIES, MissingPair
+from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
     MissingReport,
-    check_choice,
     check_finite,
+    check_test_nan_policy,
     to_array,
 )
 from isodepth.engine.tensors.host import to_host
@@ -44,7 +44,7 @@ CENTER, TOTAL = "distance from the center", "sum of the columns"
 _CONSTANT = 8 * float(np.finfo(np.float64).eps)
 # For the distance from the center, standardized values are clipped to [-6, 6].
 _FAR = 6.0
-_KEEP_HINT = ", or accept them with nan_policy='omit', which drops no row"
+_KEEP_HINT = ", or accept them with nan_policy='keep', which drops no row"
 # Approximate default number of directions. It is rounded up to a multiple of the number of columns,
 # because whole orthonormal bases are used. More directions add little power.
 _DIRECTIONS = 100
@@ -190,7 +190,7 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
     The arguments are the options of :func:`isodepth.two_sample_test` with the same names. Columns
     of data frames that only one sample has are left out.
     """
-    check_choice(nan_policy, "nan_policy", NAN_POLICIES)
+    check_test_nan_policy(nan_policy)
     read = TwoSamples.read(X, Y, kinds, common=True)
     for name, part in zip("XY", read.points, strict=True):
         if len(part) < 2:

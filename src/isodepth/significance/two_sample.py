@@ -151,7 +151,7 @@ def two_sample_test(
     confidence: float = 0.95,
     blocks: Any = None,
     scale: Any = "pooled",
-    nan_policy: str = "omit",
+    nan_policy: str = "keep",
     kinds: dict[str, Any] | None = None,
     max_rows: int | None = None,
     n_directions: int | None = None,
@@ -210,8 +210,8 @@ def two_sample_test(
         does not divide, and an array has the divisors of the columns. The scale affects directions
         and regions, but not single columns, which are tested by ranks. The scale of one sample
         alone would depend on the labels, and is not allowed.
-    nan_policy : {"omit", "raise"}
-        "omit" accepts missing values: each row is compared by the values that it has, and the share
+    nan_policy : {"keep", "raise"}
+        "keep" accepts missing values: each row is compared by the values that it has, and the share
         of missing values of each column is tested too. "raise" refuses missing values.
     kinds : dict or None
         Kinds of columns of data frames, by name: "numeric" (dates become days since 1970, durations

@@ -179,7 +179,8 @@ class Preparation:
     source : Source
         The source without its data. Only the description of its columns is needed.
     dtype : {"float32", "float64"}
-    nan_policy : {"raise", "omit"}
+    nan_policy : {"raise", "omit", "keep"}
+        "raise" refuses missing values. Otherwise `rows` drops their rows, and `split` keeps them.
     scale : ndarray of shape (d,) or None
         Units by which the columns are divided.
     chunk_rows : int
@@ -245,17 +246,19 @@ class Preparation:
     def split(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray | None]:
         """Split a chunk into points (n, d) and weights (n,) or None.
 
-        The first pass checks the values: missing values are kept if `nan_policy` is "omit", and are
-        an error otherwise. Later passes do not check the values again.
+        The first pass checks the values: missing values are kept, or are an error if `nan_policy`
+        is "raise". Later passes do not check the values again.
         """
         (values, origin, first), source = chunk, self.source
         weights = np.array(values[:, -1], dtype=np.float64) if source.weighted else None
         points = to_float(values[:, : source.n_features], origin, self.dtype)
         if self.most_rows is not None or not len(points):
             return points, weights
-        omit = self.nan_policy == "omit"
-        hint = "" if omit else OMIT_HINT
-        check_finite(points, origin, False, source.columns, hint, allow_nan=omit, first_row=first)
+        allow_nan = self.nan_policy != "raise"
+        check_finite(
+            points, origin, False, source.columns, "" if allow_nan else OMIT_HINT,
+            allow_nan=allow_nan, first_row=first,
+        )  # fmt: skip
         check_weights(weights, len(points), f"the weights in {origin}", first)
         return points, weights
 

@@ -274,7 +274,7 @@ def category_values(
     if missing and nan_policy == "raise":
         raise InvalidInputError(
             f"column {column!r} of {sample} has {missing} missing "
-            f"{'value' if missing == 1 else 'values'}; use nan_policy='omit', with which missing "
+            f"{'value' if missing == 1 else 'values'}; use nan_policy='keep', with which missing "
             "values are a separate category"
         )
     # A value that equals the name of the category of missing values is quoted, so that it remains a

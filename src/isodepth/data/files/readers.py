@@ -370,7 +370,7 @@ def _refuse_missing(
         if column.null_count:
             at = where(_first(column.is_null()), place)
             count = f"{column.null_count} of {len(column)} in this column"
-            advice = "impute the values, or drop the rows with --nan-policy omit"
+            advice = "impute the values, or remove --nan-policy raise"
             refuse(file.path, f"{at}: the value is missing ({count}); {advice}")
 
 

@@ -320,15 +320,15 @@ _COPIES = 6
 def load_rows(data: Any, name: str, nan_policy: str, seed: int | None) -> NamedArray:
     """Load the rows of a source or Dask collection into memory, as float64.
 
-    Missing values are kept if `nan_policy` is "omit", and are an error otherwise. The source must
-    not have weights.
+    Missing values are kept, or are an error if `nan_policy` is "raise". The source must not have
+    weights.
 
     Parameters
     ----------
     data : source, Dask collection, or data that `scan` accepts
     name : str
         Name of the sample in messages.
-    nan_policy : as in `Metric`
+    nan_policy : as in `Monitor`
     seed : int or None
         If the rows do not fit into `MEMORY_MB`, this is the seed of a random subset, which is
         returned instead. If the seed is None, an error is raised in this case.
@@ -372,8 +372,8 @@ def too_many_rows(source: Source, name: str) -> InvalidInputError:
 def row_chunks(source: Source, name: str, nan_policy: str) -> Iterator[np.ndarray]:
     """Yield the rows of a source in chunks, as float64.
 
-    Raise an error if the source has weights, or no rows. Missing values are kept if `nan_policy` is
-    "omit", and are an error otherwise.
+    Raise an error if the source has weights, or no rows. Missing values are kept, or are an error
+    if `nan_policy` is "raise".
     """
     if source.weighted:
         raise InvalidInputError(
