@@ -282,10 +282,10 @@ class _WindowChanges:
 
 
 def _correlation_change(change: Change) -> Change:
-    """Return the change of a correlation, given shares of rows with a positive product.
+    """Convert a change of the share of rows with a positive product to a change of correlation.
 
-    The correlation is that of two normal variables whose centered product is positive in this share
-    of the rows.
+    The product is that of two centered columns. A share is converted to the correlation of two
+    normal variables whose product is positive with this probability.
     """
     before, after = (math.sin(math.pi * (share - 0.5)) for share in (change.before, change.after))
     quantity = "quadrant correlation"

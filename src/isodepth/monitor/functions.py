@@ -97,7 +97,7 @@ class Batch(NamedTuple):
     hashes: np.ndarray  # (m,), hash of each row
     suspicious: np.ndarray  # indices of suspicious rows, see `UsualValues`
     rows: np.ndarray | None  # None without blocks
-    unseen: dict[int, Counter[str]]  # numbers of new values of each category column that has any
+    unseen: dict[int, Counter[str]]  # index of a category column -> counts of its new categories
 
 
 @dataclass(frozen=True, eq=False)

@@ -331,10 +331,11 @@ class ColumnPair:
         return self._best("spread", 1, [(f, middle - f * middle) for f in self._spread_factors()])
 
     def _units(self) -> Iterator[Explanation]:
-        """Yield explanations by a constant factor that explain nearly all of the change.
+        """Yield the explanations "all values were multiplied by a factor" that leave little change.
 
-        A power of ten is not fitted. If a column has values of both signs, any other factor is
-        described as a change of spread.
+        The factor is a power of ten, which does not count as a parameter, or another number, which
+        counts as one. If a column has values of both signs, only powers of ten are considered. The
+        effect of any other factor is then described as a change of spread.
         """
         ratios = self._ratios()
         if not len(ratios):

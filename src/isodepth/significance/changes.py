@@ -142,7 +142,7 @@ def _numeric_changes(
 
 def _largest_share_change(tests: list[FeatureTest]) -> Change:
     """Describe the value of a category, or the missing values, whose share changed most."""
-    # Features without a name are values that are significant by themselves.
+    # Features without a name are values that are significant alone.
     largest = max(
         (test.feature for test in tests),
         key=lambda f: (not f.name, standardized_difference(*f.shares)),

@@ -174,7 +174,10 @@ class RowScorer:
         return np.array([each.column for each in self.functions], dtype=np.int64)
 
     def _thresholds(self, part: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the thresholds of the ratios of one part, for negative and positive ratios."""
+        """Return the thresholds of the functions of one part, such as "residuals".
+
+        The two arrays contain the thresholds of negative and of positive ratios.
+        """
         places = [k for k, each in enumerate(self.functions) if each.part == part]
         return self.below[places], self.above[places]
 
