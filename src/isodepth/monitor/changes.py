@@ -45,7 +45,7 @@ def window_changes(
 ) -> list[Change]:
     """Return the changes of the strongest window, the strongest change first.
 
-    `unseen` are the numbers of new values in the last batch, of each category column with any.
+    `unseen` counts the new categories of the last batch: index of a category column -> counts.
     """
     return _WindowChanges(evidence, reader, unseen).all()
 

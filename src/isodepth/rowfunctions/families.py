@@ -288,10 +288,10 @@ class IsolatedCategories(Family):
 
 
 def _extreme_cuts(ordered: np.ndarray, upper: bool, n: int) -> list[float]:
-    """Return cut points of sorted values with 4, 8, 16, ... values beyond them.
+    """Return cut points of sorted values, with 4, 8, 16, ... values at or beyond each.
 
-    With ties, the number of values beyond a cut point differs; it is at most a quarter of the n
-    rows.
+    `upper` chooses the largest values instead of the smallest. If values are tied, more values are
+    at or beyond a cut point, but at most a quarter of the n rows.
     """
     cuts: dict[int, float] = {}
     k = LEAST_ROWS

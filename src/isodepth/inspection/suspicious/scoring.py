@@ -246,10 +246,11 @@ class RowScorer:
         return values, np.stack(self.logs.interval(*ends), axis=1)
 
     def usual_values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return minima and maxima (2, d) of usual values, and those of usual values except 0.
+        """Return two arrays (2, d) with the minimum and maximum usual value of each column.
 
-        A value outside its range has a ratio above the threshold, up to rounding. Zeros have a
-        larger range in columns with logarithms, because the logarithm of zero is not scored.
+        The second array is for values other than 0. A value outside its range has a ratio above the
+        threshold, up to rounding. In columns with logarithms the range for zeros is larger, because
+        the logarithm of zero is not scored.
         """
         values, logs = (ends.T for ends in self._intervals)
         nonzero = values.copy()
