@@ -78,7 +78,7 @@ def _leave_out_everywhere(results: Sequence[ReadResult]) -> None:
 def _check_values(table: ReadResult, nan_policy: str, text: str) -> None:
     """Check the numeric columns of a table, with the name of the file in error messages.
 
-    `text` says how a command treats non-numeric columns. Commands with text="raise" compare only
+    `text` is the treatment of non-numeric columns. Commands with text="raise" compare only
     complete rows, and this function prints the number of dropped rows. Tests and monitors have
     text="keep": they accept rows with missing values, even if no row is complete.
     """

@@ -86,7 +86,7 @@ class Counts(NamedTuple):
         return self.summaries[1:] / np.where(self.summaries[0], self.summaries[0], np.nan)
 
     def with_quartiles(self, numbers: np.ndarray) -> Counts:
-        """Return the counts with the median and range of all rows of `numbers` (m, d) together."""
+        """Return the counts with the quartiles of the rows `numbers` (m, d), all rows together."""
         return self._replace(summaries=summary_of_rows(numbers))
 
 

@@ -56,7 +56,7 @@ class Unusual(NamedTuple):
     ----------
     column : int
     usual : pair of float or str
-        Range of about 98% of the values, or their names, see `SuspiciousRow`.
+        Range of about 98% of the values, or a string such as "0 or 1"; see `SuspiciousRow`.
     reason : str
         See `SuspiciousRow`.
     given : tuple of int
