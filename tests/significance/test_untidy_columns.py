@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,14 @@ def test_changes_are_not_more_significant_than_the_samples() -> None:
                 assert change.pvalue == tests[change.columns[0]]
                 found += result.pvalue > 0.01
     assert found
+
+
+@pytest.mark.parametrize("value", [1.0, np.nan, "a"])
+def test_a_table_without_information_has_a_report(value: Any, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [value] * 20, "b": 2})
+    run(frame, frame).report(tmp_path / "report.html")
+    report = (tmp_path / "report.html").read_text("utf-8")
+    assert "No significant difference between X and Y (p = 1)." in report
 
 
 def test_statistics_whose_squares_overflow_have_a_deviation() -> None:
