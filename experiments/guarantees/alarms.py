@@ -129,6 +129,20 @@ def days(kind: str, count: int, rng: Rng) -> tuple[Any, np.ndarray]:
     return noise + rng.normal(size=(count, 1))[day], day
 
 
+def _sites(rng: Rng, number: int, n_sites: int, n_batches: int) -> dict[str, float]:
+    """Watch one group per site; the effects of a day are the same at all sites."""
+    known, size, count = (20, 60)[number % 2], 10, n_batches // n_sites
+    level = rng.normal(size=(1, known + count, 1, 1))
+    rows = level + 0.3 * rng.normal(size=(n_sites, known + count, size, 1))
+    sites = np.arange(n_sites)
+    monitor = fitted(
+        rows[:, :known].reshape(-1, 1), rng, alpha=_ALPHA, groups=np.repeat(sites, known * size),
+        blocks=np.tile(np.repeat(np.arange(known), size), n_sites),
+    )  # fmt: skip
+    batches = [(rows[g, t], str(g)) for t in range(known, known + count) for g in sites]
+    return _watch(monitor, batches, 0.0, rng)
+
+
 _ALPHA = 0.1
 
 
@@ -142,10 +156,11 @@ def _blocks(rng: Rng, number: int, kind: str, reset: float, n_batches: int) -> d
     return _watch(monitor, batches, reset, rng)
 
 
+_BLOCK_LIMITS = dict.fromkeys(("any alarm", "alarms"), _ALPHA)
 BLOCK_SETTINGS = [
     Setting(
         f"{kind}{', random resets' if reset else ''}",
-        dict.fromkeys(("any alarm", "alarms"), _ALPHA),
+        _BLOCK_LIMITS,
         partial(_blocks, kind=kind, reset=reset, n_batches=BLOCK_BATCHES),
     )
     for kind, reset in (
@@ -153,3 +168,9 @@ BLOCK_SETTINGS = [
         ("rare categories", _RESET), ("counts", 0.0), ("rare constant", 0.0), ("missing days", 0.0),
     )
 ]  # fmt: skip
+BLOCK_SETTINGS.append(
+    Setting(
+        "3 groups with the same days", _BLOCK_LIMITS,
+        partial(_sites, n_sites=3, n_batches=BLOCK_BATCHES),
+    )
+)  # fmt: skip

@@ -59,7 +59,8 @@ def _evaluate(job: tuple[str, int]) -> dict[str, Any]:
 def summary(lines: Iterable[dict[str, Any]]) -> str:
     """Return a table of means and their limits in percent, in Markdown.
 
-    Standard errors above the limit are those of a rate that equals the limit, or of a mean number.
+    The standard error is that of a rate that equals the limit. For the mean of other numbers, it is
+    the estimated one if that is larger.
     """
     values: dict[tuple[str, str], list[float]] = {}
     errors = set()
@@ -78,7 +79,9 @@ def summary(lines: Iterable[dict[str, Any]]) -> str:
             mean, cells = float(np.mean(found)), ["", ""]
             if key in setting.limits:
                 limit = setting.limits[key]
-                spread = max(np.sqrt(limit * (1 - limit)), float(np.std(found)))
+                spread = np.sqrt(limit * (1 - limit))
+                if not {*found} <= {0.0, 1.0}:
+                    spread = max(spread, float(np.std(found)))
                 cells = [f"{100 * limit:g}", f"{(mean - limit) * len(found) ** 0.5 / spread:+.1f}"]
                 part = name.partition(":")[0]
                 largest.setdefault((part, key, limit), []).append((mean, len(found), name))
