@@ -244,7 +244,8 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
                   {"records": state.records[::-1]}, {"labels": np.array([[5, 1, 0, 0]])},
                   {"labels": np.array([[5, 1, n + 1, 0]])},
                   {"labels": np.array([[5, 1, 1, 0], [5, 2, 2, 0]])},
-                  {"labels": np.zeros((1, 3), np.int64)}, {"ranks": RankEvidence.start(False, 1)},
+                  {"labels": np.zeros((1, 3), np.int64)},
+                  {"ranks": dict.fromkeys(state.groups, RankEvidence.start(False, 1))},
                   {"groups": {**state.groups, None: group}}):  # fmt: skip
         yield replace(state, **other)
     for other in ({"width": 3}, {"columns": ("b", "b")}, {"categories": {}},

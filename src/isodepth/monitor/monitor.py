@@ -53,8 +53,9 @@ class Monitor(ReportableResult):
         each other. Batches are then compared with whole blocks and must have about as many rows.
         Not together with `tolerance`.
     groups : array-like of shape (n,), optional
-        Label of each row of the reference, such as its site. Each group has a reference and windows
-        of its own; a batch belongs to one group (``check(batch, group=...)``).
+        Label of each row of the reference, such as its site. Each group has its own reference and
+        windows, and an equal part of `alpha`; a batch belongs to one group
+        (``check(batch, group=...)``). Batches of different groups may depend on each other.
     kinds : dict, optional
         Kinds of columns of data frames, as in :func:`isodepth.two_sample_test`.
     nan_policy : {"keep", "raise"}, default "keep"
