@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def answers(x: Any, y: Any) -> list[Any]:
     rows = result.suspicious_rows()
     return [
         result.pvalue, result.statistic, [(each.column, each.use) for each in result.kinds],
-        [change.text for change in result.changes], [row[:9] for row in rows],
+        [change.text for change in result.changes], [replace(row, file=None, file_row=None) for row in rows],
         rows.one_sided_values, rows.repeated_values,
     ]  # fmt: skip
 
