@@ -18,7 +18,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.data.arrays import row_hashes
+from isodepth.data.arrays import repeated_rows
 from isodepth.results.changes import Change
 
 #: Code of a category that the reference does not have. The code of a missing category is NaN.
@@ -288,10 +288,10 @@ class IsolatedCategories(Family):
 
 
 def _extreme_cuts(ordered: np.ndarray, upper: bool, n: int) -> list[float]:
-    """Return cut points of sorted values with 4, 8, 16, ... values beyond them.
+    """Return cut points of sorted values, with 4, 8, 16, ... values at or beyond each.
 
-    With ties, the number of values beyond a cut point differs; it is at most a quarter of the n
-    rows.
+    `upper` chooses the largest values instead of the smallest. If values are tied, more values are
+    at or beyond a cut point, but at most a quarter of the n rows.
     """
     cuts: dict[int, float] = {}
     k = LEAST_ROWS
@@ -309,8 +309,8 @@ def _extreme_cuts(ordered: np.ndarray, upper: bool, n: int) -> list[float]:
 class Precision(Family):
     """Indicators of values that are whole numbers, whole tenths, or multiples of 5 or 10.
 
-    Columns of smaller values have no indicators of 5 and 10: the only multiple of 10 among values
-    below 10 is 0, which is not a matter of precision.
+    A column has no indicator of a unit (5 or 10) that is larger than all of its absolute values:
+    the only multiple would be 0, which says nothing about precision.
     """
 
     name = "precision"
@@ -364,9 +364,7 @@ class Repeated(Family):
 
     def evaluate(self, rows: Rows) -> np.ndarray:
         """Return the values (1, n) of the function at n rows."""
-        keys = row_hashes(np.concatenate([rows.numbers, rows.codes], axis=1))
-        _, index, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        return (counts[index] > 1).astype(np.float64)[None]
+        return repeated_rows(np.concatenate([rows.numbers, rows.codes], axis=1))[None]
 
 
 #: Families of functions of a single row. They are fixed once they are chosen.

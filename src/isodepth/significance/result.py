@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -503,9 +504,12 @@ class TwoSampleResult(TwoSampleReport):
         result = {name: getattr(self, name) for name in _COPIED}
         null = self.null_distribution
         interval = np.quantile(null, [0.025, 0.975])
+        # Statistics may be so large that their squares overflow.
+        size = math.ldexp(1.0, math.frexp(float(np.abs(null).max()))[1] - 1)
+        deviation = (null / size).std() * size
         result |= {
             "changes": [change.to_dict() for change in self.changes],
-            "null": {"mean": null.mean(), "deviation": null.std(), "interval": interval},
+            "null": {"mean": null.mean(), "deviation": deviation, "interval": interval},
             "checks": [check.to_dict() for check in self.checks],
             "n_permutations": len(null),
             "n_rows": self.n_rows,

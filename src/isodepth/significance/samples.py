@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from isodepth._core import project
-from isodepth.data.arrays import describe, is_missing, row_hashes
+from isodepth.data.arrays import describe, is_missing, repeated_rows, row_hashes
 from isodepth.data.columns.kinds import MISSING, category_values
 from isodepth.data.export import ResultPart
 from isodepth.data.missing import MissingPair
@@ -170,10 +170,16 @@ class Samples:
         return np.flatnonzero(varies & (known >= LEAST_ROWS))
 
     def without_copies(self) -> Samples:
-        """Return the samples with the first of all equal rows of each sample; without blocks."""
+        """Return the samples with the first of all copies of a row in each sample; without blocks.
+
+        See `repeated_rows` for rows with missing values.
+        """
         codes = [category.all_codes for category in self.categories]
-        keys = row_hashes(np.column_stack([self.numbers, *codes]))
-        parts = [np.sort(np.unique(k, return_index=True)[1]) for k in np.split(keys, [self.n_x])]
+        parts = []
+        for rows in np.split(np.column_stack([self.numbers, *codes]), [self.n_x]):
+            kept = repeated_rows(rows) != 1
+            kept[np.unique(row_hashes(rows), return_index=True)[1]] = True
+            parts.append(np.flatnonzero(kept))
         points = self.read.points[0][parts[0]], self.read.points[1][parts[1]]
         values = {
             name: [[column[i] for i in kept] for column, kept in zip(both, parts, strict=True)]

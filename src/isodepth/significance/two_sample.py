@@ -36,6 +36,7 @@ from isodepth.metric.fitted import compare_arrays
 from isodepth.metric.settings import MetricSettings
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.explanations import ks_distance
+from isodepth.rowfunctions.families import LEAST_ROWS
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.changes import joint_change, significant_changes
 from isodepth.significance.findings import (
@@ -225,7 +226,7 @@ def two_sample_test(
         For sources of :func:`isodepth.scan` and Dask collections: maximum number of rows of each
         sample that are tested, drawn at random. None for 10^6 values, and at least 10^4 rows. Rare
         events (missing values, categories, extreme values) are counted in all rows. The attribute
-        `n_source_rows` of the result has the numbers of all rows.
+        `n_source_rows` of the result has the total number of rows of each sample.
     n_directions : int or None
         Number of directions, including the axes. None for about 100: at least two whole orthonormal
         bases.
@@ -435,6 +436,8 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
     if pvalue <= ALPHA and samples.blocks is None and findings.copies_explain(ALPHA):
         findings.distinct = _distinct_statistics(samples, settings)
     changes = significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else []
+    # As in `_column_tests`: a change is not more significant than the difference of the samples.
+    changes = [replace(each, pvalue=max(each.pvalue, pvalue)) for each in changes]
     few = rows.permutations.first(bound_labelings(settings.confidence))
     pool = partial(_pool_again, samples, settings, rows.directions, few, rows.rng)
     return TwoSampleResult(
@@ -527,10 +530,19 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
     """
     kinds = samples.read.kinds  # empty for arrays
     notes = column_lines(kinds) if kinds else []
+    categories = [each for each in samples.categories if len(each.values) == 1]
+    rare = [each.name for each in categories if len(each.all_values) > 1]
     constant = [name for j, name in enumerate(samples.names) if j not in samples.compared]
-    constant += [each.name for each in samples.categories if len(each.values) == 1]
-    if constant:
-        notes.append(f"constant or empty, not compared: {listed(constant, 5)}")
+    few = [name for name in constant if _has_different_values(samples, name)]
+    constant = [name for name in constant if name not in few]
+    constant += [each.name for each in categories if each.name not in rare]
+    for reason, names in (
+        ("constant or empty", constant),
+        (f"fewer than {LEAST_ROWS} values", few),
+        ("all values are rare", rare),
+    ):
+        if names:
+            notes.append(f"{reason}, not compared: {listed(names, 5)}")
     if samples.categories and tolerance is not None and samples.names:
         notes.append("with a tolerance, numbers are not compared within categories")
     if len(samples.categories) > 1:
@@ -541,6 +553,12 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
                 shown = ", ".join(only[:5]) + (", ..." if len(only) > 5 else "")
                 notes.append(f"only {name} has {category.name} = {shown}")
     return notes
+
+
+def _has_different_values(samples: Samples, name: str) -> bool:
+    """Return whether a numeric column has different values, but too few to be compared."""
+    known = np.concatenate(samples.read.numbers(name))
+    return len(known) < LEAST_ROWS and len(np.unique(known)) > 1
 
 
 def _column_tests(
