@@ -10,6 +10,7 @@ from isodepth.inspection.rows import TwoSamples
 from isodepth.plot import contributions, gap_profile, null_distribution
 from isodepth.plot.changes import change_figure
 from isodepth.plot.style import loose_figure
+from isodepth.report import html_report
 from isodepth.results.changes import Change
 from isodepth.significance.result import null_profile
 
@@ -55,6 +56,18 @@ def test_the_legend_says_how_the_distance_follows_from_the_curve() -> None:
     for options, words in (({"p": 1}, "mean of"), ({"normalize": False}, "integral of order 2 of")):
         _, labels = gap_profile(compared(levels=8, **options)).get_legend_handles_labels()
         assert [label for label in labels if f": {words} the curve over levels" in label]
+
+
+def test_a_constant_column_has_a_bar_without_p_value() -> None:
+    rng = np.random.default_rng(0)
+    x, y = (np.column_stack([rng.normal(shift, 1, 60), np.full(60, 7.0)]) for shift in (0, 2))
+    compared_with_constant = isodepth.compare(
+        x, y, n_permutations=49, n_directions=30, scale="pooled", random_state=0
+    )
+    ax = contributions(compared_with_constant)
+    assert "0%   not tested" in texts(ax)
+    assert [bar.get_fill() for bar in ax.patches] == [True, False]
+    assert "Contributions" in html_report(compared_with_constant)
 
 
 def test_distance_and_largest_gap_are_in_a_legend_below(tested) -> None:

@@ -158,8 +158,10 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
     for bar, (name, value) in zip(bars, shown, strict=True):
         text = f"{value:.0%}"
         if pvalues:
-            text += f"   p = {pvalues[name]:.3g}"
-            bar.set_fill(pvalues[name] <= _ALPHA)
+            # The test leaves out constant columns, which do not contribute to the distance.
+            pvalue = pvalues.get(name)
+            text += "   not tested" if pvalue is None else f"   p = {pvalue:.3g}"
+            bar.set_fill(pvalue is not None and pvalue <= _ALPHA)
         style.note(ax, text, (value, bar.get_y() + bar.get_height() / 2), (4, 0), va="center")
     ax.set_yticks(range(len(shown)), [style.short(name) for name, _ in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
