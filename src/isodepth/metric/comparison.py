@@ -521,7 +521,7 @@ class Comparison(TwoSampleReport):
         rows = contribution_rows(self.contributions)
         if self.test is not None:
             tested = {column.column: column for column in self.test.column_tests}
-            for field in ("kind", "difference", "pvalue"):
+            for field in ("change_kind", "difference", "pvalue"):
                 rows[field] = [getattr(tested[name], field) for name in rows["column"]]
         return rows
 

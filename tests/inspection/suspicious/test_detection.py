@@ -11,7 +11,13 @@ import pytest
 import isodepth
 from isodepth.errors import InvalidOptionError
 from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious import RULE, RepeatedValue, SuspiciousRows, repeated_values, suspicious_rows
+from isodepth.inspection.suspicious import (
+    RULE,
+    RepeatedValue,
+    SuspiciousRows,
+    repeated_values,
+    suspicious_rows,
+)
 from isodepth.inspection.suspicious.contradictions import find_contradictions
 
 
