@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack, overload
 
 import numpy as np
@@ -291,7 +291,7 @@ def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
     given = check_kinds(kinds) if unused else {}
     omitted = [
         # A warning about categories of doubtful kind was issued when they were read.
-        each._replace(note="", attention=False) if each.use == "shares" and each.attention else each
+        replace(each, note="", attention=False) if each.use == "shares" and each.attention else each
         for each in unused
         if given.get(each.column) not in ("category", "omit")
     ]

@@ -51,7 +51,7 @@ def test_values_that_go_missing_are_pointed_out() -> None:
     y[:100, 1] = math.nan
     result = isodepth.compare(x, y, **OMIT)
     first = result.missing.shares[0]
-    assert (first.column, first.x, first.y) == ("column 1", 0.0, 0.25)
+    assert (first.column, first.before, first.after) == ("column 1", 0.0, 0.25)
     assert first.z_score > 9
     assert "column 1 is missing in 0.0% of X and 25.0% of Y" in repr(result)
     calm = isodepth.compare(x, x, **OMIT)

@@ -371,7 +371,7 @@ def test_suspicious_rows_have_wrong_values() -> None:
     [
         (lambda x: -x, "b: sign changed, median 1 -> -1 "),
         (lambda x: 1000 * x, "b: values multiplied by 1000, median 0.985 -> 968 "),
-        (lambda x: np.where(EVERY_25, 1000 * x, x), "b above 15.13: 0% -> 4% "),
+        (lambda x: np.where(EVERY_25, 1000 * x, x), "b above 15.13: 0.027% -> 4% "),
         (lambda x: np.where(EVERY_25, -9999, x), "b = -9999: 0% -> 4% "),
         (lambda x: np.where(EVERY_25, 0, x), "b = 0: 0% -> 4% "),
         (np.round, "b: whole numbers 0% -> 100% "),

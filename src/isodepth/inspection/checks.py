@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from isodepth.data.columns.kinds import ColumnKind, date_columns
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.pooled import column_type
 from isodepth.data.columns.values import strings_of
+from isodepth.data.export import ResultPart
 from isodepth.data.frames import NamedArray, is_frame, object_numbers
 from isodepth.data.missing import TELLING, share_z
 from isodepth.inspection.rows import TwoSamples, category_codes
@@ -35,8 +36,8 @@ _TYPES = {
 _FEWEST_ROW_NUMBERS = 10
 
 
-@dataclass(frozen=True, kw_only=True)
-class Check:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Check(ResultPart):
     """One fact about two tables, such as a column that became empty.
 
     Attributes
@@ -65,10 +66,6 @@ class Check:
     before: float | None = None
     after: float | None = None
     sample: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the attributes as a dictionary of numbers, strings and lists."""
-        return {**asdict(self), "columns": list(self.columns)}
 
     def __str__(self) -> str:
         return self.text

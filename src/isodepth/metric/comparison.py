@@ -118,13 +118,13 @@ class ComparisonDetails:
         Gap between both regions at each level.
     fitted : FittedMetric
         Metric with the directions along which the samples were compared.
-    contributions : list of (str, float) or None
+    contributions : tuple of (str, float) or None
         `Comparison.contributions`, if the regions from which they are computed were released.
     """
 
     gaps: Gaps
     fitted: Any  # FittedMetric, whose module imports this one
-    contributions: list[tuple[str, float]] | None = None
+    contributions: tuple[tuple[str, float], ...] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -314,7 +314,7 @@ class Comparison(TwoSampleReport):
         return gradient_of_comparison(self)
 
     @cached_property
-    def contributions(self) -> list[tuple[str, float]]:
+    def contributions(self) -> tuple[tuple[str, float], ...]:
         """Contribution of each column to the distance, largest first; the sum is 1.
 
         Contributions are the squared entries of the maximizing directions of the levels. They are
@@ -415,10 +415,10 @@ class Comparison(TwoSampleReport):
         write_supports(regions._ordered, sizes, directions, out, self._fitted._resources)
         return out
 
-    def _named(self, shares: np.ndarray) -> list[tuple[str, float]]:
+    def _named(self, shares: np.ndarray) -> tuple[tuple[str, float], ...]:
         names = self.columns or column_labels(len(shares))
         ranked = sorted(range(len(shares)), key=lambda j: -shares[j])
-        return [(names[j], float(shares[j])) for j in ranked]
+        return tuple((names[j], float(shares[j])) for j in ranked)
 
     @property
     def largest_gap(self) -> LargestGap:
@@ -521,7 +521,7 @@ class Comparison(TwoSampleReport):
         rows = contribution_rows(self.contributions)
         if self.test is not None:
             tested = {column.column: column for column in self.test.column_tests}
-            for field in ("kind", "difference", "pvalue"):
+            for field in ("change_kind", "difference", "pvalue"):
                 rows[field] = [getattr(tested[name], field) for name in rows["column"]]
         return rows
 

@@ -190,12 +190,13 @@ class BatchReader:
 
         dtypes = {str(label): dtype for label, dtype in nw.from_native(batch).schema.items()}
         detected = self.categories.keys() - {k.column for k in self.kinds if k.option is not None}
-        for column, _, use, *_ in mixed.columns:
+        for kind in mixed.columns:
+            column = kind.column
             dtype = dtypes[column]
             typed = column in detected and (dtype.is_numeric() or dtype.is_temporal())
             values = {*mixed.categories[column][0]} - {None} if typed else set()
             strings = bool(values) and values.isdisjoint(self.categories[column])
-            if strings or (column in (self.columns or ()) and use != "numbers"):
+            if strings or (column in (self.columns or ()) and kind.use != "numbers"):
                 content = "strings" if strings else "numbers"
                 raise InvalidInputError(
                     f"column {column!r} holds {content} in the reference and {dtype} in the batch; "

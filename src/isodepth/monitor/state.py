@@ -106,7 +106,7 @@ class MonitorState:
             batch=number, label=label, group=name, n_rows=batch.counts.n_rows, pvalue=math.nan,
             window=0, window_pvalue=math.nan, threshold=math.nan, crossing=False,
             alarm=alarm_since > 0, alarm_since=alarm_since or None, changed_share=None,
-            beyond_blocks=False, changes=[], n_suspicious=len(batch.suspicious),
+            beyond_blocks=False, changes=(), n_suspicious=len(batch.suspicious),
             suspicious_indices=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), score=None,
             exact=False,
         )  # fmt: skip
@@ -143,7 +143,7 @@ class MonitorState:
             threshold=evidence.threshold, crossing=crossing, alarm=alarm_since > 0,
             alarm_since=alarm_since or None, changed_share=evidence.changed_share,
             beyond_blocks=evidence.beyond_blocks,
-            changes=window_changes(evidence, self.reader, batch.unseen),
+            changes=tuple(window_changes(evidence, self.reader, batch.unseen)),
             n_suspicious=len(batch.suspicious),
             suspicious_indices=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), score=evidence.score,
             exact=evidence.exact,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -176,7 +177,7 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _bars(result: PairResult) -> tuple[list[tuple[str, float]], str, dict[str, float]]:
+def _bars(result: PairResult) -> tuple[Sequence[tuple[str, float]], str, dict[str, float]]:
     """Return the columns with the lengths of their bars, the label of the axis, and p-values."""
     test = get_test(result)
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}

@@ -215,7 +215,7 @@ def _table_context(
     return {
         "rows_table": {"sample": list(names), "file": files, **_row_counts(result)},
         "kinds": (findings.test or result).kinds,
-        "holes": [share for share in missing_shares if share.x or share.y],
+        "holes": [share for share in missing_shares if share.before or share.after],
     }
 
 

@@ -76,7 +76,8 @@ def _comparison_options(comparison: ComparisonLike) -> dict[str, Any] | None:
         return None
     omitted = comparison.missing is not None
     if test is not None:
-        holes = any(share.x or share.y for share in test.missing.shares) if test.missing else False
+        shares = test.missing.shares if test.missing else ()
+        holes = any(share.before or share.after for share in shares)
         omitted = omitted or holes or any(each.value == MISSING for each in test.category_shares)
         options |= {"n_permutations": len(test.null_distribution), "tolerance": test.tolerance}
     return options | {"nan_policy": "omit" if omitted else None}

@@ -127,7 +127,7 @@ class Member(NamedTuple):
             pvalue=pvalue, value=category,
         )  # fmt: skip
         if self.event == "value":
-            return replace(change, value=f"{self.value:.10g}")
+            return replace(change, value=float(self.value))
         if self.event == "precision":
             return replace(change, multiple_of=self.value)
         if self.event == "extremes" and columns:

@@ -402,7 +402,7 @@ def _shape(column: ColumnPair, pvalue: float) -> Change:
     x, y = np.diff(before, prepend=0.0), np.diff(after, prepend=0.0)
     single = int(np.abs(x - y).argmax())
     if abs(x[single] - y[single]) >= _COMPARABLE * abs(high - low):
-        both, value = (float(x[single]), float(y[single])), f"{values[single]:.10g}"
+        both, value = (float(x[single]), float(y[single])), float(values[single])
         return _change(column, "value", "share", both, pvalue, value=value)
     kind, side = "shape", "at most"
     if min(low, high) >= 1 - _TAIL:

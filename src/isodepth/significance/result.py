@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from isodepth._version import __version__
 from isodepth.data.columns.kinds import ColumnKind, attention_suffix, date_columns
-from isodepth.data.export import document, p_text
+from isodepth.data.export import ResultPart, document, p_text
 from isodepth.data.missing import MissingPair
 from isodepth.errors import DegenerateDepthWarning
 from isodepth.geometry.directions import rng_for
@@ -63,14 +63,15 @@ _FEWEST, _MOST = 19, 99
 _WORK = 1 << 27
 
 
-class Component(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Component(ResultPart):
     """One of the statistics that a test combines.
 
     Attributes
     ----------
     name : str
         Name of the statistic, such as "directions", "columns", "extremes", "dependence", "regions".
-    kind : str
+    change_kind : str
         Kind of change that the statistic indicates, such as "distribution" (of a column),
         "location", "spread", "dependence", "regions", "shares", "missing", "extremes".
     feature : str
@@ -82,7 +83,7 @@ class Component(NamedTuple):
     """
 
     name: str
-    kind: str
+    change_kind: str
     feature: str
     statistic: float
     pvalue: float
@@ -126,13 +127,14 @@ class ShareBounds(NamedTuple):
         return self.joint if own >= needed else None
 
 
-class ColumnTest(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ColumnTest(ResultPart):
     """Test of one column by its own values.
 
     Attributes
     ----------
     column : str
-    kind : str or None
+    change_kind : str or None
         Kind of the change of the column, see :class:`isodepth.typing.Change`; None if it is not
         significant.
     difference : float in [0, 1]
@@ -150,7 +152,7 @@ class ColumnTest(NamedTuple):
     """
 
     column: str
-    kind: str | None
+    change_kind: str | None
     difference: float
     shift: float | None
     pvalue: float
@@ -237,9 +239,9 @@ class TwoSampleResult(TwoSampleReport):
     null_distribution : ndarray of shape (n_permutations,)
         Statistic of each permutation. With a tolerance, the allowed share of contaminated rows is
         subtracted from the observed differences only, not from those of the permutations.
-    components : list of Component
+    components : tuple of Component
         All statistics, in decreasing order of their contribution to `statistic`.
-    column_tests : list of ColumnTest
+    column_tests : tuple of ColumnTest
         Test of each column, the strongest evidence first.
     n_rows : pair of int
         Numbers of rows of X and Y.
@@ -253,7 +255,7 @@ class TwoSampleResult(TwoSampleReport):
         Remarks, such as omitted columns, and categories that occur in only one sample.
     kinds : tuple of ColumnKind
         Kind and use of every column of data frames; empty for arrays.
-    category_shares : list of ValueShare
+    category_shares : tuple of ValueShare
         Shares of all values of categories in X and in Y; rare values are pooled.
     checks : tuple of Check
         Facts about the two tables that need no test, such as constant columns and new categories.
@@ -279,8 +281,8 @@ class TwoSampleResult(TwoSampleReport):
     statistic: float
     pvalue: float
     null_distribution: np.ndarray
-    components: list[Component]
-    column_tests: list[ColumnTest]
+    components: tuple[Component, ...]
+    column_tests: tuple[ColumnTest, ...]
     n_rows: tuple[int, int]
     method: str
     tolerance: float | None
@@ -288,7 +290,7 @@ class TwoSampleResult(TwoSampleReport):
     missing: MissingPair
     notes: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
-    category_shares: list[ValueShare]
+    category_shares: tuple[ValueShare, ...]
     checks: tuple[Check, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     device: str | None = None
@@ -389,7 +391,7 @@ class TwoSampleResult(TwoSampleReport):
         return f"at least {lower_percent(share)} of the rows changed ({confidence})"
 
     @cached_property
-    def changes(self) -> list[Change]:
+    def changes(self) -> tuple[Change, ...]:
         """Significant changes, the largest first; empty if the test is not significant.
 
         Changes are ordered by `Change.changed_share`, the lower confidence bound for the share of
@@ -400,7 +402,7 @@ class TwoSampleResult(TwoSampleReport):
         """
         unbounded = self._required(self._details).changes
         if not unbounded:
-            return []
+            return ()
         bounds = self._lower_bounds
         dated = with_dates(unbounded, date_columns(self.kinds))
         changes = [bounds.with_share(change) for change in dated]
@@ -411,7 +413,7 @@ class TwoSampleResult(TwoSampleReport):
         # Sorting is stable: changes of equal size remain in the order of their evidence.
         changes.sort(key=lambda each: (bool(counters & {*each.columns}), -_size(each)))
         added = [] if joint is None else [replace(joint, pvalue=self.pvalue)]
-        return [*changes[:1], *added, *changes[1:]]
+        return (*changes[:1], *added, *changes[1:])
 
     @property
     def headline(self) -> str:
@@ -451,7 +453,7 @@ class TwoSampleResult(TwoSampleReport):
         wrong, _ = split_repeated(self._repeated_values)
         dates = date_columns(self.kinds)
         for each in wrong:
-            if each.fraction >= _HEADLINED_FRACTION and not values & {*each.columns}:
+            if each.share >= _HEADLINED_FRACTION and not values & {*each.columns}:
                 facts.append(each._text(names["XY".index(each.sample)], dates))
         for check in self.checks:
             listed = check.kind in _HEADLINED_CHECKS and not named & {*check.columns}
@@ -520,7 +522,7 @@ class TwoSampleResult(TwoSampleReport):
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return `column_tests` as a table with one row per column of the data."""
-        names = ColumnTest._fields
+        names = [each.name for each in fields(ColumnTest)]
         return {name: [getattr(test, name) for test in self.column_tests] for name in names}
 
     def _profile_of(self, comparison: Comparison) -> NullProfile:

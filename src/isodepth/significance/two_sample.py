@@ -428,11 +428,11 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
     samples = rows.samples
     scores = _scores(rows, findings, settings)
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
-    components = [
+    components = tuple(
         Component(name, feature.kind, feature.label, float(findings.parts[name][0]), alone)
         for name, (_, alone, feature) in findings.ranked_tests().items()
         if name == "regions" or not settings.only_regions
-    ]
+    )
     if pvalue <= ALPHA and samples.blocks is None and findings.copies_explain(ALPHA):
         findings.distinct = _distinct_statistics(samples, settings)
     changes = significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else []
@@ -453,9 +453,9 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         missing=samples.missing,
         notes=(*findings.notes, *_notes(samples, settings.tolerance)),
         kinds=samples.read.kinds,
-        category_shares=[
+        category_shares=tuple(
             each for category in rows.categories for each in category.shares(samples.n_x)
-        ],
+        ),
         settings=_setting_values(settings, len(rows.directions), samples.blocks),
     )._with(
         _details=TestDetails(changes, _known_bounds(rows, findings, settings.confidence)),
@@ -563,7 +563,7 @@ def _has_different_values(samples: Samples, name: str) -> bool:
 
 def _column_tests(
     rows: PooledSample, findings: Findings, pvalue: float, changes: Sequence[Change]
-) -> list[ColumnTest]:
+) -> tuple[ColumnTest, ...]:
     """Return the test of each column, with adjusted p-values.
 
     P-values are adjusted for columns and pairs of columns together, and are at least `pvalue`, the
@@ -589,7 +589,8 @@ def _column_tests(
     differences = dict(zip(rows.names, found, strict=True))
     for category in rows.categories:
         shares = category.shares(n_x)
-        differences[category.name] = 0.5 * sum(abs(share.x - share.y) for share in shares), None
+        total = sum(abs(share.after - share.before) for share in shares)
+        differences[category.name] = 0.5 * total, None
     pvalues = np.maximum(findings.adjusted(family), pvalue)
     tests: dict[str, ColumnTest] = {}
     for f in np.argsort(-np.array(family.observed), kind="stable"):
@@ -600,7 +601,7 @@ def _column_tests(
             size, shift = abs(feature.shares[1] - feature.shares[0]), None
         kind = kinds.get(name) if pvalues[f] <= ALPHA else None
         tests.setdefault(name, ColumnTest(name, kind, size, shift, float(pvalues[f])))
-    return list(tests.values())
+    return tuple(tests.values())
 
 
 def _setting_values(

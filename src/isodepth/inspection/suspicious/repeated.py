@@ -244,7 +244,7 @@ def _far_ends(samples: TwoSamples, side: int, j: int) -> list[float]:
     return found
 
 
-def one_sided_values(samples: TwoSamples) -> list[OneSidedValue]:
+def one_sided_values(samples: TwoSamples) -> tuple[OneSidedValue, ...]:
     """Return the values of categories that occur in only one sample, most frequent first."""
     values = []
     for column, both in samples.categories.items():
@@ -256,4 +256,4 @@ def one_sided_values(samples: TwoSamples) -> list[OneSidedValue]:
                 size, total = samples.n_rows[side], sum(samples.n_rows)
                 chance = float(np.prod((size - before) / (total - before)))
                 values.append(OneSidedValue(sample, column, value, count, row, chance))
-    return sorted(values, key=lambda each: (-each.n_rows, each.column, each.value))
+    return tuple(sorted(values, key=lambda each: (-each.n_rows, each.column, each.value)))
