@@ -121,6 +121,15 @@ def test_bars_are_contributions_and_hollow_if_not_significant(tested) -> None:
     assert "and 2 more columns" in texts(ax)
 
 
+def test_a_constant_column_has_a_hollow_bar_without_a_pvalue() -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 60, 2)) * [1, 0] + [0, 7]
+    result = isodepth.compare(x, y + [3, 0], n_permutations=19, random_state=0)
+    ax = result.plot("columns")
+    assert [bar.get_facecolor()[3] == 0 for bar in ax.patches] == [False, True]
+    assert texts(ax) == "100%   p = 0.05\n0%"
+    assert result.to_frame()["pvalue"].isna().tolist() == [False, True]
+
+
 def test_null_distribution_shows_all_permutations_and_the_observed(tested) -> None:
     test = tested.test
     ax = null_distribution(test)

@@ -419,6 +419,13 @@ def test_columns_beyond_the_maximum_have_no_figure_and_the_page_states_it(monkey
 
 
 @pytest.mark.usefixtures("without_pictures")
+def test_a_constant_column_is_part_of_a_report() -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 60, 2)) * [1, 0] + [0, 7]
+    page = html_report(isodepth.compare(x, y + [3, 0], n_permutations=19, random_state=0))
+    assert "column 1 is constant (7)" in page
+
+
+@pytest.mark.usefixtures("without_pictures")
 def test_columns_without_values_are_drawn() -> None:
     samples = TwoSamples((np.full((3, 1), np.nan), np.full((2, 1), np.nan)), ("empty",), {})
     from matplotlib.figure import Figure

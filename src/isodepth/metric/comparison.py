@@ -517,12 +517,15 @@ class Comparison(TwoSampleReport):
         return document("comparison", content)
 
     def _rows(self) -> dict[str, list[Any]]:
-        """Return a table with one row per column of the samples: its contribution and its test."""
+        """Return a table with one row per column of the samples: its contribution and its test.
+
+        The entries of the test are None for columns that are not tested, such as constant columns.
+        """
         rows = contribution_rows(self.contributions)
         if self.test is not None:
             tested = {column.column: column for column in self.test.column_tests}
             for field in ("kind", "difference", "pvalue"):
-                rows[field] = [getattr(tested[name], field) for name in rows["column"]]
+                rows[field] = [getattr(tested.get(name), field, None) for name in rows["column"]]
         return rows
 
     def __float__(self) -> float:

@@ -131,7 +131,7 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
         bars show the maximum difference of the distribution functions of each column
         (`ColumnTest.difference`), the most significant column first. With a test, p-values are
         shown, and bars of columns that are not significant (adjusted p-value above 0.05) are
-        hollow.
+        hollow. So are those of columns without a p-value, such as constant columns.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 
@@ -157,8 +157,9 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
     for bar, (name, value) in zip(bars, shown, strict=True):
         text = f"{value:.0%}"
         if pvalues:
-            text += f"   p = {pvalues[name]:.3g}"
-            bar.set_fill(pvalues[name] <= _ALPHA)
+            pvalue = pvalues.get(name)  # constant columns are not tested
+            text += "" if pvalue is None else f"   p = {pvalue:.3g}"
+            bar.set_fill(pvalue is not None and pvalue <= _ALPHA)
         style.note(ax, text, (value, bar.get_y() + bar.get_height() / 2), (4, 0), va="center")
     ax.set_yticks(range(len(shown)), [style.short(name) for name, _ in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
