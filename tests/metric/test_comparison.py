@@ -62,7 +62,7 @@ def test_the_distance_has_its_units(options: dict, unit: str) -> None:
 )
 def test_the_comparison_of_a_test_has_the_units_of_the_test(scale: object, unit: str) -> None:
     test = isodepth.two_sample_test(X, Y, n_permutations=1, scale=scale, random_state=0)
-    assert test.comparison.units == f"{unit} of the columns"
+    assert test._comparison.units == f"{unit} of the columns"
 
 
 def test_of_many_columns_three_are_printed() -> None:

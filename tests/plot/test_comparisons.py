@@ -130,6 +130,14 @@ def test_a_constant_column_has_a_hollow_bar_without_a_pvalue() -> None:
     assert result.to_frame()["pvalue"].isna().tolist() == [False, True]
 
 
+def test_a_test_of_categories_alone_has_no_figure_of_gaps() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"c": ["a", "b"] * 20})
+    result = isodepth.two_sample_test(frame, frame, n_permutations=19, random_state=0)
+    with pytest.raises(isodepth.InvalidInputError, match="categories alone has no regions"):
+        result.plot("gaps")
+
+
 def test_null_distribution_shows_all_permutations_and_the_observed(tested) -> None:
     test = tested.test
     ax = null_distribution(test)

@@ -408,7 +408,7 @@ def test_ranks_are_those_of_the_raw_values(kind: str, monkeypatch: pytest.Monkey
             X, Y, method="regions", depth=depth, n_permutations=9, random_state=0
         )
         # The comparison is in float32 if the values are.
-        assert result.statistic == pytest.approx(result.comparison.distance, rel=1e-6)
+        assert result.statistic == pytest.approx(result._comparison.distance, rel=1e-6)
 
 
 def test_columns_and_pairs_are_adjusted_together() -> None:

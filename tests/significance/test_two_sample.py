@@ -66,7 +66,7 @@ def test_the_comparison_has_the_statistic_for_its_distance(scale: Any, q: float)
         X * [1, 5, 0.5], Y * [1, 5, 0.5] + 0.3, method="regions", scale=scale, q=q, p=3, eps=0.2
     )
     # Rows are moved to their median before they are projected: another rounding, no more.
-    assert result.comparison.distance == pytest.approx(result.statistic, rel=1e-12)
+    assert result._comparison.distance == pytest.approx(result.statistic, rel=1e-12)
 
 
 def test_equal_samples_have_the_largest_pvalue() -> None:
@@ -463,7 +463,7 @@ def test_the_result_can_be_pickled() -> None:
     for result in (run(X, Y), run(X, Y, tolerance=0.1)):
         again = pickle.loads(pickle.dumps(result))
         assert again.to_dict() == result.to_dict()
-        assert again.comparison.distance == result.comparison.distance
+        assert again._comparison.distance == result._comparison.distance
     tested = isodepth.compare(X, Y, n_permutations=9, random_state=0)
     assert pickle.loads(pickle.dumps(tested)).test.to_dict() == tested.test.to_dict()
 
@@ -579,7 +579,7 @@ def test_the_statistic_of_a_simplex_is_the_distance_of_its_comparison(repeats: i
     with pytest.warns(isodepth.DegenerateDepthWarning):
         result = run(X, Y, method="regions", n_permutations=9)
     with pytest.warns(isodepth.DegenerateDepthWarning):
-        assert result.statistic == pytest.approx(result.comparison.distance, rel=1e-12)
+        assert result.statistic == pytest.approx(result._comparison.distance, rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "seed"), [(100, 7), (200, 2), (300, 9)])
@@ -635,7 +635,7 @@ def test_a_result_keeps_the_rows_once() -> None:
     result = run(X, Y, n_permutations=999)
     rows, labels, directions = 8 * 4000 * 20, 8 * 4000 * 2, 8 * 100 * 20
     assert len(pickle.dumps(result)) < 2 * rows + labels + directions + 20_000
-    result.changes, result.comparison.distance  # noqa: B018
+    result.changes, result._comparison.distance  # noqa: B018
     again = pickle.loads(pickle.dumps(run(X, Y + 1)))
     assert again.changed_share > 0.5
-    assert again.comparison.distance > 0.5
+    assert again._comparison.distance > 0.5

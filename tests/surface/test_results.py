@@ -113,8 +113,8 @@ def test_a_result_made_from_its_public_fields_has_no_rows() -> None:
     assert not hasattr(result, "missing_name")
     labels = pd.DataFrame({"c": ["a", "b"] * 20})
     tested = isodepth.two_sample_test(labels, labels, **TEST)
-    with pytest.raises(AttributeError, match="categories alone has no comparison"):
-        _ = tested.comparison
+    with pytest.raises(isodepth.InvalidInputError, match="categories alone has no regions"):
+        _ = tested._comparison
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_a_result_without_rows_has_the_same_content(name: str, tmp_path: Any) ->
         ]
     else:
         with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
-            _ = small.comparison
+            _ = small._comparison
 
 
 def test_a_result_without_rows_is_small() -> None:
@@ -262,7 +262,7 @@ def test_a_result_without_rows_is_small() -> None:
 
 
 def test_a_comparison_and_its_test_share_rows_and_answers() -> None:
-    for result in (RESULTS["tested"](), RESULTS["chunks tested"]().comparison):
+    for result in (RESULTS["tested"](), RESULTS["chunks tested"]()._comparison):
         assert result.suspicious_rows() is result.test.suspicious_rows()
         assert result._has_all_rows == result.test._has_all_rows
 

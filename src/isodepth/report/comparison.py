@@ -86,8 +86,8 @@ class Findings(NamedTuple):
             comparison = result
         else:
             # A test of categories alone has no comparison, nor has a test without rows.
-            with suppress(AttributeError, InvalidInputError):
-                comparison = result.comparison
+            with suppress(InvalidInputError):
+                comparison = result._comparison
         samples: TwoSamples | None = None
         rows: SuspiciousRows | None = None
         # The samples are None if they were read in chunks.

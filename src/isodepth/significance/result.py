@@ -14,7 +14,7 @@ from isodepth._version import __version__
 from isodepth.data.columns.kinds import ColumnKind, attention_suffix, date_columns
 from isodepth.data.export import document, p_text
 from isodepth.data.missing import MissingPair
-from isodepth.errors import DegenerateDepthWarning
+from isodepth.errors import DegenerateDepthWarning, InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.inspection.checks import Check
 from isodepth.inspection.rows import TwoSamples
@@ -479,14 +479,16 @@ class TwoSampleResult(TwoSampleReport):
         return self.changes[0].text if self.changes else ""
 
     @cached_property
-    def comparison(self) -> Comparison:
+    def _comparison(self) -> Comparison:
         """Comparison of the two samples by their distance, with the settings of the test.
 
-        It is computed at the first access.
+        Figures and reports use it. It is computed at the first access.
         """
         compare = self._kept_rows.compare
         if compare is None:
-            raise AttributeError("a test of categories alone has no comparison of regions")
+            raise InvalidInputError(
+                "a test of categories alone has no regions, which need numeric columns"
+            )
         with warnings.catch_warnings():
             if self.method == "aggregated":  # it has no option `depth` that the warning advises
                 warnings.simplefilter("ignore", DegenerateDepthWarning)
