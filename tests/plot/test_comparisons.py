@@ -67,7 +67,7 @@ def test_distance_and_largest_gap_are_in_a_legend_below(tested) -> None:
     assert labels[text].get_xydata().tolist() == [[largest.level, largest.gap]]
     text = f"distance {tested.distance:.4g}: mean of order 2 of the curve over levels"
     assert labels[text].get_ydata()[0] == tested.distance
-    low, high = tested.null_profile.band
+    low, high = tested._null_profile.band
     (band,) = ax.collections
     heights = band.get_paths()[0].vertices[:, 1]
     assert (heights.min(), heights.max()) == (low.min(), high.max())
@@ -173,7 +173,7 @@ def test_blocks_of_a_test_reach_its_profile() -> None:
     blocks = (np.repeat(np.arange(5), 4), np.repeat(np.arange(5, 10), 4))
     result = isodepth.compare(x, y, n_permutations=19, blocks=blocks, random_state=0)
     again = null_profile(result, np.repeat(np.arange(10), 4), 19)
-    np.testing.assert_array_equal(result.null_profile.gaps, again.gaps)
+    np.testing.assert_array_equal(result._null_profile.gaps, again.gaps)
 
 
 def test_a_joint_change_is_drawn_from_its_first_two_columns() -> None:

@@ -109,7 +109,7 @@ def test_null_profile_is_that_of_permuted_labels(
     x, y = rng.normal(size=(80, 3)), 2 * rng.normal(size=(70, 3)) + [3, 0, 0]
     options = {"n_directions": 30, "random_state": 0, "n_permutations": 49, "scale": "pooled"}
     tested = isodepth.compare(x, y, blocks=blocks, **options)
-    null = tested.null_profile
+    null = tested._null_profile
     assert null.gaps.shape == (49, 20)
     x, y = (regions.points for regions in tested.regions)
     points = np.concatenate([x, y])

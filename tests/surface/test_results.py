@@ -68,6 +68,19 @@ def test_results_can_be_copied_and_compared(name: str) -> None:
         setattr(result, fields(result)[0].name, None)
 
 
+@pytest.mark.parametrize("name", [*RESULTS, "q"])
+def test_attributes_raise_only_attribute_errors(name: str) -> None:
+    """`hasattr` must not fail, also for results that were created from their public fields."""
+    extra = {"q": lambda: isodepth.compare(X, Y, q=2, **OPTIONS)}
+    result = (RESULTS | extra)[name]()
+    results = [result, replace(result)] if is_dataclass(result) else [result]
+    results += [result.without_rows()] if hasattr(result, "without_rows") else []
+    for each in results:
+        for attribute in dir(type(each)):
+            if not attribute.startswith("_"):
+                hasattr(each, attribute)
+
+
 def test_different_results_are_not_equal() -> None:
     result = RESULTS["comparison"]()
     assert result != isodepth.compare(X, Y, n_directions=20, random_state=1)

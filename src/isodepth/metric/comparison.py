@@ -35,8 +35,8 @@ from isodepth.results.summary import find_typical_rows, summary_lines
 
 # Options of the metric that do not affect the distance of given rows.
 _NOT_OF_DISTANCE = ("nan_policy", "n_jobs", "memory_mb")
-# Relative width of the bounds on the gaps in `Comparison.bracket`. Smaller values take longer.
-_BRACKET_SLACK = 0.02
+# Relative width of the bounds on gaps in `Comparison.supremum_bounds`. Smaller values take longer.
+_BOUND_SLACK = 0.02
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -246,22 +246,30 @@ class Comparison(TwoSampleReport):
         """
         return self._gaps.directions()
 
-    @cached_property
-    def bracket(self) -> tuple[float, float]:
-        """Lower and upper bound on the distance with the supremum over all directions.
+    def supremum_bounds(self) -> tuple[float, float]:
+        """Compute a lower and an upper bound on the distance with the supremum over directions.
 
         The lower bound is `distance`, which is attained along the sampled and refined directions.
         The upper bound exceeds the supremum by at most 2%. The distance with ``gap="exact"`` lies
         between the bounds, up to rounding. The bounds refer to the computed regions: they do not
-        include the error of depths that are computed along sampled directions. The first access may
-        take longer than the comparison, because every vertex of the regions is considered.
+        include the error of depths that are computed along sampled directions. The call may take
+        longer than the comparison, because every vertex of the regions is considered.
+
+        Returns
+        -------
+        low, high : float
+
+        Raises
+        ------
+        InvalidInputError
+            If `q` is finite, or if the rows are not in memory.
 
         Examples
         --------
         >>> import numpy as np, isodepth
         >>> X = np.random.default_rng(0).normal(size=(100, 10))
         >>> coarse = isodepth.compare(X, X + 1, refine=0, random_state=0, scale=None)
-        >>> low, high = coarse.bracket
+        >>> low, high = coarse.supremum_bounds()
         >>> low < 10**0.5 <= high <= 1.02 * 10**0.5
         True
         """
@@ -279,7 +287,7 @@ class Comparison(TwoSampleReport):
             return self.distance, self.distance
         x, y = (regions._ordered for regions in self.regions)
         plan = self._gaps.plan
-        upper = upper_bounds(x, y, np.stack(plan.prefix_sizes), self.gaps, _BRACKET_SLACK)
+        upper = upper_bounds(x, y, np.stack(plan.prefix_sizes), self.gaps, _BOUND_SLACK)
         return self.distance, self._fitted._mean(upper, plan)
 
     def gradient(self) -> Gradient:
@@ -368,7 +376,7 @@ class Comparison(TwoSampleReport):
                 "random splits need the rows of both samples in memory; compare a part of the rows"
             )
         if self.test is not None:
-            return self.null_profile.distances
+            return self._null_profile.distances
         if any(regions.weights is not None for regions in self.regions):
             raise InvalidInputError(
                 "rows with weights cannot be split at random; compare them without weights"
@@ -461,11 +469,11 @@ class Comparison(TwoSampleReport):
         return self._with(test=test, _kept=test._kept)
 
     @cached_property
-    def null_profile(self) -> Any:
+    def _null_profile(self) -> Any:
         """Gaps between regions after permutations of the labels; None without a test or rows.
 
-        The type is :class:`isodepth.significance.result.NullProfile`. The gaps are computed at the
-        first access.
+        The class is `isodepth.significance.result.NullProfile`. The gaps are computed at the first
+        access.
         """
         if self.test is None or not self._keeps_rows:
             return None

@@ -69,7 +69,7 @@ def gap_profile(comparison: ComparisonLike, ax: Axes | None = None) -> Axes:
     if edges[-1] > edges[0]:
         ax.set_xlim(edges[0], edges[-1])
     top = max(largest.gap, distance)
-    null = comparison.null_profile
+    null = comparison._null_profile
     if null is not None:
         low, high = null.band
         ax.fill_between(
