@@ -19,7 +19,7 @@ def test_the_largest_gap_is_found_with_its_level_and_direction(levels) -> None:
     at = int(np.argmax(result.gaps))
     assert worst.gap == result.gaps[at] == result.gaps.max()
     assert worst.level == result.levels[at]
-    np.testing.assert_array_equal(worst.direction, result.directions[at])
+    np.testing.assert_array_equal(worst.direction, result.gap_directions[at])
     x, y = result.regions
     attained = x.support(worst.direction, worst.level) - y.support(worst.direction, worst.level)
     assert abs(attained) == pytest.approx(worst.gap, rel=1e-12)

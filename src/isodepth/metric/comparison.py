@@ -238,7 +238,7 @@ class Comparison(TwoSampleReport):
         return self._gaps.values
 
     @property
-    def directions(self) -> np.ndarray:
+    def gap_directions(self) -> np.ndarray:
         """Unit vectors (L, d), one per level, along which the gaps are attained.
 
         With a finite ``q`` these are the directions with the largest difference between the support
