@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.columns.kinds import ColumnKind, attention_suffix
 from isodepth.data.export import ResultMixin, document
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_integer
@@ -31,7 +31,7 @@ from isodepth.metric.gradient import Gradient, gradient_of_comparison
 from isodepth.metric.signature import json_settings
 from isodepth.results.base import TwoSampleReport
 from isodepth.results.rows import KeptRows, ReleasedRows
-from isodepth.results.summary import find_typical_rows, summary_lines
+from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
 
 # Options of the metric that do not affect the distance of given rows.
 _NOT_OF_DISTANCE = ("nan_policy", "n_jobs", "memory_mb")
@@ -154,6 +154,8 @@ class Comparison(TwoSampleReport):
     --------
     >>> import isodepth
     >>> result = isodepth.compare([[0.0], [1.0], [2.0]], [[3.0], [4.0], [5.0]], scale=None)
+    >>> result.headline
+    'X and Y are at distance 3, not tested'
     >>> result.distance
     3.0
     >>> result.contributions
@@ -290,6 +292,14 @@ class Comparison(TwoSampleReport):
         upper = upper_bounds(x, y, np.stack(plan.prefix_sizes), self.gaps, _BOUND_SLACK)
         return self.distance, self._fitted._mean(upper, plan)
 
+    @property
+    def headline(self) -> str:
+        """One sentence: the distance, or the headline of the test if there is one."""
+        if self.test is not None:
+            return self.test.headline
+        sentence = comparison_headline(self, ("X", "Y")).sentence
+        return sentence.removesuffix(".") + attention_suffix(self.kinds)
+
     def gradient(self) -> Gradient:
         """Compute the derivative of the distance with respect to each entry of X and Y.
 
@@ -347,13 +357,13 @@ class Comparison(TwoSampleReport):
 
         Two samples of the same distribution have a positive distance. The distances between random
         splits show how large this distance is for samples of the given sizes. If the comparison has
-        a test, the splits are those of `null_profile`. The first call takes the time of `n_splits`
+        a test with blocks, blocks are split. The first call takes the time of `n_splits`
         comparisons, and later calls return the same result.
 
         Parameters
         ----------
         n_splits : int
-            Number of random splits; not used if there is a test.
+            Number of random splits.
 
         Returns
         -------
@@ -376,7 +386,7 @@ class Comparison(TwoSampleReport):
                 "random splits need the rows of both samples in memory; compare a part of the rows"
             )
         if self.test is not None:
-            return self._null_profile.distances
+            return self._permuted_distances(n_splits)
         if any(regions.weights is not None for regions in self.regions):
             raise InvalidInputError(
                 "rows with weights cannot be split at random; compare them without weights"
@@ -468,6 +478,16 @@ class Comparison(TwoSampleReport):
         """Return a copy with a test of the same samples, whose rows the copy then shares."""
         return self._with(test=test, _kept=test._kept)
 
+    def _permuted_distances(self, count: int) -> np.ndarray:
+        """Return the distances of `count` permutations of the labels, which the test has.
+
+        They are those of `_null_profile` if it has enough permutations.
+        """
+        distances = self._null_profile.distances
+        if len(distances) < count:
+            distances = self.test._profile_of(self, count).distances
+        return distances[:count]
+
     @cached_property
     def _null_profile(self) -> Any:
         """Gaps between regions after permutations of the labels; None without a test or rows.
@@ -509,6 +529,7 @@ class Comparison(TwoSampleReport):
         The page "JSON" of the documentation describes the keys.
         """
         content = {
+            "headline": self.headline,
             "distance": self.distance,
             "units": self.units,
             "n_rows": [regions.n_points for regions in self.regions],

@@ -521,14 +521,14 @@ class TwoSampleResult(TwoSampleReport):
         names = ColumnTest._fields
         return {name: [getattr(test, name) for test in self.column_tests] for name in names}
 
-    def _profile_of(self, comparison: Comparison) -> NullProfile:
-        """Return the gaps between regions after permutations of the labels, see `null_profile`."""
+    def _profile_of(self, comparison: Comparison, count: int | None = None) -> NullProfile:
+        """Return the gaps between regions after `count` permutations, see `null_profile`."""
         blocks = self._kept_rows.tested.blocks
         kept = None if comparison.missing is None else comparison.missing.kept
         if blocks is not None and kept is not None:
             blocks = blocks[np.concatenate(kept)]
             blocks = np.unique(blocks, return_inverse=True)[1]
-        return null_profile(comparison, blocks, len(self.null_distribution))
+        return null_profile(comparison, blocks, len(self.null_distribution), count)
 
     def __repr__(self) -> str:
         n_rows = sum(self.n_source_rows or self.n_rows)
@@ -561,12 +561,14 @@ class NullProfile(NamedTuple):
         return low, high
 
 
-def null_profile(comparison: Comparison, blocks: np.ndarray | None, most: int) -> NullProfile:
+def null_profile(
+    comparison: Comparison, blocks: np.ndarray | None, most: int, count: int | None = None
+) -> NullProfile:
     """Compute the gaps between the regions of two samples after permutations of their labels.
 
     The settings are those of `comparison`, except that gaps are computed at 20 fixed levels. The
-    number of permutations, 19 to 99 and at most `most`, is chosen so that the computation takes a
-    few seconds. Each call uses the same permutations. The samples of n and m rows have no weights.
+    number of permutations is `count`. If it is None, it is 19 to 99 and at most `most`, chosen so
+    that the computation takes a few seconds. Each call uses the same permutations. The samples of n and m rows have no weights.
     `blocks` (n + m,) has the index of the block of each row; None if every row is a block.
     """
     x, y = (regions.points for regions in comparison.regions)
@@ -575,7 +577,7 @@ def null_profile(comparison: Comparison, blocks: np.ndarray | None, most: int) -
     levels = midpoint_levels(_LEVELS, fitted.settings.eps)
     fitted = replace(fitted, _betas=levels)
     affordable = _WORK // (len(points) * len(fitted.directions))
-    count = min(most, max(_FEWEST, min(_MOST, affordable)))
+    count = count or min(most, max(_FEWEST, min(_MOST, affordable)))
     rng = rng_for(0, "permutations")
     labels = Permutations.draw(len(x), len(y), count, rng, blocks).labels(dtype=bool)
     gaps, distances = np.empty((count, _LEVELS)), np.empty(count)
