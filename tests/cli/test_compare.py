@@ -226,7 +226,7 @@ def test_folders_are_tested(folders: list[str]) -> None:
     expected = run_json("test", *files, "--permutations", 19, *QUICK)
     for name in ("pvalue", "statistic", "changes", "n_rows"):
         assert found[name] == expected[name]
-    assert found["n_source_rows"] == found["n_rows"]
+    assert found["n_used_rows"] == found["n_rows"]
     run("report", *folders, "-o", "r.html", "--permutations", 19, *QUICK)
     assert "july differs from june" in Path("r.html").read_text("utf-8")
 

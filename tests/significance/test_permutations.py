@@ -109,7 +109,7 @@ def test_the_number_of_splits_is_honored_with_a_test(blocks: np.ndarray | None) 
     for n_splits in (1, 19, 29, 60):
         level = tested.chance_level(n_splits)
         assert level.n_splits == n_splits
-        assert level.interval[1] < 0.5 * tested.distance
+        assert level.interval[1] < tested.distance
     assert tested.chance_level().n_splits == 19
 
 

@@ -52,6 +52,6 @@ def test_results_are_the_recorded_ones(name: str) -> None:
     result = two_sample_test(X, Y, **options)
     found = result.to_dict()
     # The observed statistic may be near 0, and is compared on the scale of the null distribution.
-    found["null"] = [found.pop("statistic"), *result.null_distribution.tolist()]
+    found["null_distribution"] = [found.pop("statistic"), *result.null_distribution.tolist()]
     found["signature"] = found["signature"].split("|v=")[0]
     assert_recorded(found, Path(__file__).with_name(f"recorded-{name}.json"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from isodepth.metric.signature import json_settings
 from isodepth.results.base import TwoSampleReport
 from isodepth.results.rows import KeptRows, ReleasedRows
 from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
+
+if TYPE_CHECKING:
+    from isodepth.significance.result import NullProfile, TwoSampleResult
 
 # Options of the metric that do not affect the distance of given rows.
 _NOT_OF_DISTANCE = ("nan_policy", "n_jobs", "memory_mb")
@@ -174,7 +177,7 @@ class Comparison(TwoSampleReport):
     columns: tuple[str, ...] | None
     missing: MissingPair | None = None
     kinds: tuple[ColumnKind, ...] = ()
-    test: Any = None
+    test: TwoSampleResult | None = None
     _details: ComparisonDetails | None = field(init=False, repr=False, default=None)
     _kept: KeptRows | ReleasedRows | None = field(init=False, repr=False, default=None)
 
@@ -204,6 +207,19 @@ class Comparison(TwoSampleReport):
         """
         levels = self._gaps.plan.levels
         return levels if levels.ndim == 2 else None
+
+    @property
+    def n_rows(self) -> tuple[int, int]:
+        """Numbers of rows of X and Y, as they were passed."""
+        if self.missing is None:
+            return self.n_used_rows
+        return self.missing.x.n_rows, self.missing.y.n_rows
+
+    @property
+    def n_used_rows(self) -> tuple[int, int]:
+        """Numbers of rows of X and Y in the distance: `n_rows` minus the dropped rows."""
+        x, y = self.regions
+        return x.n_points, y.n_points
 
     @property
     def units(self) -> str:
@@ -474,7 +490,7 @@ class Comparison(TwoSampleReport):
             _kept=ReleasedRows(self._repeated_values, typical),
         )
 
-    def _with_test(self, test: Any) -> Self:
+    def _with_test(self, test: TwoSampleResult) -> Self:
         """Return a copy with a test of the same samples, whose rows the copy then shares."""
         return self._with(test=test, _kept=test._kept)
 
@@ -483,17 +499,19 @@ class Comparison(TwoSampleReport):
 
         They are those of `_null_profile` if it has enough permutations.
         """
-        distances = self._null_profile.distances
+        test, profile = self.test, self._null_profile
+        assert test is not None
+        assert profile is not None
+        distances = profile.distances
         if len(distances) < count:
-            distances = self.test._profile_of(self, count).distances
+            distances = test._profile_of(self, count).distances
         return distances[:count]
 
     @cached_property
-    def _null_profile(self) -> Any:
+    def _null_profile(self) -> NullProfile | None:
         """Gaps between regions after permutations of the labels; None without a test or rows.
 
-        The class is `isodepth.significance.result.NullProfile`. The gaps are computed at the first
-        access.
+        They are computed at the first access.
         """
         if self.test is None or not self._keeps_rows:
             return None
@@ -532,7 +550,8 @@ class Comparison(TwoSampleReport):
             "headline": self.headline,
             "distance": self.distance,
             "units": self.units,
-            "n_rows": [regions.n_points for regions in self.regions],
+            "n_rows": self.n_rows,
+            "n_used_rows": self.n_used_rows,
             "contributions": named_contributions(self.contributions),
             "largest_gap": self.largest_gap.to_dict(),
             "levels": self.levels,

@@ -98,8 +98,8 @@ def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
         return None
     defaults = {"method": "aggregated", "scale": "pooled", "n_directions": 0, "confidence": 0.95}
     options |= {"confidence": test.confidence}
-    if test.n_source_rows is not None:
-        options |= {"max_rows": max(test.n_rows)}
+    if not test._has_all_rows:
+        options |= {"max_rows": max(test.n_used_rows)}
     return {name: value for name, value in options.items() if value != defaults.get(name)}
 
 

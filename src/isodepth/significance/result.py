@@ -197,10 +197,13 @@ class TestDetails:
         Significant changes without bounds for the share of changed rows.
     bounds : ShareBounds or None
         None if they are computed from the rows when they are first requested.
+    in_chunks : bool
+        Whether the samples were read in chunks, so that random rows were tested.
     """
 
     changes: list[Change]
     bounds: ShareBounds | None
+    in_chunks: bool = False
 
 
 def _is_replaced(change: Change, joint: Change) -> bool:
@@ -241,7 +244,10 @@ class TwoSampleResult(TwoSampleReport):
     column_tests : list of ColumnTest
         Test of each column, the strongest evidence first.
     n_rows : pair of int
-        Numbers of rows of X and Y.
+        Numbers of rows of X and Y, as they were passed.
+    n_used_rows : pair of int
+        Numbers of tested rows. They are smaller than `n_rows` if random rows of samples that are
+        read in chunks were tested.
     method : {"aggregated", "regions"}
     tolerance : float or None
     confidence : float
@@ -260,8 +266,6 @@ class TwoSampleResult(TwoSampleReport):
         Settings of the test by the names of the options. `blocks` is the number of blocks.
     device : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
-    n_source_rows : pair of int or None
-        For samples that are read in chunks, their numbers of rows; `n_rows` of them were tested.
 
     Examples
     --------
@@ -281,6 +285,7 @@ class TwoSampleResult(TwoSampleReport):
     components: list[Component]
     column_tests: list[ColumnTest]
     n_rows: tuple[int, int]
+    n_used_rows: tuple[int, int]
     method: str
     tolerance: float | None
     confidence: float
@@ -291,7 +296,6 @@ class TwoSampleResult(TwoSampleReport):
     checks: tuple[Check, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     device: str | None = None
-    n_source_rows: tuple[int, int] | None = None
     _details: TestDetails | None = field(init=False, repr=False, default=None)
     _kept: TestedRows | ReleasedRows | None = field(init=False, repr=False, default=None)
 
@@ -319,15 +323,15 @@ class TwoSampleResult(TwoSampleReport):
     @property
     def _tested_rows_text(self) -> str:
         """Sentence about the numbers of tested rows; "" if all rows were tested."""
-        if self.n_source_rows in (None, self.n_rows):
+        if self.n_used_rows == self.n_rows:
             return ""
-        both = zip(self.n_rows, self.n_source_rows, "XY", strict=True)
+        both = zip(self.n_used_rows, self.n_rows, "XY", strict=True)
         parts = " and ".join(f"{count} of {n} rows of {name}" for count, n, name in both)
         return f"tested at random: {parts}; rare events are counted in all rows"
 
     @property
     def _has_all_rows(self) -> bool:
-        return self.n_source_rows is None
+        return self._details is None or not self._details.in_chunks
 
     @property
     def _keeps_rows(self) -> bool:
@@ -469,7 +473,7 @@ class TwoSampleResult(TwoSampleReport):
     def _known_fraction(self) -> float:
         """Fraction of the values of numeric columns that are not missing."""
         counts = [each.counts for each in (self.missing.x, self.missing.y)]
-        cells = sum(self.n_rows) * max(1, len(counts[0]))
+        cells = sum(self.n_used_rows) * max(1, len(counts[0]))
         absent = sum(count for part in counts for _, count in part)
         return 1.0 - absent / max(1, cells)
 
@@ -505,11 +509,11 @@ class TwoSampleResult(TwoSampleReport):
         interval = np.quantile(null, [0.025, 0.975])
         result |= {
             "changes": [change.to_dict() for change in self.changes],
-            "null": {"mean": null.mean(), "deviation": null.std(), "interval": interval},
+            "null_distribution": {"mean": null.mean(), "std": null.std(), "interval": interval},
             "checks": [check.to_dict() for check in self.checks],
             "n_permutations": len(null),
             "n_rows": self.n_rows,
-            "n_source_rows": self.n_source_rows,
+            "n_used_rows": self.n_used_rows,
             "missing": self.missing.to_dict(),
             "device": self.device,
             "settings": json_settings(self.settings),
@@ -531,8 +535,7 @@ class TwoSampleResult(TwoSampleReport):
         return null_profile(comparison, blocks, len(self.null_distribution), count)
 
     def __repr__(self) -> str:
-        n_rows = sum(self.n_source_rows or self.n_rows)
-        shown = self._keeps_rows and n_rows <= _ROWS_IN_REPR
+        shown = self._keeps_rows and sum(self.n_rows) <= _ROWS_IN_REPR
         rows = self.suspicious_rows() if shown else None
         return "\n  ".join(summary_lines(self, rows=rows))
 
@@ -568,8 +571,9 @@ def null_profile(
 
     The settings are those of `comparison`, except that gaps are computed at 20 fixed levels. The
     number of permutations is `count`. If it is None, it is 19 to 99 and at most `most`, chosen so
-    that the computation takes a few seconds. Each call uses the same permutations. The samples of n and m rows have no weights.
-    `blocks` (n + m,) has the index of the block of each row; None if every row is a block.
+    that the computation takes a few seconds. Each call uses the same permutations. The samples of n
+    and m rows have no weights. `blocks` (n + m,) has the index of the block of each row; None if
+    every row is a block.
     """
     x, y = (regions.points for regions in comparison.regions)
     points = np.concatenate([x, y])

@@ -224,8 +224,8 @@ def two_sample_test(
     max_rows : int or None
         For sources of :func:`isodepth.scan` and Dask collections: maximum number of rows of each
         sample that are tested, drawn at random. None for 10^6 values, and at least 10^4 rows. Rare
-        events (missing values, categories, extreme values) are counted in all rows. The attribute
-        `n_source_rows` of the result has the numbers of all rows.
+        events (missing values, categories, extreme values) are counted in all rows. The attributes
+        `n_rows` and `n_used_rows` of the result have the numbers of all and of tested rows.
     n_directions : int or None
         Number of directions, including the axes. None for about 100: at least two whole orthonormal
         bases.
@@ -331,7 +331,8 @@ def _test_sources(
         # Facts about random rows are not facts about all rows.
         checks = table_checks(pair.x, pair.y, read) if pair.is_whole else ()
         kept = replace(result._kept_rows, random_rows=pair)
-        result = result._with(n_source_rows=pair.n_rows, checks=checks, _kept=kept)
+        details = replace(result._required(result._details), in_chunks=True)
+        result = result._with(n_rows=pair.n_rows, checks=checks, _kept=kept, _details=details)
         # With a tolerance, rare events may change. Regions do not depend on rare events.
         if pair.is_whole or settings.tolerance is not None or settings.only_regions:
             return result
@@ -444,6 +445,7 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         components=components,
         column_tests=_column_tests(rows, findings, pvalue, changes),
         n_rows=samples.read.n_rows,
+        n_used_rows=samples.read.n_rows,
         method=settings.method,
         tolerance=settings.tolerance,
         confidence=settings.confidence,
