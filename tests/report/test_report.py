@@ -280,7 +280,9 @@ def test_the_python_of_a_report_of_categories_alone_makes_the_test_again() -> No
         {},
         {"tolerance": 0.02, "confidence": 0.9},
         {"scale": None, "n_directions": 7, "kinds": {"b": "omit"}},
-        {"method": "regions", "q": np.inf, "levels": 5},
+        {"method": "regions"},
+        {"method": isodepth.Metric(levels=5)},
+        {"method": isodepth.Metric(depth="irw", q=1, p=np.inf, eps=0.3, levels=20)},
     ],
 )
 def test_the_code_of_a_test_repeats_it(options) -> None:
@@ -310,7 +312,7 @@ def test_the_code_of_a_test_in_chunks_repeats_it() -> None:
     [
         {"scale": np.ones(3)},
         {"random_state": np.random.default_rng(0)},
-        {"method": "regions", "depth": lambda points: points[:, 0]},
+        {"method": isodepth.Metric(depth=lambda points: points[:, 0], levels=20)},
     ],
 )
 def test_a_test_with_objects_as_options_has_no_code(options) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from recorded.results import assert_recorded
 
-from isodepth import two_sample_test
+from isodepth import Metric, two_sample_test
 
 pd = pytest.importorskip("pandas")
 
@@ -17,7 +17,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "blocks": {"blocks": [np.arange(150) // 5, 40 + np.arange(110) // 4], "scale": None},
     "tolerance": {"tolerance": 0.08, "n_directions": 11},
-    "regions": {"method": "regions", "q": 1.0, "p": 3.0, "eps": 0.2, "levels": 7, "scale": None},
+    "regions": {"method": Metric(q=1.0, p=3.0, eps=0.2, levels=7), "scale": None},
     "wide": {"n_directions": 35, "scale": np.full(17, 2.0)},
     "wide-tolerance": {"tolerance": 0.02, "n_directions": 35},
 }

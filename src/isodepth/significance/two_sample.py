@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,6 @@ from isodepth.data.progress import progress_bar
 from isodepth.data.validation import (
     MOST,
     check_boolean,
-    check_choice,
     check_integer,
     check_number,
     check_option_names,
@@ -71,8 +70,22 @@ from isodepth.sources.passes import runner_of
 from isodepth.sources.subsets import subset_pair
 
 METHODS = ("aggregated", "regions")
-# Options of method="regions", and their defaults.
-_OF_REGIONS = {"q": 2.0, "p": 2.0, "eps": 0.1, "depth": "projection", "levels": 20}
+# Options of the metric of method="regions" that differ from the defaults of `Metric`.
+_OF_REGIONS = {"q": 2.0, "levels": 20}
+# Options of a metric that a test has itself, and other options without effect in a test.
+_OF_TEST = ("scale", "n_directions", "random_state", "n_jobs")
+_NOT_OF_METHOD = {
+    # The first, because an array of directions determines `n_directions`.
+    "directions": "a test has the axes and orthogonal directions",
+    **dict.fromkeys(_OF_TEST, "pass it to two_sample_test"),
+    "n_levels": "a test has a fixed grid of levels",
+    "normalize": "it does not affect p-values",
+    "refine": "the regions of a test are compared along fixed directions",
+    "gap": "the regions of a test are compared along fixed directions",
+    "nan_policy": "a test does not drop rows",
+    "dtype": "a test chooses the precision",
+    "memory_mb": "a test chooses the memory",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +105,12 @@ class Settings:
     metric: MetricSettings
 
     def __post_init__(self) -> None:
-        check_choice(self.method, "method", METHODS)
+        if not isinstance(self.method, str) or self.method not in METHODS:
+            raise InvalidOptionError(
+                f"method must be one of {', '.join(METHODS)}, or an isodepth.Metric, got "
+                f"{self.method!r}",
+                option="method",
+            )
         check_integer(self.n_permutations, "n_permutations", 1, high=MOST)
         check_number(self.confidence, "confidence", 0, 1, low_open=True, high_open=True)
         check_boolean(self.progress, "progress")
@@ -116,28 +134,42 @@ class Settings:
         return self.metric.n_jobs or available_cores()
 
 
-def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any) -> MetricSettings:
-    """Create the metric of the distance between trimmed regions.
-
-    `of_regions` are the options of ``method="regions"``; None selects the default.
-    """
-    for name, value in of_regions.items():
-        if value is not None and method == "aggregated":
-            raise InvalidOptionError(
-                f"{name} belongs to method='regions', got {name}={value!r} with "
-                f"method={method!r}; remove it, or use method='regions'",
-                option=name,
-            )
-        options[name] = _OF_REGIONS[name] if value is None else value
+def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricSettings:
+    """Create the metric of the distance between trimmed regions, and of the scale and the seed."""
     if isinstance(scale, str) and scale != "pooled":
         raise InvalidOptionError(
             f"scale must be 'pooled', None or an array from other data, got {scale!r}: a scale "
             "that depends on which rows are X is not allowed in a permutation test",
             option="scale",
         )
-    check_number(options["p"], "p", 1)
-    check_integer(options["levels"], "levels", 1)
-    return MetricSettings(refine=0, scale=scale, **options)
+    of_regions: dict[str, Any] = _OF_REGIONS
+    if isinstance(method, MetricSettings):
+        _check_method(method)
+        names = ("depth", "p", "q", "eps", "levels")
+        of_regions = {name: getattr(method, name) for name in names}
+    return MetricSettings(refine=0, scale=scale, **of_regions, **options)
+
+
+def _check_method(metric: MetricSettings) -> None:
+    """Refuse a metric with options that a test does not support or that have no effect."""
+    defaults = {field.name: field.default for field in fields(MetricSettings)}
+    for name, reason in _NOT_OF_METHOD.items():
+        value = getattr(metric, name)
+        plain = value is None or isinstance(value, str | int | float)
+        # The regions of a test are compared without refinement.
+        if plain and (value == defaults[name] or (name, value) == ("refine", 0)):
+            continue
+        shown = f"{name}={value!r}" if plain else name
+        raise InvalidOptionError(
+            f"{shown} has no effect in the metric of a test; remove it ({reason})", option="method"
+        )
+    if isinstance(metric.levels, str):
+        raise InvalidOptionError(
+            f"method=Metric(...) needs a fixed grid of levels, got levels={metric.levels!r}; use "
+            "an integer, such as levels=20",
+            option="method",
+        )
+    check_number(metric.p, "p", 1)
 
 
 @check_option_names
@@ -145,7 +177,7 @@ def two_sample_test(
     X: Any,
     Y: Any,
     *,
-    method: str = "aggregated",
+    method: str | MetricSettings = "aggregated",
     n_permutations: int = 999,
     tolerance: float | None = None,
     confidence: float = 0.95,
@@ -155,11 +187,6 @@ def two_sample_test(
     kinds: dict[str, Any] | None = None,
     max_rows: int | None = None,
     n_directions: int | None = None,
-    q: float | None = None,
-    p: float | None = None,
-    eps: float | None = None,
-    depth: Any = None,
-    levels: int | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -189,9 +216,12 @@ def two_sample_test(
         Tensors on another device are copied to the host once, and the attribute `device` of
         the result is the name of this device. On a CUDA device, ranks along directions and sums
         over permuted samples, which take most of the time of large samples, are computed there.
-    method : {"aggregated", "regions"}
+    method : {"aggregated", "regions"} or Metric
         "aggregated" combines all statistics. "regions" uses the distance DR between trimmed regions
-        alone, and has the options listed under "Other Parameters".
+        alone, and is short for ``Metric(q=2, levels=20)``. A metric chooses `depth`, `p` (at least
+        1), `q`, `eps` and `levels` (an integer) of this distance; its other options are refused,
+        because they have no effect or belong to this function. Depths other than "projection" take
+        many times longer.
     n_permutations : int
         Number of permutations. The smallest possible p-value is 1 / (1 + n_permutations), except
         for samples that are read in chunks: their rare events have exact p-values without
@@ -238,19 +268,6 @@ def two_sample_test(
     progress : bool
         Whether to show a progress bar with the number of permutations and the remaining time.
 
-    Other Parameters
-    ----------------
-    q, p : float in [1, inf] or None
-        Orders of the means over directions (q) and over levels (p), 2 if None. This and the
-        following options belong to ``method="regions"``; the other method refuses them.
-    eps : float in (0, 1] or None
-        Fraction of the least deep rows that is ignored, 0.1 if None.
-    depth : str, estimator, callable or None
-        Depth function that orders the rows of each sample, see :class:`isodepth.Metric`. None for
-        "projection", which is many times faster than the others.
-    levels : int or None
-        Number of nested regions of each sample that are compared, 20 if None.
-
     Returns
     -------
     result : TwoSampleResult
@@ -271,6 +288,10 @@ def two_sample_test(
     >>> result = isodepth.two_sample_test(X, Y + [1, 0, 0], random_state=0)
     >>> result.pvalue, result.changes[0].text
     (0.001, 'column 0: median -0.10 -> 0.72')
+    >>> by_halfspace_depth = isodepth.Metric(depth="halfspace", q=2, levels=10)
+    >>> options = {"n_permutations": 99, "random_state": 0}
+    >>> isodepth.two_sample_test(X, Y + [1, 0, 0], method=by_halfspace_depth, **options).pvalue
+    0.01
     """
     if tolerance is not None:
         tolerance = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
@@ -279,12 +300,10 @@ def two_sample_test(
                 "tolerance has no guarantee for blocks of rows; remove tolerance or blocks",
                 option="tolerance",
             )
-    of_regions = {"q": q, "p": p, "eps": eps, "depth": depth, "levels": levels}
-    metric = _metric(
-        method, scale, of_regions, nan_policy="raise", random_state=random_state, n_jobs=n_jobs
-    )
+    metric = _metric(method, scale, random_state=random_state, n_jobs=n_jobs)
+    name = "regions" if isinstance(method, MetricSettings) else method
     settings = Settings(
-        method=method, n_permutations=n_permutations, tolerance=tolerance, confidence=confidence,
+        method=name, n_permutations=n_permutations, tolerance=tolerance, confidence=confidence,
         n_directions=n_directions, progress=progress, metric=metric,
     )  # fmt: skip
     if is_chunked(X) or is_chunked(Y):
