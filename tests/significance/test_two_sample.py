@@ -581,7 +581,7 @@ def test_compare_folds_the_test_in() -> None:
         ({"tolerance": 0.1}, "tolerance is an option of the test"),
         ({"blocks": [1] * 105}, "blocks is an option of the test"),
         ({"n_permutations": 9, "weights": (None, np.ones(45))}, "n_permutations .* got weights"),
-        ({"n_permutations": 0}, "n_permutations must be an integer >= 1"),
+        ({"n_permutations": -1}, "n_permutations must be an integer >= 0"),
     ):
         with pytest.raises(InvalidOptionError, match=message):
             isodepth.compare(X, Y, **options)
