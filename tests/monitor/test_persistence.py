@@ -113,8 +113,12 @@ def test_a_monitor_that_was_overtaken_refuses(tmp_path: Path) -> None:
             act()
     assert second.verdicts == []
     path.unlink()
-    with pytest.raises(BusyFileError):
+    with pytest.raises(BusyFileError, match=r"has been removed .*save\("):
         first.check(BATCHES[1])
+    n_batches = first.n_batches
+    first.save(path)
+    first.check(BATCHES[1])
+    assert Monitor.load(path).n_batches == n_batches + 1
 
 
 def test_a_full_disk_leaves_everything_as_it_was(

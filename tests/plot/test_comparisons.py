@@ -126,7 +126,7 @@ def test_a_constant_column_has_a_hollow_bar_without_a_pvalue() -> None:
     result = isodepth.compare(x, y + [3, 0], n_permutations=19, random_state=0)
     ax = result.plot("columns")
     assert [bar.get_facecolor()[3] == 0 for bar in ax.patches] == [False, True]
-    assert texts(ax) == "100%   p = 0.05\n0%"
+    assert texts(ax) == "100%   p = 0.05\n0%   not tested"
     assert result.to_frame()["pvalue"].isna().tolist() == [False, True]
 
 

@@ -124,6 +124,11 @@ class Monitor(ReportableResult):
     def _locked(self) -> Iterator[None]:
         """Lock the monitor and its file; raise an error if another process changed the file."""
         with self._lock, output.locked(self._path) if self._path else nullcontext():
+            if self._path and self._digest and not self._path.exists():
+                raise BusyFileError(
+                    f"{self._path} has been removed since this monitor was read or saved; write it "
+                    f"again with save({str(self._path)!r})"
+                )
             if output.archive_digest(self._path) != self._digest:
                 raise BusyFileError(
                     f"{self._path} has been changed since this monitor was read or saved; continue "

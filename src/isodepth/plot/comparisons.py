@@ -157,8 +157,9 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
     for bar, (name, value) in zip(bars, shown, strict=True):
         text = f"{value:.0%}"
         if pvalues:
-            pvalue = pvalues.get(name)  # constant columns are not tested
-            text += "" if pvalue is None else f"   p = {pvalue:.3g}"
+            # The test leaves out constant columns, which do not contribute to the distance.
+            pvalue = pvalues.get(name)
+            text += "   not tested" if pvalue is None else f"   p = {pvalue:.3g}"
             bar.set_fill(pvalue is not None and pvalue <= _ALPHA)
         style.note(ax, text, (value, bar.get_y() + bar.get_height() / 2), (4, 0), va="center")
     ax.set_yticks(range(len(shown)), [style.short(name) for name, _ in shown])

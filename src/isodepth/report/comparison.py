@@ -345,8 +345,8 @@ def _columns(test: TwoSampleTestLike | None, samples: TwoSamples | None) -> list
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
     names = list(pvalues)
     dates: set[str] = set() if samples is None else date_columns(samples.kinds)
-    if samples is not None:
-        names = names or [*samples.columns, *samples.categories]
+    if samples is not None and test is None:
+        names = [*samples.columns, *samples.categories]
     entries = []
     for place, name in enumerate(names):
         entry: dict[str, Any] = {"name": name, "pvalue": pvalues.get(name)}

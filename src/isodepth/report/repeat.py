@@ -110,7 +110,7 @@ def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
     )
     if any(given):
         return None
-    if test.method == "regions":
+    if options["method"] == "regions":
         options["method"] = _Code(_metric_code({name: options.pop(name) for name in _OF_REGIONS}))
     defaults = {"method": "aggregated", "scale": "pooled", "n_directions": 0, "confidence": 0.95}
     options |= {"confidence": test.confidence}

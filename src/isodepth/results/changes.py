@@ -82,7 +82,7 @@ class Change:
     description : str or None
         Description of a change of several columns together, for the kinds "joint" and "regions",
         or of a share of several categories, such as the values that are rare in the reference of a
-        monitor or new.
+        monitor or new, or of the share of rows on the same side of the medians of two columns.
     changed_share : float or None
         Lower confidence bound for the share of rows that changed in these columns, see
         `TwoSampleResult.changed_share`. For a change of kind "joint" that was added because of its
@@ -244,6 +244,8 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
     (('129', '158'), ('0.0123', '0.0187'))
     >>> format_pair(0, 0.06, percent=True), format_pair(0.52, 0.06, percent=True)
     (('0%', '6%'), ('52%', '6%'))
+    >>> format_pair(0.004, 0.12, percent=True), format_pair(0.9996, 0.5, percent=True)
+    (('0.4%', '12%'), ('99.96%', '50%'))
     >>> format_pair(1.5e9, 2.5e9), format_pair(0.5883, 588.3)
     (('1.5e+09', '2.5e+09'), ('0.588', '588'))
     """
@@ -265,7 +267,17 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
     while decimals and all(text.endswith("0") for text in shown):
         decimals -= 1
         shown = [f"{v:.{decimals}f}" for v in (before, after)]
+    if percent:
+        shown = [_share_digits(v, text) for v, text in zip((before, after), shown, strict=True)]
     return tuple(_unsigned_zero(text) + sign for text in shown)  # type: ignore[return-value]
+
+
+def _share_digits(percent: float, text: str) -> str:
+    """Return `text`, or more digits of a percentage that rounding would make 0 or 100."""
+    distance = min(percent, 100 - percent)
+    if float(text) not in (0, 100) or distance <= 1e-9:  # not more than rounding errors
+        return text
+    return f"{percent:.{1 - math.floor(math.log10(distance))}f}".rstrip("0")
 
 
 def _three_digits(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -507,9 +508,12 @@ class TwoSampleResult(TwoSampleReport):
         result = {name: getattr(self, name) for name in _COPIED}
         null = self.null_distribution
         interval = np.quantile(null, [0.025, 0.975])
+        # Statistics may be so large that their squares overflow.
+        size = math.ldexp(1.0, math.frexp(float(np.abs(null).max()))[1] - 1)
+        std = (null / size).std() * size
         result |= {
             "changes": [change.to_dict() for change in self.changes],
-            "null_distribution": {"mean": null.mean(), "std": null.std(), "interval": interval},
+            "null_distribution": {"mean": null.mean(), "std": std, "interval": interval},
             "checks": [check.to_dict() for check in self.checks],
             "n_permutations": len(null),
             "n_rows": self.n_rows,

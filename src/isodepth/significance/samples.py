@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth._core import project
-from isodepth.data.arrays import describe, is_missing, row_hashes
+from isodepth.data.arrays import describe, is_missing, repeated_rows, row_hashes
 from isodepth.data.columns.kinds import MISSING, category_values
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
@@ -161,10 +161,16 @@ class Samples:
         return np.flatnonzero(varies & (known >= LEAST_ROWS))
 
     def without_copies(self) -> Samples:
-        """Return the samples with the first of all equal rows of each sample; without blocks."""
+        """Return the samples with the first of all copies of a row in each sample; without blocks.
+
+        See `repeated_rows` for rows with missing values.
+        """
         codes = [category.all_codes for category in self.categories]
-        keys = row_hashes(np.column_stack([self.numbers, *codes]))
-        parts = [np.sort(np.unique(k, return_index=True)[1]) for k in np.split(keys, [self.n_x])]
+        parts = []
+        for rows in np.split(np.column_stack([self.numbers, *codes]), [self.n_x]):
+            kept = repeated_rows(rows) != 1
+            kept[np.unique(row_hashes(rows), return_index=True)[1]] = True
+            parts.append(np.flatnonzero(kept))
         points = self.read.points[0][parts[0]], self.read.points[1][parts[1]]
         values = {
             name: [[column[i] for i in kept] for column, kept in zip(both, parts, strict=True)]
@@ -346,6 +352,14 @@ class PooledSample:
         """Array (d, n) with 1 for values that are not missing, else 0; None without missing."""
         absent = np.isnan(self.columns)
         return (~absent).astype(precision(len(self.points))) if absent.any() else None
+
+    @property
+    def filled_columns(self) -> np.ndarray:
+        """Columns (d, n) with the median of the column instead of missing values."""
+        if self.present is None:
+            return self.columns
+        medians = np.nanmedian(self.columns, axis=1, keepdims=True)
+        return np.where(np.isnan(self.columns), medians, self.columns)
 
     @cached_property
     def rows(self) -> Rows:

@@ -35,6 +35,7 @@ from isodepth.metric.fitted import compare_arrays
 from isodepth.metric.settings import MetricSettings
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.explanations import ks_distance
+from isodepth.rowfunctions.families import LEAST_ROWS
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.changes import joint_change, significant_changes
 from isodepth.significance.findings import (
@@ -455,6 +456,8 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
     if pvalue <= ALPHA and samples.blocks is None and findings.copies_explain(ALPHA):
         findings.distinct = _distinct_statistics(samples, settings)
     changes = significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else []
+    # As in `_column_tests`: a change is not more significant than the difference of the samples.
+    changes = [replace(each, pvalue=max(each.pvalue, pvalue)) for each in changes]
     few = rows.permutations.first(bound_labelings(settings.confidence))
     pool = partial(_pool_again, samples, settings, rows.directions, few, rows.rng)
     return TwoSampleResult(
@@ -535,9 +538,8 @@ def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -
     rows = pool()
     scale = None if metric.scale is None else rows.divisors
     fixed = replace(metric, directions=rows.directions, scale=scale)
-    missing = np.isnan(rows.columns)
-    filled = np.where(missing, np.nanmedian(rows.columns, axis=1, keepdims=True), rows.columns)
-    x, y = (NamedArray(part, rows.names) for part in np.split(filled.T, [rows.n_x]))
+    parts = np.split(rows.filled_columns.T, [rows.n_x])
+    x, y = (NamedArray(part, rows.names) for part in parts)
     return compare_arrays(fixed, x, y)
 
 
@@ -548,10 +550,19 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
     """
     kinds = samples.read.kinds  # empty for arrays
     notes = column_lines(kinds) if kinds else []
+    categories = [each for each in samples.categories if len(each.values) == 1]
+    rare = [each.name for each in categories if len(each.all_values) > 1]
     constant = [name for j, name in enumerate(samples.names) if j not in samples.compared]
-    constant += [each.name for each in samples.categories if len(each.values) == 1]
-    if constant:
-        notes.append(f"constant or empty, not compared: {listed(constant, 5)}")
+    few = [name for name in constant if _has_different_values(samples, name)]
+    constant = [name for name in constant if name not in few]
+    constant += [each.name for each in categories if each.name not in rare]
+    for reason, names in (
+        ("constant or empty", constant),
+        (f"fewer than {LEAST_ROWS} values", few),
+        ("all values are rare", rare),
+    ):
+        if names:
+            notes.append(f"{reason}, not compared: {listed(names, 5)}")
     if samples.categories and tolerance is not None and samples.names:
         notes.append("with a tolerance, numbers are not compared within categories")
     if len(samples.categories) > 1:
@@ -562,6 +573,12 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
                 shown = ", ".join(only[:5]) + (", ..." if len(only) > 5 else "")
                 notes.append(f"only {name} has {category.name} = {shown}")
     return notes
+
+
+def _has_different_values(samples: Samples, name: str) -> bool:
+    """Return whether a numeric column has different values, but too few to be compared."""
+    known = np.concatenate(samples.read.numbers(name))
+    return len(known) < LEAST_ROWS and len(np.unique(known)) > 1
 
 
 def _column_tests(

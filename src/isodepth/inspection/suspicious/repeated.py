@@ -84,7 +84,7 @@ def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
             if own < _MIN_REPEATED or other_rate > NEARLY_ABSENT * rate or rate > _MAX_FRACTION:
                 continue
             chance = _log_chance(own, own + other, sizes[side], sum(sizes))
-            if chance <= limit:
+            if chance <= limit and _is_isolated(points[side][:, j], value):
                 sentinels.append(Sentinel(side, j, float(value), (own, other), chance / limit))
         if sentinels:
             found += _of_few_rows(sentinels, sizes)
@@ -171,6 +171,18 @@ def _isolated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, tup
     deviation = np.abs(others[0] - n_others * share)
     kept = similar | (deviation <= _CHANCE * np.sqrt(n_others * share * (1 - share)))
     return values[places[kept]], np.column_stack(both)[kept], sizes
+
+
+def _is_isolated(column: np.ndarray, value: float) -> bool:
+    """Return whether a value is isolated among the values (n,) of its own sample.
+
+    If all values of one sample are rounded, or multiplied by a constant, ordinary values of this
+    sample look isolated among the values of both samples.
+    """
+    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    place = int(np.searchsorted(values, value))
+    near = np.delete(counts, place)[max(0, place - _NEIGHBORS) : place + _NEIGHBORS]
+    return not len(near) or bool(counts[place] >= _ISOLATED * np.median(near))
 
 
 def _rows_between(ordered: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
