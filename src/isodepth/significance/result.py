@@ -250,6 +250,7 @@ class TwoSampleResult(TwoSampleReport):
         Numbers of tested rows. They are smaller than `n_rows` if random rows of samples that are
         read in chunks were tested.
     method : {"aggregated", "regions"}
+        "regions" also if the argument `method` was a metric, whose options are in `settings`.
     tolerance : float or None
     confidence : float
         Confidence level of `changed_share`.
