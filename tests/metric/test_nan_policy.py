@@ -97,6 +97,9 @@ def test_errors_name_the_columns_and_the_remedy() -> None:
     ):
         with pytest.raises(InvalidInputError, match=r"in \w+ \(\d+\), .*nan_policy='omit'"):
             make()
+    for call in (isodepth.distance, isodepth.compare):
+        with pytest.raises(InvalidOptionError, match=r"tests and monitors.*distances cannot: use"):
+            call(X, Y, nan_policy="keep")
     with pytest.raises(InvalidOptionError, match="nan_policy must be one of raise, omit"):
         isodepth.Metric(nan_policy="propagate")
 

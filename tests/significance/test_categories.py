@@ -133,8 +133,8 @@ def test_categories_alone(tolerance: float | None) -> None:
     assert column.shift is None
     with pytest.raises(InvalidInputError, match="needs a numeric column with different values"):
         run(X, Y, method="regions")
-    with pytest.raises(AttributeError, match="categories alone"):
-        _ = result.comparison
+    with pytest.raises(InvalidInputError, match="categories alone has no regions"):
+        _ = result._comparison
 
 
 def test_contaminated_categories_are_tolerated() -> None:

@@ -158,5 +158,5 @@ def test_statistics_whose_squares_overflow_have_a_deviation() -> None:
     huge = result._with(null_distribution=result.null_distribution * 1e200)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        null = json.loads(huge.to_json())["null"]
-    assert null["deviation"] == pytest.approx(1e200 * result.null_distribution.std())
+        null = json.loads(huge.to_json())["null_distribution"]
+    assert null["std"] == pytest.approx(1e200 * result.null_distribution.std())

@@ -47,14 +47,14 @@ class MissingShare(ResultPart):
 
 @dataclass(frozen=True)
 class MissingReport:
-    """Numbers of dropped rows and of missing values of a sample.
+    """Numbers of dropped rows and of missing values of a sample, or of its tested rows.
 
     Attributes
     ----------
     n_rows : int
         Number of rows before rows were dropped.
     n_dropped : int
-        Number of rows with a missing value in any column.
+        Number of rows that were dropped; 0 in tests, which keep rows with missing values.
     counts : tuple of (str, int)
         Name of every column ("column 0" without names) and its number of missing values.
 

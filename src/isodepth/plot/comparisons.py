@@ -70,7 +70,7 @@ def gap_profile(comparison: ComparisonLike, ax: Axes | None = None) -> Axes:
     if edges[-1] > edges[0]:
         ax.set_xlim(edges[0], edges[-1])
     top = max(largest.gap, distance)
-    null = comparison.null_profile
+    null = comparison._null_profile
     if null is not None:
         low, high = null.band
         ax.fill_between(
@@ -132,7 +132,7 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
         bars show the maximum difference of the distribution functions of each column
         (`ColumnTest.difference`), the most significant column first. With a test, p-values are
         shown, and bars of columns that are not significant (adjusted p-value above 0.05) are
-        hollow.
+        hollow. So are those of columns without a p-value, such as constant columns.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 

@@ -260,7 +260,7 @@ def depth_statistics(rows: PooledSample, metric: MetricSettings, advance: Advanc
     fitted = fit_for_one_sample(settings, d)
     # Columns are divided by their units, but not centered at their medians: rounding in the
     # subtraction could change the order of the values of a column.
-    points = np.ascontiguousarray(rows.columns.T / rows.divisors)
+    points = np.ascontiguousarray(rows.filled_columns.T / rows.divisors)
     out = np.empty(rows.permutations.count)
     for b, first in enumerate(rows.permutations.labels(dtype=bool).T):
         with warnings.catch_warnings():

@@ -362,6 +362,14 @@ class PooledSample:
         absent = np.isnan(self.columns)
         return (~absent).astype(precision(len(self.points))) if absent.any() else None
 
+    @property
+    def filled_columns(self) -> np.ndarray:
+        """Columns (d, n) with the median of the column instead of missing values."""
+        if self.present is None:
+            return self.columns
+        medians = np.nanmedian(self.columns, axis=1, keepdims=True)
+        return np.where(np.isnan(self.columns), medians, self.columns)
+
     @cached_property
     def rows(self) -> Rows:
         """All columns of the data, from which functions with values 0 and 1 are chosen."""
