@@ -48,6 +48,20 @@ def test_random_rows() -> None:
     assert "rare events" not in [each.name for each in tolerant.components]
 
 
+def test_columns_share_the_level_with_rare_events() -> None:
+    x, y = X, Y.assign(count=Y["count"] + 100)
+    whole = isodepth.two_sample_test(x, y, n_permutations=19, random_state=0)
+    assert whole.column_tests[0].pvalue == whole.pvalue == 1 / 20
+    assert whole.column_tests[0].change_kind is not None
+    # 80% of the level is for the tested rows: a p-value of 1 / 20 counts as 1 / 16.
+    random = isodepth.two_sample_test(
+        scan(x), y, max_rows=100, n_permutations=19, random_state=0, kinds={"site": "omit"}
+    )
+    assert random.column_tests[0].pvalue == 1 / 16
+    assert random.column_tests[0].change_kind is None
+    assert all(each.pvalue <= 0.05 for each in random.changes)
+
+
 def test_options_that_are_refused() -> None:
     with pytest.raises(InvalidOptionError, match="max_rows applies to samples"):
         isodepth.two_sample_test(X, Y, max_rows=100)

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.families import LEAST_ROWS, Extremes, Member, Rows
 from isodepth.significance.fisher import log_pvalues
-from isodepth.significance.result import ALPHA, Component, TwoSampleResult
+from isodepth.significance.result import ALPHA, ColumnTest, Component, TwoSampleResult
 from isodepth.sources.passes import Runner
 from isodepth.sources.subsets import MixedRows, SubsetPair, count_rows
 
@@ -92,13 +92,13 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
     follow the changes in the tested rows.
     """
     events = rare_events(pair, result._kept_rows.tested.numbers, runner)
-    pvalue = result.pvalue / (1.0 - RARE_LEVEL)
     strongest = min(events, key=lambda event: event.pvalue, default=None)
+    result = _at_level(result, 1.0 - RARE_LEVEL)
     if strongest is None:
-        return result._with(pvalue=min(1.0, pvalue))
+        return result
     names = (*pair.readers[0].numeric, *pair.readers[0].categorical)
     details = result._required(result._details)
-    changes = details.changes if pvalue <= ALPHA else []
+    changes = details.changes
     named = {column for change in changes for column in change.columns}
     for event in sorted(events, key=lambda event: event.pvalue):
         change = event.change(names)
@@ -111,9 +111,30 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
         strongest.pvalue,
     )  # fmt: skip
     return result._with(
-        pvalue=min(1.0, pvalue, strongest.pvalue / RARE_LEVEL),
+        pvalue=min(result.pvalue, strongest.pvalue / RARE_LEVEL),
         components=(*result.components, component),
         _details=replace(details, changes=changes),
+    )
+
+
+def _at_level(result: TwoSampleResult, part: float) -> TwoSampleResult:
+    """Return the result of a test that has a part of the level: its p-values divided by `part`."""
+
+    def adjusted(test: Change | ColumnTest) -> Any:
+        return replace(test, pvalue=min(1.0, test.pvalue / part))
+
+    pvalue = min(1.0, result.pvalue / part)
+    tests = [adjusted(each) for each in result.column_tests]
+    details = result._required(result._details)
+    changes = [adjusted(each) for each in details.changes] if pvalue <= ALPHA else []
+    return result._with(
+        pvalue=pvalue,
+        column_tests=tuple(
+            each if each.pvalue <= ALPHA else replace(each, change_kind=None) for each in tests
+        ),
+        _details=replace(
+            details, changes=[*changes[:1], *(c for c in changes[1:] if c.pvalue <= ALPHA)]
+        ),
     )
 
 

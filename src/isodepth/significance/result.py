@@ -370,12 +370,16 @@ class TwoSampleResult(TwoSampleReport):
         """Lower confidence bound for the share of rows that changed, in [0, 1]; None with blocks.
 
         At least this share of the rows of one sample has no counterpart in the other. It is the
-        smallest tolerance that a test does not reject at the level 1 - `confidence`, and 0 if
-        nothing can be claimed. For large samples, it is a lower bound for the total variation
+        smallest tolerance that a test does not reject at the level 1 - `confidence`. It is 0 if
+        nothing can be claimed, also if the p-value of this test, without a tolerance, is above
+        1 - `confidence`. For large samples, it is a lower bound for the total variation
         distance of the two distributions. It is computed at the first access. With blocks it is
         None, because there is no guarantee for a bound.
         """
-        return self._lower_bounds.changed_share
+        bound = self._lower_bounds.changed_share
+        # The bound has statistics of its own. Without a difference there is no changed row.
+        significant = self.tolerance is not None or self.pvalue <= 1 - self.confidence
+        return bound if significant or bound is None else 0.0
 
     @property
     def changed_share_text(self) -> str:
