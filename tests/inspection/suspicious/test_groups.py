@@ -14,17 +14,21 @@ from isodepth.inspection.suspicious.tails import spreads
 @pytest.mark.parametrize("seed", range(5))
 def test_medians_and_variances_within_groups(seed: int) -> None:
     rng = np.random.default_rng([30, seed])
-    values, group = rng.normal(size=60).round(1), rng.integers(0, 8, 60)
-    count = np.bincount(group, minlength=10)
-    median, variance = _within(values, group, count)
-    for g in range(10):
-        part = values[group == g]
-        if len(part) == 0:
-            assert np.isnan([median[g], variance[g]]).all()
-            continue
-        clipped = np.clip(part, *np.quantile(part, [0.1, 0.9]))
-        assert median[g] == pytest.approx(np.median(part))
-        assert variance[g] == pytest.approx(clipped.var() or part.var())
+    values, group = rng.normal(size=(3, 60)).round(1), rng.integers(-1, 8, 60)
+    values[0, group == 5] = 0.0
+    values[1, rng.random(60) < 0.3] = np.nan
+    values[2, np.flatnonzero(group == 6)[1:]] = 4.0  # constant after clipping
+    found = _within(values, np.argsort(values, axis=1, kind="stable"), group, 10)
+    for column, counts, medians, variances in zip(values, *found, strict=True):
+        for g in range(10):
+            part = column[(group == g) & ~np.isnan(column)]
+            assert counts[g] == len(part)
+            if len(part) == 0:
+                assert np.isnan([medians[g], variances[g]]).all()
+                continue
+            clipped = np.clip(part, *np.quantile(part, [0.1, 0.9]))
+            assert medians[g] == pytest.approx(np.median(part))
+            assert variances[g] == pytest.approx(clipped.var() or part.var())
 
 
 def test_only_categories_that_explain_a_column_are_used() -> None:
