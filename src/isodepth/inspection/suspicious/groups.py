@@ -135,10 +135,11 @@ def _fit_groups(
         large = count >= _MIN_GROUP
         if count.sum() < 2 * _MIN_GROUP or large.sum() < 2:
             continue
-        mean = np.average(variance[large], weights=count[large])
+        weights, total = count[large], count[large].sum()
+        mean = (variance[large] * weights).sum() / total
         variance = (count * variance + _PRIOR_ROWS * mean) / (count + _PRIOR_ROWS)
         spread = np.maximum(np.sqrt(variance), _MIN_SPREAD)
-        mean_log = np.average(np.log(spread[large]), weights=count[large])
+        mean_log = (np.log(spread[large]) * weights).sum() / total
         big = count >= max(2 * _MIN_GROUP, _MIN_SHARE * count.sum())
         differs = (np.abs(median[big]) > _SHIFTED) | (spread[big] < _MUCH_NARROWER)
         if mean_log < np.log(_NARROWER) or differs.any():
