@@ -181,8 +181,10 @@ def _within(
     # faster stable sort.
     group = np.where(group < 0, n_groups, group).astype(np.min_scalar_type(n_groups))
     groups = np.where(np.isnan(values), group.dtype.type(n_groups), group)
-    by_group = np.argsort(np.take_along_axis(groups, order, axis=1), axis=1, kind="stable")
-    ordered = np.take_along_axis(values, np.take_along_axis(order, by_group, axis=1), axis=1)
+    first_of_column = n * np.arange(k)[:, None]
+    by_value = order + first_of_column
+    by_group = np.argsort(groups.take(by_value), axis=1, kind="stable")
+    ordered = values.take(by_value.take(by_group + first_of_column))
     index = groups + (n_groups + 1) * np.arange(k)[:, None]
     count = np.bincount(index.ravel(), minlength=k * (n_groups + 1)).reshape(k, -1)
     start = np.cumsum(count, axis=1) - count
