@@ -198,7 +198,8 @@ class Detector:
 
 def _without_sentinels(rows: Sequence[Rows], sentinels: Sequence[Sentinel]) -> list[Rows]:
     """Return copies of the rows in which repeated values of the other sample are missing."""
-    points = [part.points.astype(np.float64, copy=True) for part in rows]
+    # In C order: the rounding errors of sums over rows depend on the order in memory.
+    points = [part.points.astype(np.float64, order="C", copy=True) for part in rows]
     for each in sentinels:
         column = points[each.side][:, each.column]
         column[column == each.value] = np.nan
