@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -133,8 +134,10 @@ def category_codes(
     codes = [np.full((n, len(categories)), -1, dtype=np.int64) for n in n_rows]
     labels = []
     for c, both in enumerate(categories.values()):
-        index: dict[str, int] = {}
+        distinct = [v for v in dict.fromkeys(chain.from_iterable(both)) if v is not None]
+        index: dict[str | None, int] = {v: code for code, v in enumerate(distinct)}
+        index[None] = -1
         for part, values in zip(codes, both, strict=True):
-            part[:, c] = [-1 if v is None else index.setdefault(v, len(index)) for v in values]
-        labels.append(list(index))
+            part[:, c] = np.fromiter(map(index.__getitem__, values), np.int64, len(values))
+        labels.append(distinct)
     return codes, labels

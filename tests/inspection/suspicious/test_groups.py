@@ -5,26 +5,30 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth.inspection.suspicious.contradictions import find_contradictions
+from isodepth.inspection.suspicious.contradictions import _determined, find_contradictions
 from isodepth.inspection.suspicious.groups import _within, find_groups
 from isodepth.inspection.suspicious.repeated import find_sentinels
-from isodepth.inspection.suspicious.tails import spreads
+from isodepth.inspection.suspicious.tails import quantiles, spreads
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_medians_and_variances_within_groups(seed: int) -> None:
     rng = np.random.default_rng([30, seed])
-    values, group = rng.normal(size=60).round(1), rng.integers(0, 8, 60)
-    count = np.bincount(group, minlength=10)
-    median, variance = _within(values, group, count)
-    for g in range(10):
-        part = values[group == g]
-        if len(part) == 0:
-            assert np.isnan([median[g], variance[g]]).all()
-            continue
-        clipped = np.clip(part, *np.quantile(part, [0.1, 0.9]))
-        assert median[g] == pytest.approx(np.median(part))
-        assert variance[g] == pytest.approx(clipped.var() or part.var())
+    values, group = rng.normal(size=(3, 60)).round(1), rng.integers(-1, 8, 60)
+    values[0, group == 5] = 0.0
+    values[1, rng.random(60) < 0.3] = np.nan
+    values[2, np.flatnonzero(group == 6)[1:]] = 4.0  # constant after clipping
+    found = _within(values, np.argsort(values, axis=1, kind="stable"), group, 10)
+    for column, counts, medians, variances in zip(values, *found, strict=True):
+        for g in range(10):
+            part = column[(group == g) & ~np.isnan(column)]
+            assert counts[g] == len(part)
+            if len(part) == 0:
+                assert np.isnan([medians[g], variances[g]]).all()
+                continue
+            clipped = np.clip(part, *np.quantile(part, [0.1, 0.9]))
+            assert medians[g] == pytest.approx(np.median(part))
+            assert variances[g] == pytest.approx(clipped.var() or part.var())
 
 
 def test_only_categories_that_explain_a_column_are_used() -> None:
@@ -111,3 +115,30 @@ def test_values_of_few_rows_do_not_reduce_the_chance_to_find_others() -> None:
     y[:14, 0] = 500.0
     (found,) = find_sentinels((x, y))
     assert (found.side, found.column, found.value) == (1, 0, 500.0)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_quantiles_are_those_of_numpy(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(35)
+    values = rng.normal(size=(301, 9)).round(rng.integers(0, 4))
+    values[rng.random(values.shape) < share] = np.nan
+    values[0, 1], values[1:, 1], values[:, 2] = 1.0, np.nan, 7.0
+    levels = (0.01, 0.1, 0.25, 0.5, 0.995)
+    wanted = np.nanquantile(values, levels, axis=0)
+    for block in (1, 700, 1 << 20):
+        monkeypatch.setattr("isodepth.inspection.suspicious.tails._BLOCK_NUMBERS", block)
+        assert np.array_equal(quantiles(values, levels), wanted)
+    values[:, 5] = np.nan
+    assert (quantiles(values, levels)[:, 5] == 0).all()
+
+
+def test_numbers_of_pairs_of_values() -> None:
+    rng = np.random.default_rng(36)
+    first = rng.integers(-1, 12, 600)
+    codes = np.column_stack([first, np.where(first < 0, 2, first % 4), np.full(600, -1)])
+    codes[rng.random(600) < 0.1, 1] = -1
+    ((given, column, table, _),) = _determined(codes)
+    assert (given, column) == (0, 1)
+    for a in range(12):
+        for b in range(4):
+            assert table[a, b] == ((codes[:, 0] == a) & (codes[:, 1] == b)).sum()

@@ -85,12 +85,18 @@ def _determined(codes: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, float
     Also yield the numbers of rows with each pair of values, and a score of at least 1. It is the
     logarithm of the fraction of exceptions, divided by that of 1 / 50.
     """
-    k = codes.shape[1]
-    for given in range(k):
-        for column in range(k):
+    # Missing values have an additional last code, so that all rows are counted together.
+    n_values = codes.max(axis=0, initial=-1) + 1
+    by_column = np.ascontiguousarray(np.where(codes < 0, n_values, codes).T)
+    for given, a in enumerate(by_column):
+        for column, b in enumerate(by_column):
             if given == column:
                 continue
-            table = _counts(codes[:, given], codes[:, column])
+            shape = n_values[given] + 1, n_values[column] + 1
+            pairs = np.bincount(a * shape[1] + b, minlength=shape[0] * shape[1])
+            table = pairs.reshape(shape)[:-1, :-1]
+            if not table.size:
+                continue
             sizes, modes = table.sum(axis=1), table.max(axis=1, initial=0)
             # Without another row that has the same value, a row cannot be checked.
             checked = int(sizes[sizes >= 2].sum())
@@ -102,11 +108,3 @@ def _determined(codes: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, float
                 score = math.log((exceptions + 1) / (checked + 2)) / math.log(1 / _MIN_ROWS)
                 if score > 1:
                     yield given, column, table, score
-
-
-def _counts(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the numbers of rows with each pair of values of two categories."""
-    known = (a >= 0) & (b >= 0)
-    a, b = a[known], b[known]
-    shape = (a.max(initial=-1) + 1, b.max(initial=-1) + 1)
-    return np.bincount(a * shape[1] + b, minlength=shape[0] * shape[1]).reshape(shape)

@@ -133,8 +133,7 @@ class Detector:
         scorers: list[RowScorer] = []
         ordinary = cleaned
         while names:
-            references = _without_outliers(cleaned)
-            scorers = [RowScorer(references[1]), RowScorer(references[0])]
+            scorers = _scorers(cleaned)
             flagged = np.maximum(*(s.flagged(part) for s, part in zip(scorers, rows, strict=True)))
             worst = int(flagged.argmax())
             if flagged[worst] <= _MAX_REMOVED:
@@ -199,25 +198,27 @@ class Detector:
 
 def _without_sentinels(rows: Sequence[Rows], sentinels: Sequence[Sentinel]) -> list[Rows]:
     """Return copies of the rows in which repeated values of the other sample are missing."""
-    points = [part.points.astype(np.float64, copy=True) for part in rows]
+    # In C order: the rounding errors of sums over rows depend on the order in memory.
+    points = [part.points.astype(np.float64, order="C", copy=True) for part in rows]
     for each in sentinels:
         column = points[each.side][:, each.column]
         column[column == each.value] = np.nan
     return [Rows(part, each.codes) for part, each in zip(points, rows, strict=True)]
 
 
-def _without_outliers(rows: Sequence[Rows]) -> list[Rows]:
-    """Return the rows of both samples without clear outliers, as references for the other sample.
+def _scorers(rows: Sequence[Rows]) -> list[RowScorer]:
+    """Return scorers relative to Y and to X, in this order, fitted without clear outliers.
 
     Rows of a sample that are far from the other sample are removed, unless they are more than 20%
     of the rows. If wrong rows remained in a reference, similar wrong rows of the other sample would
     look usual. Wrong rows would also move the quantiles that define usual values.
     """
-    kept = []
-    for part, other in (rows, rows[::-1]):
-        far = RowScorer(other).score(part) > _CLEARLY
-        kept.append(part.take(~far) if far.mean() <= _MAX_REMOVED else part)
-    return kept
+    scorers = [RowScorer(rows[1]), RowScorer(rows[0])]
+    far = [each.score(part) > _CLEARLY for each, part in zip(scorers, rows, strict=True)]
+    for side, outliers in enumerate(far):
+        if outliers.any() and outliers.mean() <= _MAX_REMOVED:
+            scorers[1 - side] = RowScorer(rows[side].take(~outliers))
+    return scorers
 
 
 class _Descriptions(NamedTuple):

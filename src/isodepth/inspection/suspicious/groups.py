@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +21,8 @@ _PRIOR_ROWS = 10
 _NARROWER, _MIN_SHARE, _SHIFTED, _MUCH_NARROWER = 0.85, 0.05, 1.0, 0.6
 # Minimum spread within a group, as a fraction of the spread of the column.
 _MIN_SPREAD = 0.02
+# Approximate maximum number of values of columns that are grouped at a time.
+_BLOCK_NUMBERS = 1 << 19
 
 
 class Groups(NamedTuple):
@@ -87,47 +91,61 @@ def find_groups(
     codes : int ndarray of shape (n, k)
         Values of k categories, from 0; -1 for missing values.
     """
-    found = []
     low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
-    between = ((values > low) & (values < high)).any(axis=0)
+    columns = np.flatnonzero(((values > low) & (values < high)).any(axis=0)).tolist()
+    # Logarithms are first, because they are preferred if tails tie.
+    scales = [(j, log) for j in columns for log in (True, False) if positive[j] or not log]
+    numbers = np.array([(logarithms if log else values)[:, j] for j, log in scales])
+    if not len(numbers):
+        return []
+    order = np.argsort(numbers, axis=1, kind="stable")
+    found = []
     for category in range(codes.shape[1]):
-        for column in np.flatnonzero(between).tolist():
-            scales = [(values[:, column], False)]
-            if positive[column]:  # logarithms are first, because they are preferred if tails tie
-                scales.insert(0, (logarithms[:, column], True))
-            fits = []
-            for numbers, logarithm in scales:
-                groups = _fit_groups(numbers, codes, category, column, logarithm)
-                if groups is not None:
-                    fits.append((_tail_length(groups.fitted_deviations(numbers, codes)), groups))
-            if fits:
-                found.append(min(fits, key=lambda fit: fit[0])[1])
+        fits: dict[int, list[tuple[Groups, np.ndarray]]] = {}
+        for k, groups in _fit_groups(numbers, order, codes, category, scales):
+            fits.setdefault(groups.column, []).append((groups, numbers[k]))
+        for first, *second in fits.values():
+            lengths = [
+                _tail_length(groups.fitted_deviations(column, codes))
+                for groups, column in (first, *second)
+                if second
+            ]
+            found.append(second[0][0] if second and lengths[1] < lengths[0] else first[0])
     return found
 
 
 def _fit_groups(
-    values: np.ndarray, codes: np.ndarray, category: int, column: int, logarithm: bool
-) -> Groups | None:
-    """Return the groups of standardized values (n,); None if they are not less variable."""
-    known = (codes[:, category] >= 0) & ~np.isnan(values)
-    if known.sum() < 2 * _MIN_GROUP:
-        return None
-    group = codes[known, category]
-    count = np.bincount(group, minlength=codes[:, category].max() + 1)
-    median, variance = _within(values[known], group, count)
-    large = count >= _MIN_GROUP
-    if large.sum() < 2:
-        return None
-    mean = np.average(variance[large], weights=count[large])
-    variance = (count * variance + _PRIOR_ROWS * mean) / (count + _PRIOR_ROWS)
-    spread = np.maximum(np.sqrt(variance), _MIN_SPREAD)
-    mean_log = np.average(np.log(spread[large]), weights=count[large])
-    big = count >= max(2 * _MIN_GROUP, _MIN_SHARE * known.sum())
-    differs = (np.abs(median[big]) > _SHIFTED) | (spread[big] < _MUCH_NARROWER)
-    if mean_log >= np.log(_NARROWER) and not differs.any():
-        return None
-    spread[~large] = np.nan
-    return Groups(category, column, median, spread, count, logarithm)
+    numbers: np.ndarray,
+    order: np.ndarray,
+    codes: np.ndarray,
+    category: int,
+    scales: list[tuple[int, bool]],
+) -> Iterator[tuple[int, Groups]]:
+    """Yield the groups of the standardized columns (k, n) that are less variable within groups.
+
+    Also yield the index of the column among the k columns, which belong to `scales`. `order` (k, n)
+    sorts each column.
+    """
+    n_groups = codes[:, category].max(initial=-1) + 1
+    size = max(1, _BLOCK_NUMBERS // len(codes))
+    blocks = [slice(start, start + size) for start in range(0, len(numbers), size)]
+    within = [_within(numbers[b], order[b], codes[:, category], n_groups) for b in blocks]
+    columns = chain.from_iterable(zip(*block, strict=True) for block in within)
+    for k, (count, median, variance) in enumerate(columns):
+        large = count >= _MIN_GROUP
+        if count.sum() < 2 * _MIN_GROUP or large.sum() < 2:
+            continue
+        weights, total = count[large], count[large].sum()
+        mean = (variance[large] * weights).sum() / total
+        variance = (count * variance + _PRIOR_ROWS * mean) / (count + _PRIOR_ROWS)
+        spread = np.maximum(np.sqrt(variance), _MIN_SPREAD)
+        mean_log = (np.log(spread[large]) * weights).sum() / total
+        big = count >= max(2 * _MIN_GROUP, _MIN_SHARE * count.sum())
+        differs = (np.abs(median[big]) > _SHIFTED) | (spread[big] < _MUCH_NARROWER)
+        if mean_log < np.log(_NARROWER) or differs.any():
+            spread[~large] = np.nan
+            column, logarithm = scales[k]
+            yield k, Groups(category, column, median, spread, count, logarithm)
 
 
 def _tail_length(deviations: np.ndarray) -> float:
@@ -143,33 +161,57 @@ def _tail_length(deviations: np.ndarray) -> float:
 
 
 def _within(
-    values: np.ndarray, group: np.ndarray, count: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the median and variance (g,) of the values (n,) of each group.
+    values: np.ndarray, order: np.ndarray, group: np.ndarray, n_groups: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the size, median and variance (k, g) of the values of each group in k columns.
 
     Values are clipped at the 10% and 90% quantiles of their group before the variance is computed,
-    unless the clipped values are constant. Both results are NaN for empty groups.
+    unless the clipped values are constant. Medians and variances are NaN for empty groups.
+
+    Parameters
+    ----------
+    values, order : ndarrays of shape (k, n)
+        Columns, with NaN for missing values, and the indices that sort each column.
+    group : int ndarray of shape (n,)
+        Group of each row, -1 if it is missing.
+    n_groups : int
     """
-    ordered = values[np.lexsort((values, group))]
-    start = np.cumsum(count) - count
-    empty = count == 0
+    k, n = values.shape
+    # Rows without a group, and missing values, are in an additional last group. Small types have a
+    # faster stable sort.
+    group = np.where(group < 0, n_groups, group).astype(np.min_scalar_type(n_groups))
+    groups = np.where(np.isnan(values), group.dtype.type(n_groups), group)
+    first_of_column = n * np.arange(k)[:, None]
+    by_value = order + first_of_column
+    by_group = np.argsort(groups.take(by_value), axis=1, kind="stable")
+    ordered = values.take(by_value.take(by_group + first_of_column))
+    index = groups + (n_groups + 1) * np.arange(k)[:, None]
+    count = np.bincount(index.ravel(), minlength=k * (n_groups + 1)).reshape(k, -1)
+    start = np.cumsum(count, axis=1) - count
 
     def quantile(level: float) -> np.ndarray:
         position = level * (count - 1)
         low = np.floor(position).astype(np.int64)
-        first = np.minimum(start + np.maximum(low, 0), len(ordered) - 1)
+        first = np.minimum(start + np.maximum(low, 0), n - 1)
         second = np.minimum(first + 1, np.maximum(start + count - 1, 0))
         fraction = position - low
-        mixed = (1 - fraction) * ordered[first] + fraction * ordered[second]
-        return np.where(empty, np.nan, mixed)
+        below, above = (np.take_along_axis(ordered, each, axis=1) for each in (first, second))
+        return (1 - fraction) * below + fraction * above
 
     low, median, high = quantile(0.1), quantile(0.5), quantile(0.9)
     divisor = np.maximum(count, 1)
 
     def variance(clipped: np.ndarray) -> np.ndarray:
-        mean = np.bincount(group, clipped, len(count)) / divisor
-        squares = np.bincount(group, (clipped - mean[group]) ** 2, len(count))
-        return squares / divisor
+        mean = totals(clipped) / divisor
+        return totals((clipped - mean.ravel()[index]) ** 2) / divisor
 
-    clipped = variance(np.clip(values, low[group], high[group]))
-    return median, np.where(empty, np.nan, np.where(clipped > 0, clipped, variance(values)))
+    def totals(weights: np.ndarray) -> np.ndarray:
+        return np.bincount(index.ravel(), weights.ravel(), count.size).reshape(count.shape)
+
+    spread = variance(np.clip(values, low.ravel()[index], high.ravel()[index]))
+    constant = (spread == 0) & (count > 1)
+    if constant.any():
+        spread = np.where(constant, variance(values), spread)
+    count, median, spread = (each[:, :n_groups] for each in (count, median, spread))
+    empty = count == 0
+    return count, np.where(empty, np.nan, median), np.where(empty, np.nan, spread)

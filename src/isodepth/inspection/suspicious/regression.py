@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,8 @@ _PENALTY = 1e-3
 # Minimum fraction of the rows that have a value of a category with an indicator.
 _MIN_SHARE = 0.05
 _EM_STEPS = 8
+# Approximate maximum size of the arrays for the rows of a block in `_missing_blocks`.
+_BLOCK_NUMBERS = 1 << 18
 
 
 class Predictors(NamedTuple):
@@ -34,13 +35,47 @@ class Predictors(NamedTuple):
         of missing terms, and of the residuals of missing columns, are 0.
     deviation : ndarray of shape (d,)
         Standard deviation of the residuals of each column.
-    inverse : ndarray of shape (f, f)
-        Inverse matrix of the mean products of terms.
     """
 
     weights: np.ndarray
     deviation: np.ndarray
-    inverse: np.ndarray
+
+
+class MissingBlock(NamedTuple):
+    """Rows with the same number m of missing terms.
+
+    Attributes
+    ----------
+    rows : int ndarray of shape (r,)
+    sets : int ndarray of shape (r,)
+        Index of the set of missing terms of each row.
+    terms : int ndarray of shape (s, m)
+        Missing terms of each of s sets, in increasing order. The index of the first term of a
+        column is 0.
+    """
+
+    rows: np.ndarray
+    sets: np.ndarray
+    terms: np.ndarray
+
+    @property
+    def places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Index of the missing terms (r, m) in an array of shape (n, q)."""
+        return self.rows[:, None], self.terms[self.sets]
+
+    def conditional(self, inverse: np.ndarray) -> np.ndarray:
+        """Return the covariances (s, m, m) of the missing terms of a row, given its other terms.
+
+        `inverse` (q, q) is the inverse of the matrix of moments, for the q terms of columns.
+        """
+        return np.linalg.inv(inverse[self.terms[:, :, None], self.terms[:, None, :]])
+
+    def predictions(self, products: np.ndarray, conditional: np.ndarray) -> np.ndarray:
+        """Return predictions (r, m) of the missing terms from the other terms.
+
+        `products` (n, q) are those of rows, whose missing terms are 0, and the inverse.
+        """
+        return -(products[self.places][:, None, :] @ conditional[self.sets])[:, 0]
 
 
 class Regressions:
@@ -73,13 +108,14 @@ class Regressions:
         fitted = rng.permutation(used)[:_MAX_FITTED]
         most = len(fitted) // (2 * _ROWS_PER_TERM) - 1
         self.squares = 2 * d <= most
+        self._n_columns = d
         #: Pairs (category, value) with an indicator.
         self.indicators = _frequent_values(codes[fitted], most - 2 * d)
         terms = self._terms(standard[fitted], codes[fitted])
-        self.moments = _moments(terms, self._observed(standard[fitted]))
+        self.moments = _moments(terms, self._of_terms(np.isnan(standard[fitted])))
         self._inverse = np.linalg.inv(self.moments + _PENALTY * np.eye(len(self.moments)))
         #: Regressions for complete rows, and the standard deviations of their residuals.
-        self._complete = self._solve(np.ones(terms.shape[1], dtype=bool))
+        self._complete = self._solve(np.zeros(d, dtype=bool))
         self.deviation = self._complete.deviation
         #: Residuals (n, d); those of the fitted rows are leave-one-out residuals.
         self.fitted_residuals = self.residuals(standard, codes)
@@ -95,10 +131,16 @@ class Regressions:
     def residuals(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return the residuals (m, d) of m rows; NaN for missing values."""
         terms, residuals = self._terms(standard, codes), np.empty_like(standard)
-        for rows, predictors in self._predictors(standard):
-            # The result for a row of `project` does not depend on the other rows.
-            residuals[rows] = project(terms[rows], np.ascontiguousarray(predictors.weights.T)).T
-            residuals[rows] *= self.deviation / predictors.deviation
+        missing = self._of_terms(np.isnan(standard))
+        partial = np.flatnonzero(missing.any(axis=1))
+        # The result for a row of `project` does not depend on the other rows.
+        if len(partial) < len(terms):
+            residuals[:] = project(terms, np.ascontiguousarray(self._complete.weights.T)).T
+        if len(partial):
+            inverse = np.ascontiguousarray(self._inverse[1 : 1 + missing.shape[1]])
+            products = project(terms[partial], inverse).T
+            found, variances = self._residuals(*self._restricted(products, missing[partial])[1:])
+            residuals[partial] = found * (self.deviation / np.sqrt(variances))
         residuals[np.isnan(standard)] = np.nan
         return residuals
 
@@ -107,26 +149,29 @@ class Regressions:
     ) -> np.ndarray:
         """Return whether a residual of each row may be below `low` or above `high`, both (d,).
 
-        Residuals are computed in single precision. The result is also True for rows whose residuals
-        are inside, but not farther from a bound than the maximum rounding error.
+        Residuals of complete rows are computed in single precision. The result is also True for
+        rows whose residuals are inside, but not farther from a bound than the maximum rounding
+        error.
         """
-        terms = self._terms_by_column(standard, codes, np.float32)
+        partial = np.flatnonzero(np.isnan(standard).any(axis=1))
         result = np.zeros(len(standard), dtype=bool)
-        for rows, predictors in self._predictors(standard):
-            weights = predictors.weights * (self.deviation / predictors.deviation)
+        if len(partial) < len(standard):
+            terms = self._terms_by_column(standard, codes, np.float32)
+            weights = self._complete.weights
             # Terms are at most _FAR in absolute value. The factor 4 covers all roundings.
             error = np.finfo(np.float32).eps * (
                 4 * len(weights) * _FAR * np.abs(weights).sum(axis=0)
                 + np.where(np.isfinite(low), np.abs(low), 0.0)
                 + np.where(np.isfinite(high), np.abs(high), 0.0)
             )
-            own = terms[:, rows]
-            found = np.zeros(own.shape[1], dtype=bool)
             ends = (low + error).astype(np.float32), (high - error).astype(np.float32)
-            for column, least, most in zip(weights.T.astype(np.float32) @ own, *ends, strict=True):
-                found |= column < least
-                found |= column > most
-            result[rows] = found
+            products = weights.T.astype(np.float32) @ terms
+            for column, least, most in zip(products, *ends, strict=True):
+                result |= column < least
+                result |= column > most
+        if len(partial):
+            residuals = self.residuals(standard[partial], codes[partial])
+            result[partial] = ((residuals < low) | (residuals > high)).any(axis=1)
         return result
 
     def contributions(self, row: np.ndarray, codes: np.ndarray, j: int) -> np.ndarray:
@@ -136,7 +181,7 @@ class Regressions:
         """
         d = len(row)
         terms = self._terms(row[None], codes[None])[0]
-        ((_, predictors),) = self._predictors(row[None])
+        predictors = self._solve(np.isnan(row))
         parts = -terms * predictors.weights[:, j]
         result = np.zeros(d + len(codes))
         result[:d] = parts[1 : 1 + d]
@@ -151,8 +196,7 @@ class Regressions:
 
     def scale(self, row: np.ndarray) -> np.ndarray:
         """Return the factors (d,) of the residuals of rows with the same missing values."""
-        ((_, predictors),) = self._predictors(row[None])
-        return self.deviation / predictors.deviation
+        return self.deviation / self._solve(np.isnan(row)).deviation
 
     def _leverage(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return n times the leverage (n, d) of n fitted rows in the regression of each column.
@@ -161,62 +205,92 @@ class Regressions:
         the regression on all terms except those of a column is t' P t less u_B' inv(P_BB) u_B,
         where B are the terms of the column.
         """
-        terms, leverage = self._terms(standard, codes), np.empty_like(standard)
-        d = standard.shape[1]
-        for rows, predictors in self._predictors(standard):
-            u = terms[rows] @ predictors.inverse
-            first, diagonal = u[:, 1 : 1 + d], np.diagonal(predictors.inverse)
-            a = diagonal[1 : 1 + d]
-            if self.squares:
-                second, c = u[:, 1 + d : 1 + 2 * d], diagonal[1 + d : 1 + 2 * d]
-                b = np.diagonal(predictors.inverse[1 : 1 + d, 1 + d : 1 + 2 * d])
-                part = c * first**2 - 2 * b * first * second + a * second**2
-                part /= a * c - b * b
-            else:
-                part = first**2 / a
-            leverage[rows] = (u * terms[rows]).sum(axis=1, keepdims=True) - part
-        return leverage
+        terms, missing = self._terms(standard, codes), self._of_terms(np.isnan(standard))
+        u = terms @ self._inverse
+        products = u[:, 1 : 1 + missing.shape[1]]
+        predictions, restricted, entries = self._restricted(products, missing)
+        total = (u * terms).sum(axis=1) + (products * predictions).sum(axis=1)
+        (first, second), (a, b, c) = self._halves(restricted), entries
+        part = (c * first**2 - 2 * b * first * second + a * second**2) / (a * c - b * b)
+        return total[:, None] - part
 
-    def _predictors(self, standard: np.ndarray) -> Iterator[tuple[np.ndarray | slice, Predictors]]:
-        """Yield the regressions for each set of observed columns, with the indices of its rows.
+    def _restricted(
+        self, products: np.ndarray, missing: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Restrict the inverse matrix of moments to the terms that each of m rows has.
 
-        The first are the regressions for complete rows, if there are any, with all rows. Later
-        results replace those of the rows that are not complete.
+        Rows are processed together, because a table may have as many sets of missing terms as rows.
+
+        Parameters
+        ----------
+        products : ndarray of shape (m, q)
+            Products of the terms of rows and the whole inverse, for the q terms of columns.
+        missing : bool ndarray of shape (m, q)
+
+        Returns
+        -------
+        predictions : ndarray of shape (m, q)
+            Predictions of missing terms from the other terms; 0 for other terms.
+        products : ndarray of shape (m, q)
+            Products of the terms of rows and the restricted inverses.
+        entries : ndarray of shape (3, m, d)
+            Entries of the restricted inverses, see `_entries`.
         """
-        missing = np.zeros(len(standard), dtype=bool)
-        for column in standard.T:
-            missing |= np.isnan(column)
-        if not missing.all():
-            yield slice(None), self._complete
-        incomplete = np.flatnonzero(missing)
-        if not len(incomplete):
-            return
-        for pattern, rows in _patterns(self._observed(standard[incomplete])):
-            yield incomplete[rows], self._solve(pattern)
+        d, q = self._n_columns, missing.shape[1]
+        inverse = np.ascontiguousarray(self._inverse[1 : 1 + q, 1 : 1 + q])
+        entries = np.repeat(self._entries(inverse)[:, None], len(missing), axis=1)
+        predictions = np.zeros(missing.shape)
+        for block in _missing_blocks(missing):
+            conditional, rows = block.conditional(inverse), inverse[block.terms]
+            predictions[block.places] = block.predictions(products, conditional)
+            weighted = conditional @ rows
+            diagonal = (rows * weighted).sum(axis=1)[block.sets]
+            entries[0, block.rows] -= diagonal[:, :d]
+            if self.squares:
+                both = (rows[:, :, :d] * weighted[:, :, d:]).sum(axis=1)
+                entries[1, block.rows] -= both[block.sets]
+                entries[2, block.rows] -= diagonal[:, d:]
+        entries[:, missing[:, :d]] = np.array([[1.0], [0.0], [1.0]])
+        return predictions, products + project(predictions, inverse).T, entries
 
-    def _solve(self, observed: np.ndarray) -> Predictors:
-        """Return the regressions of each column for one set `observed` (f,) of observed terms.
+    def _halves(self, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Split the last axis (q) into linear terms and squares; 0 without squares."""
+        first, second = np.split(products, [self._n_columns], axis=-1)
+        return first, second if self.squares else np.zeros_like(first)
+
+    def _entries(self, inverse: np.ndarray) -> np.ndarray:
+        """Return the entries (3, d) of an inverse (q, q) for the terms of each column.
+
+        They are the diagonal entry of the linear term, the entry of both terms, and the diagonal
+        entry of the square. Without squares, the last two are 0 and 1.
+        """
+        a, c = self._halves(np.diagonal(inverse))
+        b = np.diagonal(inverse, self._n_columns) if self.squares else np.zeros_like(a)
+        return np.stack([a, b, c if self.squares else np.ones_like(a)])
+
+    def _solve(self, missing: np.ndarray) -> Predictors:
+        """Return the regressions of each column for one set `missing` (d,) of missing columns.
 
         Let P be the inverse matrix of moments. The residuals of the terms of a column, given all
         other terms, are the rows of these terms in P, multiplied by the inverse of their block of
         P. The block has one row, or two rows with squares.
         """
-        f = len(self.moments)
-        d = (f - 1 - len(self.indicators)) // (2 if self.squares else 1)
+        of_terms = self._of_terms(missing)
+        numeric = slice(1, 1 + len(of_terms))
+        observed = np.ones(len(self._inverse), dtype=bool)
+        observed[numeric] = ~of_terms
         inverse = _restricted_inverse(self._inverse, observed)
-        diagonal = np.diagonal(inverse)
-        linear, a = inverse[:, 1 : 1 + d], diagonal[1 : 1 + d]
-        if self.squares:
-            square = slice(1 + d, 1 + 2 * d)
-            c = diagonal[square]
-            b = np.diagonal(inverse[1 : 1 + d, square])
-            determinant = a * c - b * b
-            weights = (c * linear - b * inverse[:, square]) / determinant
-            variances = c / determinant
-        else:
-            weights, variances = linear / a, 1 / a
-        weights = np.where(observed[1 : 1 + d], weights, 0.0)
-        return Predictors(weights, np.sqrt(variances), inverse)
+        entries = self._entries(inverse[numeric, numeric])
+        weights, variances = self._residuals(inverse[:, numeric], entries)
+        return Predictors(np.where(missing, 0.0, weights), np.sqrt(variances))
+
+    def _residuals(
+        self, products: np.ndarray, entries: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return residuals (m, d) or their weights, and variances, from products (m, q)."""
+        (first, second), (a, b, c) = self._halves(products), entries
+        determinant = a * c - b * b
+        return (c * first - b * second) / determinant, c / determinant
 
     def _terms(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return the terms (m, f) of m rows; 0 for missing values."""
@@ -240,18 +314,13 @@ class Regressions:
             terms[row] = codes[:, category] == value
         return terms
 
-    def _observed(self, standard: np.ndarray) -> np.ndarray:
-        """Return which terms (m, f) are known: all except those of missing numbers.
+    def _of_terms(self, missing: np.ndarray) -> np.ndarray:
+        """Return which terms (..., q) of columns are missing; `missing` (..., d) are columns.
 
         Indicators are always known. They are all 0 if a category is missing, as for its most
         frequent value, so that both have the same predictions.
         """
-        present = ~np.isnan(standard)
-        parts = [np.ones((len(standard), 1), dtype=bool), present]
-        if self.squares:
-            parts.append(present)
-        parts.append(np.ones((len(standard), len(self.indicators)), dtype=bool))
-        return np.hstack(parts)
+        return np.concatenate([missing, missing], axis=-1) if self.squares else missing
 
 
 def _frequent_values(codes: np.ndarray, most: int) -> list[tuple[int, int]]:
@@ -273,41 +342,70 @@ def _frequent_values(codes: np.ndarray, most: int) -> list[tuple[int, int]]:
     return [(category, value) for _, category, value in sorted(found)[: max(most, 0)]]
 
 
-def _moments(terms: np.ndarray, observed: np.ndarray) -> np.ndarray:
-    """Return the means (f, f) of the products of terms (n, f), by the EM algorithm."""
+def _moments(terms: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Return the means (f, f) of the products of terms (n, f), by the EM algorithm.
+
+    `missing` (n, q) are the missing ones among the terms 1 to q.
+    """
     n, f = terms.shape
-    if observed.all():
+    if not missing.any():
         return terms.T @ terms / n
-    counts = np.maximum(observed.sum(axis=0), 1)
+    numeric = np.arange(1, 1 + missing.shape[1])
+    known = np.delete(np.arange(f), numeric)
+    others, own = np.ix_(known, numeric), np.ix_(numeric, numeric)
+    counts = np.full(f, n)
+    counts[numeric] = np.maximum((~missing).sum(axis=0), 1)
     moments = np.diag((terms**2).sum(axis=0) / counts)
     moments[0] = moments[:, 0] = terms.sum(axis=0) / counts
-    for _ in range(_EM_STEPS):
-        filled, extra = terms.copy(), np.zeros((f, f))
-        inverse = np.linalg.inv(moments + _PENALTY * np.eye(f))
-        for present, part in _patterns(observed):
-            missing = ~present
-            if missing.any():
-                # The inverse of the block of missing terms is their conditional covariance, given
-                # the other terms.
-                rest = np.linalg.inv(inverse[np.ix_(missing, missing)])
-                known = -inverse[np.ix_(present, missing)] @ rest
-                filled[np.ix_(part, missing)] = terms[np.ix_(part, present)] @ known
-                extra[np.ix_(missing, missing)] += len(part) * (rest - _PENALTY * np.eye(len(rest)))
-        moments = (filled.T @ filled + extra) / n
+    x, k = terms[:, numeric], terms[:, known]
+    ridge = _PENALTY * np.eye(f)
+    of_known = k.T @ k / n
+    blocks = _missing_blocks(missing)
+    for step in range(_EM_STEPS):
+        # The moments of known terms are constant from the second step on.
+        if step < 2:
+            inverse_known = np.linalg.inv((moments + ridge)[np.ix_(known, known)])
+        weights = inverse_known @ moments[others]
+        inverse = np.linalg.inv((moments + ridge)[own] - moments[others].T @ weights)
+        products = (x - k @ weights) @ inverse
+        filled, extra = x.copy(), np.zeros(inverse.shape)
+        for block in blocks:
+            # The inverse of the block of missing terms is their conditional covariance, given the
+            # other terms.
+            conditional = block.conditional(inverse)
+            filled[block.places] = block.predictions(products, conditional)
+            conditional -= ridge[: block.terms.shape[1], : block.terms.shape[1]]
+            conditional *= np.bincount(block.sets)[:, None, None]
+            np.add.at(extra, (block.terms[:, :, None], block.terms[:, None, :]), conditional)
+        moments[np.ix_(known, known)] = of_known
+        moments[others] = k.T @ filled / n
+        moments[np.ix_(numeric, known)] = moments[others].T
+        moments[own] = (filled.T @ filled + extra) / n
     return moments
 
 
-def _patterns(observed: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield each distinct row (f,) of `observed` with the indices of the rows that are equal."""
-    if observed.all():
-        yield observed[0], np.arange(len(observed))
-        return
-    packed = np.packbits(observed, axis=1)
+def _missing_blocks(missing: np.ndarray) -> list[MissingBlock]:
+    """Return the rows of `missing` (n, q) with missing terms, in blocks of bounded size."""
+    partial = np.flatnonzero(missing.any(axis=1))
+    if not len(partial):
+        return []
+    missing = missing[partial]
+    packed = np.packbits(missing, axis=1)
     keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}")[:, 0]
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(inverse, kind="stable")
-    rows = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
-    yield from zip(observed[first], rows, strict=True)
+    _, first, sets = np.unique(keys, return_index=True, return_inverse=True)
+    size = missing.sum(axis=1)
+    order = np.lexsort((sets, size))
+    blocks, start = [], 0
+    while start < len(order):
+        m = int(size[order[start]])
+        # At least m rows, so that a set in several blocks does not cost more than its rows.
+        stop = start + max(m, _BLOCK_NUMBERS // (m * missing.shape[1]))
+        rows = order[start : min(stop, int(np.searchsorted(size[order], m, "right")))]
+        distinct, own = np.unique(sets[rows], return_inverse=True)
+        terms = np.nonzero(missing[first[distinct]])[1].reshape(-1, m)
+        blocks.append(MissingBlock(partial[rows], own, terms))
+        start += len(rows)
+    return blocks
 
 
 def _restricted_inverse(inverse: np.ndarray, observed: np.ndarray) -> np.ndarray:

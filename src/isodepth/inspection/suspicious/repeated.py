@@ -248,9 +248,11 @@ def one_sided_values(samples: TwoSamples) -> tuple[OneSidedValue, ...]:
     """Return the values of categories that occur in only one sample, most frequent first."""
     values = []
     for column, both in samples.categories.items():
-        counts = [Counter(value for value in part if value is not None) for part in both]
+        counts = [Counter(part) for part in both]
         for side, sample in enumerate("XY"):
             for value in counts[side].keys() - counts[1 - side].keys():
+                if value is None:
+                    continue
                 count, row = counts[side][value], both[side].index(value)
                 before = np.arange(count)
                 size, total = samples.n_rows[side], sum(samples.n_rows)

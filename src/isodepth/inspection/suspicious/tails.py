@@ -12,6 +12,8 @@ import numpy as np
 EXPECTED_SHARE = 0.005
 # Margin for rounding in double precision, relative to the numbers that are compared.
 _ROUNDING = 1e-12
+# Approximate maximum number of values that are sorted at a time.
+_BLOCK_NUMBERS = 1 << 20
 # Minimum number of values of a column from which its tails are extrapolated. Columns with fewer
 # values are not scored.
 _MIN_VALUES = 5
@@ -67,9 +69,22 @@ def quantiles(values: np.ndarray, levels: tuple[float, ...]) -> np.ndarray:
     missing = np.isnan(values)
     if not missing.any():
         return np.quantile(values, levels, axis=0)
-    empty = missing.all(axis=0)
-    result = np.zeros((len(levels), values.shape[1]))
-    result[:, ~empty] = np.nanquantile(values[:, ~empty], levels, axis=0)
+    n, k = values.shape
+    result = np.zeros((len(levels), k))
+    size = max(1, _BLOCK_NUMBERS // n)
+    for start in range(0, k, size):
+        block = slice(start, start + size)
+        ordered = np.sort(values[:, block].T, axis=1)  # missing values are last
+        count = n - missing[:, block].sum(axis=0)
+        position = np.array(levels)[:, None] * np.maximum(count - 1, 0)
+        low = np.floor(position).astype(np.int64)
+        high = np.minimum(low + 1, np.maximum(count - 1, 0))
+        rows, fraction = np.arange(len(ordered)), position - low
+        first, second = ordered[rows, low], ordered[rows, high]
+        step = second - first
+        # As in NumPy, the nearer value is the start of the interpolation.
+        mixed = np.where(fraction < 0.5, first + step * fraction, second - step * (1 - fraction))
+        result[:, block] = np.where(count > 0, mixed, 0.0)
     return result
 
 
