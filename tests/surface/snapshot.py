@@ -19,6 +19,7 @@ import click
 import numpy as np
 
 FILE = Path(__file__).with_name("surface.json")
+SCHEMA = Path(__file__).parents[2] / "docs" / "schema" / "isodepth-1.json"
 #: Modules with public names of their own.
 MODULES = (
     "isodepth",
@@ -54,12 +55,14 @@ def _module(module: ModuleType) -> Iterator[tuple[str, str]]:
 
 
 def _signature(function: Any) -> str:
+    """Return the arguments with their kinds and annotations, such as "(X: Any, *, p: float = 2)"."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        signature = inspect.signature(function)
     except (TypeError, ValueError):  # a class of C, such as an error
         return "class"
-    bare = [each.replace(annotation=each.empty) for each in parameters]
-    return f"({', '.join(map(str, bare))})"
+    # Constructors of data classes have other return annotations in other versions of Python.
+    kept = inspect.Signature.empty if inspect.isclass(function) else signature.return_annotation
+    return str(signature.replace(return_annotation=kept))
 
 
 def _attributes(name: str, kind: type) -> Iterator[tuple[str, str]]:
@@ -87,7 +90,11 @@ def _commands() -> Iterator[tuple[str, str]]:
             # Click has a sentinel for options without a default, which depends on its version.
             known = isinstance(option.default, str | int | float | tuple)
             default = option.default if known else None
-            yield f"{path} {'/'.join(option.opts)}", f"{option.type.name}, default {default}"
+            choices = (
+                f" {list(option.type.choices)}" if isinstance(option.type, click.Choice) else ""
+            )
+            kind = f"{option.type.name}{choices}, default {default}"
+            yield f"{path} {'/'.join(option.opts)}", kind
         if isinstance(command, click.Group):
             for name, each in command.commands.items():
                 yield from visit(f"{path} {name}", each)
@@ -116,6 +123,10 @@ def _json() -> Iterator[tuple[str, str]]:
     }
     for name, result in results.items():
         yield from ((f"JSON of {name}: {key}", "key") for key in result.to_dict())
+    for name, part in json.loads(SCHEMA.read_text("utf-8"))["$defs"].items():
+        for key, value in part.get("properties", {}).items():
+            allowed = {k: v for k, v in value.items() if k != "description"}
+            yield f"JSON schema of {name}: {key}", json.dumps(allowed, sort_keys=True)
 
 
 def changed_names(old: dict[str, str], new: dict[str, str]) -> list[str]:
