@@ -55,7 +55,7 @@ def _module(module: ModuleType) -> Iterator[tuple[str, str]]:
 
 
 def _signature(function: Any) -> str:
-    """Return the arguments with their kinds and annotations, such as "(X: Any, *, p: float = 2)"."""
+    """Return the arguments with kinds, annotations and defaults, as `inspect.signature`."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # a class of C, such as an error
