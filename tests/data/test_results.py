@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 
@@ -18,6 +19,7 @@ from isodepth.text import Scores
 EVIL = "<script>alert(1)</script>"
 
 
+@functools.cache
 def all_results() -> dict[str, ResultMixin]:
     rng = np.random.default_rng(0)
     names = (EVIL, 'b"&')
@@ -48,12 +50,19 @@ def all_results() -> dict[str, ResultMixin]:
     }
 
 
-RESULTS = all_results()
+NAMES = (
+    "Comparison", "LargestGap", "SuspiciousRows", "TwoSampleResult", "Monitor", "Verdict",
+    "DistanceMatrix", "infinite", "Scores",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RESULTS)
+def test_every_result_has_a_name() -> None:
+    assert tuple(all_results()) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_json_is_the_dictionary(name: str) -> None:
-    result = RESULTS[name]
+    result = all_results()[name]
 
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is not JSON")
@@ -63,11 +72,11 @@ def test_json_is_the_dictionary(name: str) -> None:
     assert json.loads(result.to_json(indent=1)) == result.to_dict()
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_frames_hold_the_rows(name: str, backend: str) -> None:
     pytest.importorskip(backend)
-    result = RESULTS[name]
+    result = all_results()[name]
     frame = result.to_frame(backend)
     rows = result._rows()
     count = frame.num_rows if backend == "pyarrow" else len(frame)
@@ -77,7 +86,7 @@ def test_frames_hold_the_rows(name: str, backend: str) -> None:
 
 
 def test_dictionaries_and_rows() -> None:
-    comparison = RESULTS["Comparison"]
+    comparison = all_results()["Comparison"]
     found = comparison.to_dict()
     assert found["distance"] == comparison.distance
     assert found["n_rows"] == [40, 29]
@@ -90,16 +99,16 @@ def test_dictionaries_and_rows() -> None:
     rows = comparison._rows()
     tested = {column.column: column.pvalue for column in comparison.test.column_tests}
     assert rows["pvalue"] == [tested[name] for name in rows["column"]]
-    assert RESULTS["Scores"].to_dict()["scores"] == [0.5, None]
-    assert RESULTS["Scores"] == [0.5, RESULTS["Scores"][1]]
+    assert all_results()["Scores"].to_dict()["scores"] == [0.5, None]
+    assert all_results()["Scores"] == [0.5, all_results()["Scores"][1]]
     assert np.mean(Scores([1.0, 3.0])) == 2.0
-    assert RESULTS["Verdict"].to_dict()["pvalue"] == RESULTS["Verdict"].pvalue
-    assert RESULTS["Monitor"]._rows()["batch"] == [1]
+    assert all_results()["Verdict"].to_dict()["pvalue"] == all_results()["Verdict"].pvalue
+    assert all_results()["Monitor"]._rows()["batch"] == [1]
 
 
 def test_unknown_backends_are_refused() -> None:
     with pytest.raises(InvalidOptionError, match="'pandas', 'polars', 'pyarrow'"):
-        RESULTS["Verdict"].to_frame("excel")
+        all_results()["Verdict"].to_frame("excel")
 
 
 def test_plain_values() -> None:
@@ -119,7 +128,7 @@ def test_markup() -> None:
 
 
 def test_matrix_is_an_array_to_numpy() -> None:
-    matrix = RESULTS["DistanceMatrix"]
+    matrix = all_results()["DistanceMatrix"]
     np.testing.assert_array_equal(np.asarray(matrix), matrix.values)
     assert np.asarray(matrix, dtype=np.float32).dtype == np.float32
     assert len(matrix) == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from fractions import Fraction
@@ -148,14 +149,21 @@ def test_levels_over_all_splits_with_the_worst_row(seed: int) -> None:
     rows = (rng.random((n + m, 3)) < share).astype(np.int64)
     smallest, bounds, clean = [], [], []
     vectors = np.array(list(itertools.product((0, 1), repeat=3)))
+    # Many splits and changes have the same counts.
+    smallest_log = functools.cache(
+        lambda a, b, *sizes: log_adjusted_pvalues(np.array(a), n, np.array(b), *sizes).min()
+    )
+    bound = functools.cache(
+        lambda a, b, level: least_changed(np.array(a), n, np.array(b), m, level)
+    )
     for chosen in itertools.combinations(range(n + m), m):
         b = rows[list(chosen)].sum(axis=0)
         a = rows.sum(axis=0) - b
-        clean.append(log_adjusted_pvalues(a, n, b, m).min())
-        smallest.append(min(log_adjusted_pvalues(a, n, b + v, m + 1, 1).min() for v in vectors))
-        changed = [b - rows[i] + v for i in chosen for v in vectors]
-        bounds.append([max(least_changed(a, n, c, m, level) for c in changed)
-                       for level in (0.3, 0.8)])  # fmt: skip
+        reference = tuple(a)
+        clean.append(smallest_log(reference, tuple(b), m))
+        smallest.append(min(smallest_log(reference, tuple(b + v), m + 1, 1) for v in vectors))
+        changed = {tuple(b - rows[i] + v) for i in chosen for v in vectors}
+        bounds.append([max(bound(reference, c, level) for c in changed) for level in (0.3, 0.8)])
     for logs in (np.array(clean), np.array(smallest)):
         for value in np.unique(logs[logs < 0]):
             assert np.mean(logs <= value + 1e-9) <= math.exp(value) + 1e-9
