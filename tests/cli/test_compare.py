@@ -363,9 +363,7 @@ def test_messages_of_a_test_advise_options_of_the_command(files: list[str]) -> N
     assert "compare the column as a category (--category u), or leave it out (--drop u)" in said
 
 
-def test_tables_without_complete_rows_are_tested_without_a_distance(
-    tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_tables_without_complete_rows_are_tested_without_a_distance(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     folders = []
     for name, shift in (("june", 0.0), ("july", 1.5)):
@@ -386,7 +384,6 @@ def test_tables_without_complete_rows_are_tested_without_a_distance(
         assert page.exists()
         page.unlink()
         assert "; or use isodepth test, which does not need" in refusal("compare", *inputs)
-        request.getfixturevalue("without_pictures")  # those of the folders are the same
 
 
 @pytest.mark.parametrize("command", ["compare", "test"])

@@ -118,7 +118,7 @@ def test_more_than_2000_columns_are_not_whitened(monkeypatch) -> None:
     assert plain.to_dict() != whitened.to_dict()
 
 
-def test_results_have_typical_rows_and_the_report_shows_them(monkeypatch, request) -> None:
+def test_results_have_typical_rows_and_the_report_shows_them(monkeypatch) -> None:
     pytest.importorskip("matplotlib")
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(80, 51)), rng.normal(size=(70, 51))
@@ -148,7 +148,6 @@ def test_results_have_typical_rows_and_the_report_shows_them(monkeypatch, reques
     assert "typical_rows() lists" in repr(untested)
     assert "column " not in repr(untested)
     assert rows._texts()[1][1:] in untested._repr_html_()
-    request.getfixturevalue("without_pictures")
     monkeypatch.setattr("isodepth.report.comparison._MAX_SCORES", 149)
     page = html_report(untested)
     assert f">{listed}<" in page
