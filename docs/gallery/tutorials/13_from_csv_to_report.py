@@ -31,7 +31,7 @@ print(file.read_text()[:250])
 
 main(
     ["report", str(file), "--by", "progress", "--category", "sex",
-     "--permutations", "199", "-o", str(file.with_suffix(".html"))]
+     "--n-permutations", "199", "-o", str(file.with_suffix(".html"))]
 )  # fmt: skip
 
 # %%

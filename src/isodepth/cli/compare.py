@@ -122,16 +122,16 @@ def compare(
 
     X and Y are tables with one observation per row, or folders of such tables. Columns are matched
     by name. Prints the distance, the columns that contribute most, and suspicious rows. The
-    distance uses numeric columns; the test (--permutations) also compares categories. If X or Y is
-    a folder or a file above 256 MB, both are read in chunks, and the test uses random rows.
+    distance uses numeric columns; the test (--n-permutations) also compares categories. If X or Y
+    is a folder or a file above 256 MB, both are read in chunks, and the test uses random rows.
 
     \b
     Examples:
       isodepth compare june.csv july.csv
-      isodepth compare june.csv july.csv --permutations 199
+      isodepth compare june.csv july.csv --n-permutations 199
       isodepth compare june.csv july.csv --columns temp,dewp
       isodepth compare raw.csv july.csv --drop-text --json
-      isodepth compare june.csv july.csv --permutations 99 -o report.html
+      isodepth compare june.csv july.csv --n-permutations 99 -o report.html
       cat june.csv | isodepth compare - july.csv
     """
     cli.check_page(page)
@@ -247,7 +247,7 @@ def test(
 
     Runs a permutation test of the hypothesis that the rows of both tables come from the same
     distribution. Of folders and of files above 256 MB, random rows are tested. Prints whether the
-    tables differ, the changes, and suspicious rows. `compare --permutations 999` also prints the
+    tables differ, the changes, and suspicious rows. `compare --n-permutations 999` also prints the
     distance.
 
     With --max-changed or --alpha, exit code 1 means that the tables exceed one of these thresholds:
@@ -257,10 +257,10 @@ def test(
     \b
     Examples:
       isodepth test june.csv july.csv
-      isodepth test june.csv july.csv --permutations 199 --tolerance 0.05
+      isodepth test june.csv july.csv --n-permutations 199 --tolerance 0.05
       isodepth test june.csv july.csv --blocks day --json
       isodepth test june.csv july.csv --max-changed 5%
-      isodepth test june.csv july.csv --permutations 99 -o report.html
+      isodepth test june.csv july.csv --n-permutations 99 -o report.html
     """
     cli.check_page(page)
     if max_changed is not None and test["blocks"] is not None:

@@ -1,6 +1,6 @@
 """Options that several commands share; a flag has the same meaning in all commands.
 
-Flags are passed to the library as keyword arguments: `--directions` is passed as `n_directions`.
+Flags are passed to the library as keyword arguments: `--nan-policy` is passed as `nan_policy`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "eps": ("--eps", float, "Share of the outermost rows that is ignored", "0.1"),
     "p": ("--p", float, "Exponent of the mean over levels; may be inf", "2"),
     "q": ("--q", float, "Exponent of the mean over directions; inf for the largest gap", "inf"),
-    "n_directions": ("--directions", int, "Number of directions of projection", "1000"),
+    "n_directions": ("--n-directions", int, "Number of directions of projection", "1000"),
     "levels": ("--levels", _levels, "Number of levels, or exact", "exact"),
     "refine": ("--refine", int, "Steps of ascent from the best directions", "20, 0 for finite q"),
     "random_state": ("--random-state", int, "Seed of the random numbers", "0"),
@@ -189,7 +189,7 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
     option = click.option
     no_test = "" if least else " (0: no test)"
     made = {
-        "n_permutations": option("--permutations", "n_permutations",
+        "n_permutations": option("--n-permutations",
                                  type=click.IntRange(least), default=permutations,
                                  show_default=True, metavar="N",
                                  help=f"Permutations of the two-sample test{no_test}."),
@@ -205,7 +205,7 @@ def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
     for name in ("tolerance", "blocks"):
         if test[name] is not None and not test["n_permutations"]:
             raise InvalidOptionError(
-                f"{name} has no effect without a test; add --permutations 199", option=name
+                f"{name} has no effect without a test; add --n-permutations 199", option=name
             )
     return test
 
@@ -267,7 +267,7 @@ def check_reachable(n_permutations: int, max_changed: float | None, alpha: float
     """
     least = 1 / (1 + n_permutations)
     if alpha is not None and alpha < least:
-        needed = f"add --permutations {math.ceil(1 / alpha) - 1}" if alpha > 0 else "increase it"
+        needed = f"add --n-permutations {math.ceil(1 / alpha) - 1}" if alpha > 0 else "increase it"
         raise InvalidOptionError(
             f"alpha {alpha:g} is below {least:.3g}, the minimum p-value of a test with "
             f"{n_permutations} permutations; {needed}",
@@ -276,7 +276,7 @@ def check_reachable(n_permutations: int, max_changed: float | None, alpha: float
     if max_changed is not None and n_permutations < _FEWEST_FOR_SHARE:
         raise InvalidOptionError(
             f"max_changed needs at least {_FEWEST_FOR_SHARE} permutations, got "
-            f"{n_permutations}; add --permutations 199",
+            f"{n_permutations}; add --n-permutations 199",
             option="max_changed",
         )
 
