@@ -101,7 +101,7 @@ def test_blocks_are_any_labels_and_need_not_be_chosen(files: list[str]) -> None:
 def test_blocks_have_no_share_of_changed_rows(files: list[str]) -> None:
     given = ("test", files[0], files[2], "--n-permutations", 49, *QUICK, "--blocks", "day")
     assert "--max-changed has no guarantee for blocks" in refusal(*given, "--max-changed", "5%")
-    assert run_json(*given, "--alpha", "1", code=1)["changed_share"] is None
+    assert run_json(*given, "--min-pvalue", "1", code=1)["changed_share"] is None
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -151,7 +151,7 @@ def test_a_report_can_be_repeated(files: list[str], blocks: tuple[str, ...]) -> 
         lines = Path(name).read_text().splitlines()
         text = [f"{line},x" for line in lines] + ["7,,1.0,x" if name == files[0] else "107,1,,x"]
         Path(name).write_text("\n".join(["note".join(text[0].rsplit("x", 1)), *text[1:]]))
-    given = [*files[:2], "-o", "r.html", "--drop", "wind", "--drop-text", "--nan-policy", "omit"]
+    given = [*files[:2], "-o", "r.html", "--drop", "wind", "--numeric-only", "--nan-policy", "omit"]
     run("report", *given, *blocks, "--n-permutations", 19, *QUICK)
     page = Path("r.html").read_text("utf-8")
     command, code = map(html.unescape, re.findall(r"<pre><code>(.*?)</code>", page, re.DOTALL)[-2:])
@@ -242,7 +242,7 @@ def test_large_files_are_read_in_chunks(files: list[str], monkeypatch: pytest.Mo
 def test_options_that_chunks_do_not_support(folders: list[str]) -> None:
     assert "--refine has no effect on tables" in refusal("compare", *folders, "--refine", 3)
     for command in ("compare", "test"):
-        for options in (("--blocks", "day"), ("--drop-text",)):
+        for options in (("--blocks", "day"), ("--numeric-only",)):
             message = refusal(command, *folders, "--n-permutations", 19, *options)
             assert f"{options[0]} is not available for folders" in message
         assert "has no column 'no'" in refusal(command, *folders, "--drop", "no")
@@ -319,7 +319,7 @@ def test_numbers_beyond_any_memory_are_refused(files: list[str], command: str) -
     ("arguments", "code"),
     [
         (["--max-changed", "5%"], 1), (["--max-changed", "0.99"], 0), (["--max-changed", "0"], 1),
-        (["--alpha", "5%"], 1), (["--alpha", "0.05", "--tolerance", "30%"], 0), ([], 0),
+        (["--min-pvalue", "5%"], 1), (["--min-pvalue", "0.05", "--tolerance", "30%"], 0), ([], 0),
     ],
 )  # fmt: skip
 def test_thresholds_set_the_exit_code(files: list[str], arguments: list[str], code: int) -> None:
@@ -331,9 +331,12 @@ def test_thresholds_set_the_exit_code(files: list[str], arguments: list[str], co
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--n-permutations", "19", "--alpha", "0.01"], "add --n-permutations 99"),
-        (["--alpha", "0"], "increase it"),
-        (["--n-permutations", "19", "--alpha", "0.01"], "error: --alpha 0.01 is below 0.05"),
+        (["--n-permutations", "19", "--min-pvalue", "0.01"], "add --n-permutations 99"),
+        (["--min-pvalue", "0"], "increase it"),
+        (
+            ["--n-permutations", "19", "--min-pvalue", "0.01"],
+            "error: --min-pvalue 0.01 is below 0.05",
+        ),
         (["--n-permutations", "18", "--max-changed", "5%"], "at least 19 permutations"),
         (["--n-permutations", "18", "--max-changed", "5%"], "error: --max-changed needs"),
         (["--max-changed", "5"], "such as 5%"),

@@ -125,7 +125,7 @@ def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:
     assert "up to 10% contaminated rows; an alarm takes 2 crossings" in text
     assert "group must be one of 'EWR', 'JFK'" in refusal("monitor", "check", "g.npz", "quiet0.csv")
     assert run_json("monitor", "check", "g.npz", "quiet0.csv", "--group", "JFK")["group"] == "JFK"
-    assert "--overwrite" in refusal(*given, "--blocks", "week", "--drop-text")
+    assert "--overwrite" in refusal(*given, "--blocks", "week", "--numeric-only")
     found = run_json(*given, "--blocks", "week", "--columns", ",".join(NAMES), "--overwrite")
     assert found["groups"][0]["blocks"] == 75
     assert found["columns"] == list(NAMES)
@@ -191,9 +191,9 @@ def test_bad_input_changes_nothing(folder: Path, arguments: list[str], message: 
 def test_thresholds_decide_about_the_exit_code(folder: Path) -> None:
     loud = save(Path("loud.csv"), LOUD[0], NAMES)
     for thresholds, code in (
-        (["--max-changed", "5%"], 1), (["--max-changed", "0.9"], 0), (["--batch-alpha", 0.01], 1),
-        (["--max-changed", "90%", "--batch-alpha", 1e-300], 0), ([], 1),
-        (["--max-changed", 0.9, "--batch-alpha", 0.05], 1),
+        (["--max-changed", "5%"], 1), (["--max-changed", "0.9"], 0), (["--min-pvalue", 0.01], 1),
+        (["--max-changed", "90%", "--min-pvalue", 1e-300], 0), ([], 1),
+        (["--max-changed", 0.9, "--min-pvalue", 0.05], 1),
     ):  # fmt: skip
         found = run_json("monitor", "check", "m.npz", loud, "--label", "a", *thresholds, code=code)
         assert found["alarm"]
@@ -204,5 +204,5 @@ def test_thresholds_decide_about_the_exit_code(folder: Path) -> None:
     assert quiet["changed_share"] == 0
     for bad in ("5", "-1%", "a%", "nan"):
         assert "such as 5% or 0.05" in refusal(
-            "monitor", "check", "m.npz", loud, "--batch-alpha", bad
+            "monitor", "check", "m.npz", loud, "--min-pvalue", bad
         )

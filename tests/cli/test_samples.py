@@ -104,7 +104,7 @@ def test_depths_are_written(folder: Path) -> None:
     path = write(Path("raw.csv"), raw)
     rows = [[1, 2], [4, 5], [5, 9], [2, 2]]
     depths = isodepth.ProjectionDepth(n_directions=20, random_state=0).fit(rows).depth_.tolist()
-    run("depth", path, "-o", "deep.csv", "--drop-text", "--nan-policy", "omit", *QUICK)
+    run("depth", path, "-o", "deep.csv", "--numeric-only", "--nan-policy", "omit", *QUICK)
     cells = [repr(depths[0]), "", *map(repr, depths[1:])]
     lines = [f"{row},{cell}" for row, cell in enumerate(cells)]
     assert Path("deep.csv").read_text().splitlines() == ["row,depth", *lines]

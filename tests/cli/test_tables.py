@@ -120,18 +120,18 @@ def test_declared_categories_keep_their_zeros(tmp_path: Path) -> None:
     [
         ("--drop", "origin,when"),
         ("--drop", "origin", "--drop", "when"),
-        ("--drop-text",),
+        ("--numeric-only",),
         ("--columns", "temp,dewp"),
         ("--columns", "temp", "--columns", "dewp"),
     ],
 )
 def test_columns_are_chosen(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     raw = write(tmp_path / "raw.csv", RAW)
-    assert "--drop-text or --drop origin,when" in refusal("pairwise", raw, raw)
+    assert "--numeric-only or --drop origin,when" in refusal("pairwise", raw, raw)
     found = run_json("compare", raw, raw, "--depth", "irw", *QUICK, *arguments)
     assert (found["columns"], found["distance"]) == (["temp", "dewp"], 0)
     assert found["left_out"] == ([] if "--columns" in arguments else ["origin", "when"])
-    assert bool(found["warnings"]) == ("--drop-text" in arguments)
+    assert bool(found["warnings"]) == ("--numeric-only" in arguments)
 
 
 @pytest.mark.parametrize(
@@ -159,18 +159,18 @@ def test_columns_are_matched_by_name(tmp_path: Path, a: Path) -> None:
         assert found["columns"] == list(NAMES)
 
 
-def test_drop_text_leaves_out_a_column_of_all_tables(tmp_path: Path) -> None:
+def test_numeric_only_leaves_out_a_column_of_all_tables(tmp_path: Path) -> None:
     words = write(tmp_path / "words.csv", "a,b,c\n1,2,x\n3,4,7\n5,1,8\n2,7,9\n")
     numbers = write(tmp_path / "numbers.csv", "a,b,c\n1,2,3\n3,4,7\n6,1,8\n2,9,9\n")
     for command in ("pairwise", "compare"):
         for order in ((words, numbers), (numbers, words)):
-            found = run_json(command, *order, "--drop-text", *QUICK)
+            found = run_json(command, *order, "--numeric-only", *QUICK)
             assert found["left_out"] == ["c"]
             note = f"left out of {numbers}: 'c' (not numeric in another table)"
             assert note in found["warnings"]
     alone = write(tmp_path / "alone.csv", "c\n3\n4\n5\n")
     assert "none of its columns is numeric in all tables" in refusal(
-        "pairwise", words, alone, "--drop-text"
+        "pairwise", words, alone, "--numeric-only"
     )
 
 

@@ -84,11 +84,11 @@ def fit(
 @click.argument("batches", nargs=-1, required=True)
 @click.option("--group", metavar="NAME", help="The group that the batches belong to.")
 @click.option("--label", metavar="TEXT", help="Name of the batch; a name is counted only once.")
-@cli.threshold_options("--batch-alpha")
+@cli.threshold_options
 @cli.reading_options(nan_policies=None)
 def check(
     monitor: str, batches: tuple[str, ...], group: str | None, label: str | None,
-    max_changed: float | None, alpha: float | None, reading: cli.ReadingOptions,
+    max_changed: float | None, min_pvalue: float | None, reading: cli.ReadingOptions,
 ) -> Answer:  # fmt: skip
     """Check the next batches; exit code 1 for an alarm.
 
@@ -99,10 +99,9 @@ def check(
     The exit code is 0 without an alarm, 1 with an alarm or a batch beyond all blocks, and 2 if a
     batch cannot be checked.
 
-    With --max-changed or --batch-alpha, exit code 1 means that a batch exceeds one of these
-    thresholds, and an alarm has no influence on the exit code. The share of changed rows is a lower
-    bound with 95% confidence. The level --batch-alpha is that of each batch alone, and --alpha of
-    `isodepth monitor fit` that of all batches together.
+    With --max-changed, exit code 1 means that at least this share of the rows of a batch changed
+    with 95% confidence, and with --min-pvalue, that the p-value of a batch alone is at most this.
+    An alarm then has no influence on the exit code.
 
     \b
     Examples:
@@ -123,11 +122,11 @@ def check(
     if max_changed is not None:
         _refuse_blocks(monitor)  # before a batch is counted
     verdicts = [_check(monitor, batch, group, name, reading) for batch, name in jobs]
-    if max_changed is None and alpha is None:
+    if max_changed is None and min_pvalue is None:
         code = int(any(verdict.alarm or verdict.beyond_blocks for verdict in verdicts))
     else:
         code = int(
-            any(cli.exceeds(v.changed_share, v.pvalue, max_changed, alpha) for v in verdicts)
+            any(cli.exceeds(v.changed_share, v.pvalue, max_changed, min_pvalue) for v in verdicts)
         )
     if len(verdicts) == 1:
         return Answer([str(verdicts[0])], verdicts[0].to_dict(), code)
@@ -140,7 +139,7 @@ def _refuse_blocks(monitor: str) -> None:
     if isodepth.Monitor.load(monitor).to_dict()["groups"][0]["blocks"] is not None:
         raise InvalidOptionError(
             "--max-changed needs a monitor without blocks, because rows of a block depend on each "
-            "other; remove it, or use --batch-alpha"
+            "other; remove it, or use --min-pvalue"
         )
 
 

@@ -118,7 +118,7 @@ class ReadingOptions:
 
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    drop_text: bool = False
+    numeric_only: bool = False
     category: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -163,7 +163,7 @@ def reading_options(
     made = {
         "columns": named("--columns", help="Use only these columns (0, 1, ... without names)."),
         "drop": named("--drop", help="Leave out these columns."),
-        "drop_text": option("--drop-text", is_flag=True, help="Leave out non-numeric columns."),
+        "numeric_only": option("--numeric-only", is_flag=True, help="Use only numeric columns."),
     }  # fmt: skip
     if kinds:
         made["category"] = named("--category", help="Compare these columns as categories.")
@@ -229,49 +229,46 @@ def parse_share(_: click.Context, option: click.Parameter, text: str | None) -> 
     return value
 
 
-def threshold_options(level: str = "--alpha") -> Any:
-    """Return a decorator that adds the options that determine the exit code.
-
-    These are --max-changed, and the significance level `alpha` with the flag `level`.
-    """
-
-    def add(command: Any) -> Any:
-        add_share = click.option(
-            "--max-changed", metavar="SHARE", callback=parse_share,
-            help="Exit code 1 if at least this share of the rows changed, such as 5%.",
-        )  # fmt: skip
-        add_level = click.option(
-            level, "alpha", metavar="LEVEL", callback=parse_share,
-            help="Exit code 1 if the p-value is at most this.",
-        )  # fmt: skip
-        return add_share(add_level(command))
-
-    return add
+def threshold_options(command: Any) -> Any:
+    """Add the options that determine the exit code, --max-changed and --min-pvalue."""
+    add_share = click.option(
+        "--max-changed", metavar="SHARE", callback=parse_share,
+        help="Exit code 1 if at least this share of the rows changed, such as 5%.",
+    )  # fmt: skip
+    add_pvalue = click.option(
+        "--min-pvalue", metavar="P", callback=parse_share,
+        help="Exit code 1 if the p-value is at most this, such as 0.01.",
+    )  # fmt: skip
+    return add_share(add_pvalue(command))
 
 
 def exceeds(
-    changed: float | None, pvalue: float, max_changed: float | None, alpha: float | None
+    changed: float | None, pvalue: float, max_changed: float | None, min_pvalue: float | None
 ) -> bool:
     """Return whether a share of changed rows or a p-value exceeds a threshold that is not None.
 
     A share of 0 and an unknown share, None, do not exceed any threshold.
     """
     changes = bool(changed and max_changed is not None and changed >= max_changed)
-    return changes or (alpha is not None and pvalue <= alpha)
+    return changes or (min_pvalue is not None and pvalue <= min_pvalue)
 
 
-def check_reachable(n_permutations: int, max_changed: float | None, alpha: float | None) -> None:
+def check_reachable(
+    n_permutations: int, max_changed: float | None, min_pvalue: float | None
+) -> None:
     """Raise an error if a permutation test has too few permutations to exceed a threshold.
 
     Otherwise the exit code would be 0 for any two tables.
     """
     least = 1 / (1 + n_permutations)
-    if alpha is not None and alpha < least:
-        needed = f"add --n-permutations {math.ceil(1 / alpha) - 1}" if alpha > 0 else "increase it"
+    if min_pvalue is not None and min_pvalue < least:
+        needed = "increase it"
+        if min_pvalue > 0:
+            needed = f"add --n-permutations {math.ceil(1 / min_pvalue) - 1}"
         raise InvalidOptionError(
-            f"alpha {alpha:g} is below {least:.3g}, the minimum p-value of a test with "
+            f"min_pvalue {min_pvalue:g} is below {least:.3g}, the minimum p-value of a test with "
             f"{n_permutations} permutations; {needed}",
-            option="alpha",
+            option="min_pvalue",
         )
     if max_changed is not None and n_permutations < _FEWEST_FOR_SHARE:
         raise InvalidOptionError(
