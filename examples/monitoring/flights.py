@@ -62,7 +62,7 @@ def main(folder: Path) -> None:
             f"{'ALARM' if verdict.alarm else '':5}  {change}"
         )
     monitor_timeline(monitor).savefig(folder / "monitoring_flights.png", dpi=150)
-    alarms = [v.batch for v in watched(flights, week, patience=2).verdicts if v.alarm]
+    alarms = [v.batch_number for v in watched(flights, week, patience=2).verdicts if v.alarm]
     when = f"alarm at {date(REFERENCE_WEEKS + alarms[0] - 1)}" if alarms else "no alarm"
     print(f"with patience=2: {when}")
     # Rows as units: a DependenceWarning, and an alarm that means no more than "another week".

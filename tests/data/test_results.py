@@ -94,7 +94,7 @@ def test_dictionaries_and_rows() -> None:
     assert RESULTS["Scores"] == [0.5, RESULTS["Scores"][1]]
     assert np.mean(Scores([1.0, 3.0])) == 2.0
     assert RESULTS["Verdict"].to_dict()["pvalue"] == RESULTS["Verdict"].pvalue
-    assert RESULTS["Monitor"]._rows()["batch"] == [1]
+    assert RESULTS["Monitor"]._rows()["batch_number"] == [1]
 
 
 def test_unknown_backends_are_refused() -> None:

@@ -136,7 +136,7 @@ def check(
 
 def _refuse_blocks(monitor: str) -> None:
     """Raise an error if a monitor has blocks, for which the share of changed rows has no bound."""
-    if isodepth.Monitor.load(monitor).to_dict()["groups"][0]["blocks"] is not None:
+    if isodepth.Monitor.load(monitor).to_dict()["groups"][0]["n_blocks"] is not None:
         raise InvalidOptionError(
             "--max-changed needs a monitor without blocks, because rows of a block depend on each "
             "other; remove it, or use --min-pvalue"
@@ -148,7 +148,7 @@ def _check(
 ) -> isodepth.Verdict:
     sources = open_sources([batch])
     for left in reversed(range(_ATTEMPTS)):
-        fitted = isodepth.Monitor.load(monitor, autosave=True)
+        fitted = isodepth.Monitor.load(monitor)
         table = _batch(sources, reading, fitted)
         try:
             return fitted.check(table, group=group, label=label)
@@ -215,7 +215,7 @@ def reset(monitor: str) -> Answer:
     Examples:
       isodepth monitor reset monitor.npz
     """
-    isodepth.Monitor.load(monitor, autosave=True).reset()
+    isodepth.Monitor.load(monitor).reset()
     return Answer(["alarm and windows reset"], document("reset", {"monitor": monitor}))
 
 
@@ -231,9 +231,9 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
     lines += [f"            {line}" for line in column_lines(fitted.kinds)]
     for own in summary["groups"]:
         group = "" if own["group"] is None else f" of group {own['group']}"
-        blocks = "" if own["blocks"] is None else f" in {own['blocks']} blocks"
+        blocks = "" if own["n_blocks"] is None else f" in {own['n_blocks']} blocks"
         rows = f"{own['n_rows']} rows{blocks}{group}"
-        lines.append(f"reference   {rows}, {own['functions']} functions")
+        lines.append(f"reference   {rows}, {own['n_functions']} functions")
     verdicts = fitted.verdicts
     lines.append(f"guarantee   {alarm_promise(summary)}")
     lines.append(f"stream      {monitor_headline(verdicts, fitted.alarm).sentence}")
@@ -247,7 +247,7 @@ def _line(verdict: isodepth.Verdict) -> str:
     change = verdict.changes[0].text if verdict.changes else ""
     label = "" if verdict.label is None else f"  ({verdict.label})"
     return (
-        f"{verdict.batch:5d}  {verdict.n_rows:5d}  {verdict.pvalue:7.2g}  "
+        f"{verdict.batch_number:5d}  {verdict.n_rows:5d}  {verdict.pvalue:7.2g}  "
         f"{verdict.window_pvalue:8.2g}  {verdict.threshold:9.2g}  "
         f"{'ALARM' if verdict.alarm else '':5}  {change}{label}"
     )

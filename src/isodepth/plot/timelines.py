@@ -65,7 +65,7 @@ def monitor_timeline(
     if not verdicts:
         raise InvalidInputError("the monitor has checked no batch yet; check one before drawing")
     if labels is None and any(verdict.label is not None for verdict in verdicts):
-        labels = [verdict.label or verdict.batch for verdict in verdicts]
+        labels = [verdict.label or verdict.batch_number for verdict in verdicts]
     names = None if labels is None else [str(label) for label in labels]
     if names is not None and len(names) != len(verdicts):
         raise InvalidInputError(
@@ -76,7 +76,7 @@ def monitor_timeline(
         figure = style.new_figure(9, 4.2 + 0.22 * len(shown))
     heights = [3.0, max(0.6, 0.3 * len(shown))]
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=heights)
-    at = np.array([verdict.batch for verdict in verdicts])
+    at = np.array([verdict.batch_number for verdict in verdicts])
     _shade(top, at, np.array([verdict.alarm for verdict in verdicts]))
     _draw_pvalues(top, at, verdicts)
     _draw_changes(bottom, at, verdicts, shown)
