@@ -1,4 +1,4 @@
-"""How far two devices may differ in single precision: the bound of `docs/tensors.md`."""
+"""Bound of `docs/tensors.md` on the difference of two devices in single precision."""
 
 from __future__ import annotations
 

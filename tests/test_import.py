@@ -1,4 +1,4 @@
-"""Importing the package: light, silent, and everything it promises is there."""
+"""Importing the package is fast and silent, and all public names exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The links of the built documentation lead somewhere, or `make docs` says which do not."""
+"""The check of links in `make docs` reports all links of the built pages without a target."""
 
 from __future__ import annotations
 

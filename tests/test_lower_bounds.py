@@ -1,4 +1,4 @@
-"""What `make lowest` installs is what pyproject.toml states."""
+"""`make lowest` installs the minimum versions that pyproject.toml states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release needs agrees with itself: one version, one list of Pythons, extras that exist."""
+"""The files of a release agree: the version, the versions of Python, and the extras."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_the_build_tools_of_the_makefile_are_those_of_the_build() -> None:
 
 
 def packages(extra: str) -> set[str]:
-    """The names of all packages that an extra asks for."""
+    """Return the names of all packages that an extra requires."""
     extras = PROJECT["project"]["optional-dependencies"]
     found, queue = set(), [extra]
     while queue:

@@ -1,4 +1,4 @@
-"""Whether the packages and the model that texts need are installed."""
+"""Marks that skip tests if the packages or the model for texts are not installed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import os
 
 import pytest
 
-#: Set by `make test-all`, which installs everything: what is missing fails there.
+#: Set by `make test-all`, which installs everything: a missing package is then a failure.
 _REQUIRED = bool(os.environ.get("ISODEPTH_REQUIRE_EXTRAS"))
 
 
 def needs(*packages: str, how: str = "pip install 'isodepth[text]'") -> pytest.MarkDecorator:
-    """For tests of what comes from other packages: skipped without them."""
+    """Return a mark that skips a test if one of the packages is not installed."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     return pytest.mark.skipif(
         bool(missing) and not _REQUIRED, reason=f"not installed: {', '.join(missing)} ({how})"

@@ -28,7 +28,7 @@ def pages() -> list[Path]:
 PAGES = [page.relative_to(BUILT).as_posix() for page in pages()]
 
 
-# One case that says so where nothing was built.
+# If the pages were not built, one skipped case with the reason.
 NAMES = PAGES or [pytest.param("", marks=pytest.mark.skip(reason="run make docs first"))]
 
 

@@ -1,4 +1,4 @@
-"""The memory that was promised is enough, whatever the size of the data."""
+"""Samples are processed within the documented memory, for any number of rows."""
 
 from __future__ import annotations
 

@@ -100,7 +100,8 @@ def test_a_pilot_brackets_order_statistics_for_one_pass() -> None:
         assert (first.low[0], first.high[0]) == (3600, np.nextafter(6400, np.inf))
         assert [work.share for work in works] == pytest.approx(shares)
         if len(shares) == 2:
-            # The margin of error of a frequency among 2801 * share of the values in the bracket.
+            # The subset has 2801 * share of the 2801 values in the bracket. The new bracket has
+            # the margin of error of a frequency in this subset on both sides.
             width = 2 * margin_of(2801 * first.share) * 2801
             assert works[1].high[0] - works[1].low[0] == pytest.approx(width, rel=0.1)
 

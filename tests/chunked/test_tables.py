@@ -86,7 +86,10 @@ def test_neither_chunks_nor_threads_nor_memory_matter(depth: str) -> None:
 
 
 def test_few_distinct_rows() -> None:
-    """However many rows there are: the depth of a simplex is a tie, which passes do not see."""
+    """A sample with few distinct rows is processed in memory, for any number of rows.
+
+    The depths of the vertices of a simplex are tied, which passes over chunks cannot detect.
+    """
     few = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
     rows = few[np.random.default_rng(0).integers(0, 3, 5000)]
     for depth in ("projection", "halfspace", "ai_irw"):
@@ -163,7 +166,7 @@ def test_sources_that_change_are_refused(change: str) -> None:
 
     def chunks() -> Iterator[np.ndarray]:
         calls[0] += 1
-        # One looks at the first chunk alone, the next is the first pass.
+        # The first call reads only the first chunk, and the second call is the first pass.
         late = calls[0] > 2
         rng = np.random.default_rng(calls[0] if change == "values" else 0)
         for _ in range({"fewer": 2, "more": 4, "endless": 10**9}.get(change, 3) if late else 3):

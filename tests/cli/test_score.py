@@ -28,7 +28,7 @@ def test_scores_of_the_library(folder: Path) -> None:
     given = ("score", "-c", "c", "-r", "r1", "-r", "r2", "--random-state", 3, "--eps", 0.1)
     found = run_json(*given, "--batch-size", 2, "--multi-ref", "min")
     metric = DepthScore(random_state=3, eps=0.1, multi_ref="min", progress=False)
-    # Empty lines of the second file are no references.
+    # An empty line of the second file is not a reference.
     references = [[FIRST[0], SECOND[0]], FIRST[1], FIRST[2]]
     assert found["scores"] == pytest.approx(metric.score(CANDIDATES, references), rel=1e-4)
     assert found["signature"] == metric.signature

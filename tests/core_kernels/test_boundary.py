@@ -24,7 +24,7 @@ SIZES = np.array([1, 4, 4, N])
 MASSES = np.arange(1, N + 1) / N
 BITS = 2
 WORDS = RNG.integers(1, 2**63, (1, N), dtype=np.uint64)
-# No labeling has all rows in one part.
+# Row 0 is in the second sample in all labelings, and row 1 in the first: no sample is empty.
 WORDS[0, 0], WORDS[0, 1] = 0, 2**64 - 1
 TABLES = RNG.standard_normal((2, LEVELS, 2 * K))
 NUMBERS = {"n_threads": 1, "memory_mb": 10.0}

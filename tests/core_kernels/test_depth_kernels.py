@@ -45,7 +45,10 @@ def made(kind: str, shape: tuple[int, ...], dtype: str) -> np.ndarray:
 
 
 def middle(values: np.ndarray) -> np.floating:
-    """The mean of the two middle elements, halves added: what the kernels promise to the bit."""
+    """Return the median as the kernels define it, in all bits.
+
+    It is the sum of the halves of the two middle elements.
+    """
     rising, half = np.sort(values), values.dtype.type(0.5)
     low, high = rising[(len(rising) - 1) // 2], rising[len(rising) // 2]
     return low if low == high else half * low + half * high

@@ -25,7 +25,7 @@ POINTS = RNG.standard_normal((5_000, 4))
 DIRECTIONS = RNG.standard_normal((64, 4))
 
 
-#: A few, and as many as would show a hang that is rare.
+#: Number of processes: few, and enough to detect a rare deadlock.
 COUNTS = [2, pytest.param(200, marks=pytest.mark.slow)]
 distance = functools.partial(isodepth.distance, POINTS, 2 * POINTS, n_directions=64, random_state=0)
 

@@ -68,8 +68,8 @@ def test_steady_irw_estimates_the_same_depth_with_less_noise(points, weights):
         ]
         return np.mean(np.square(errors))
 
-    # For ranks uniform on [0, 1] a sixteenth is left; these are only about uniform, and the truth
-    # has noise of its own, of 500 / 200,000 of the plain error.
+    # For ranks that are uniform on [0, 1], a sixteenth of the error remains. These ranks are only
+    # nearly uniform, and the reference has a simulation error of 500 / 200,000 of the plain error.
     assert mean_square_error(SteadyIRW()) < mean_square_error(IRW()) / 6
 
 

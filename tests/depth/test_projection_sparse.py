@@ -10,7 +10,7 @@ import isodepth
 from isodepth import ProjectionDepth
 from isodepth.geometry.regions import Sample
 
-FEW = 64  # so many points are looked at along several directions at once
+FEW = 64  # maximum number of points that are projected on several directions at once
 # Ratios of sums of a few products, in units of 1e-16.
 RELATIVE = 1e-12
 

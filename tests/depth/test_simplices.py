@@ -86,7 +86,7 @@ def test_the_middle_comes_to_zero() -> None:
     rows = np.random.default_rng(1).uniform(-1, 1, (60, 2)) + [1000.0, -500.0]
     moved = standardize(Sample.of(rows), rows)
     assert np.abs(np.median(moved, axis=0)).max() < 1.0
-    # Every column is moved to its own middle: otherwise the farthest would decide the scale.
+    # Every column is centered. Otherwise the column farthest from 0 would determine the scale.
     assert moved.std(axis=0).min() > 0.1
 
 

@@ -1,4 +1,4 @@
-"""Whitening: estimators that know no weights, flat samples, columns of any unit."""
+"""Whitening: estimators without support for weights, samples in a subspace, units of columns."""
 
 from __future__ import annotations
 

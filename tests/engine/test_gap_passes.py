@@ -1,4 +1,4 @@
-"""The passes between depth order and distance against their slow twins."""
+"""Supports and gaps of regions, compared with slow reference implementations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
     @property
     def rounding(self) -> float:
-        """What rounding may do to a difference of two sums of d products."""
+        """Return the maximum rounding error of a difference of two sums of d products."""
         d = self.x.shape[1]
         size = max(np.abs(self.x).max(), np.abs(self.y).max()) * np.abs(self.U).max()
         info = np.finfo(self.x.dtype)

@@ -81,7 +81,7 @@ class Case:
 
     @property
     def is_simplex(self) -> bool:
-        """Whether the depths of a sample may not depend on the directions."""
+        """Return whether the depths of a sample may be constant, for any directions."""
         present = [
             rows if own is None else rows[own > 0]
             for rows, own in zip((self.x, self.y), self.weights, strict=True)

@@ -182,7 +182,7 @@ def test_unit_rows_are_unchanged() -> None:
     once = check_direction_rows(rows, 7)
     np.testing.assert_allclose(np.linalg.norm(once, axis=1), 1, rtol=1e-15)
     np.testing.assert_array_equal(check_direction_rows(once), once)
-    # A millionth too long is too long.
+    # A relative error of 1e-6 in the length is corrected, and one of 1e-12 is kept.
     np.testing.assert_allclose(check_direction_rows(once * (1 + 1e-6)), once, rtol=1e-15)
     np.testing.assert_allclose(check_direction_rows(once * (1 + 1e-12)), once, rtol=2e-15)
 

@@ -192,10 +192,10 @@ def test_identical_hulls_are_at_distance_zero(dim):
 def test_closed_forms():
     for dim in (1, 2, 3, 6):
         corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * dim)).reshape(dim, -1).T
-        # A cube inside one twice as large: from corner to corner.
+        # A cube in a cube of twice its size: the distance is that of two corners.
         assert hausdorff(corners, 2 * corners).distance == pytest.approx(np.sqrt(dim), rel=1e-14)
         assert not hausdorff(corners, 2 * corners).from_first
-        # A ball's inscribed cross-polytope in its circumscribed cube.
+        # The cross-polytope inscribed in a ball, and the cube circumscribed about the ball.
         cross = np.concatenate([np.eye(dim), -np.eye(dim)])
         expected = np.sqrt(dim) - 1 / np.sqrt(dim)
         assert hausdorff(corners, cross).distance == pytest.approx(expected, rel=1e-14, abs=1e-15)

@@ -27,7 +27,7 @@ def regions_of(points: np.ndarray) -> TrimmedRegions:
 
 
 def count_inside(regions: TrimmedRegions, beta: float) -> int:
-    """How many points the smallest level set of mass > beta holds."""
+    """Return the number of points in the smallest upper level set with a mass above beta."""
     for alpha in sorted(set(regions.depth), reverse=True):
         held = int((regions.depth >= alpha).sum())
         if held > beta * regions.n_points + 1e-9:

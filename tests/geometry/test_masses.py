@@ -30,12 +30,12 @@ def test_small_integers_times_anything_are_those_integers(integers: list[int], c
     expected = reduced(integers)
     assert exact_masses(weights).tolist() == expected
     for same in (weights * c, weights / c, weights / weights.sum(), weights * 10, weights * 0.1):
-        # What single precision holds exactly may have been rounded there, unless it is small.
+        # Weights that single precision represents may have been rounded, unless they are small.
         with np.errstate(over="ignore", under="ignore"):
             single = bool((same.astype(np.float32) == same).all()) and max(integers) > 2**14
         masses = exact_masses(same)
         if single:
-            # Then they are integers within that rounding of the proportions, these or smaller ones.
+            # The masses are then integers whose ratios are those of the weights up to rounding.
             np.testing.assert_allclose(masses / masses.min(), same / same.min(), rtol=8 * 2.0**-23)
         else:
             assert masses.tolist() == expected
@@ -126,7 +126,7 @@ def test_repeated_rows_are_weights_and_rows_without_weight_are_not_there() -> No
     assert sample.unit_masses.tolist() == [6, 5]
     assert sample.total == 11
     assert sample.inverse.tolist() == [1, 0, 0, -1, 0, 1]
-    # Nor do they hide a common divisor.
+    # A row of weight zero does not prevent the division of the others by a common divisor.
     assert Sample.of(POINTS, [0.0, 10.0, 20.0]).unit_masses.tolist() == [1, 2]
 
 

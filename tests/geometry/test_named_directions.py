@@ -62,7 +62,7 @@ def test_directions_found_by_climbing(case: int) -> None:
 
 
 def climbed(case: int) -> tuple[np.ndarray, int]:
-    """Return codes after a climb from a few directions, having checked what they name."""
+    """Check the codes of directions after an ascent from a few directions, and return them."""
     rng = np.random.default_rng([case, 8])
     X, Y = rng.normal(size=(40, 3)), rng.normal(size=(50, 3)) + rng.normal(size=3)
     metric = isodepth.Metric(depth="irw", n_directions=4, random_state=case)
@@ -71,7 +71,7 @@ def climbed(case: int) -> tuple[np.ndarray, int]:
     directions = rng.normal(size=(4, 3))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     found = level_gaps(x._ordered, y._ordered, plan.prefix_sizes, directions, Resources(1))
-    # No work is allowed for looking at corners: only climbing is left.
+    # With these limits no vertices are evaluated, only the ascent is used.
     with patch.multiple(gaps_module, _LEAST_WORK=0.0, _WORK_PER_STEP=0.0):
         gaps, vectors, where = gaps_module.refine_gaps(
             x._ordered, y._ordered, plan, directions, *found, 20, Resources(1)

@@ -54,7 +54,7 @@ def test_groups_are_those_of_the_plain_loop() -> None:
 
 @pytest.fixture(scope="module")
 def regions() -> TrimmedRegions:
-    """Return 40 points of the space, some twice, some of weight zero."""
+    """Return regions of 40 points in three dimensions: two points are equal, some weights are 0."""
     rng = np.random.default_rng(0)
     points = rng.standard_normal((40, 3))
     points[5] = points[11]

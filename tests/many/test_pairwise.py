@@ -365,7 +365,7 @@ def test_an_interrupt_ends_all_threads_soon(phase: str) -> None:
         assert child.stdout is not None
         assert child.stdout.readline() == "working\n"
         child.send_signal(signal.SIGINT)
-        # The whole matrix would take minutes; the tasks at hand take a fraction of a second.
+        # The whole matrix would take minutes. The tasks that are running take less than a second.
         out, _ = child.communicate(timeout=300)
     finally:
         child.kill()

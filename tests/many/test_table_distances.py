@@ -1,4 +1,4 @@
-"""Distances between tables against their slow twins, in matrices of many blocks."""
+"""Distances between region tables, in matrices of many blocks, against slow references."""
 
 from __future__ import annotations
 

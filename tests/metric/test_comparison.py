@@ -1,4 +1,4 @@
-"""What a comparison says of where two samples differ."""
+"""Results of `compare`: the largest gap, units, the distance, and the printed summary."""
 
 from __future__ import annotations
 

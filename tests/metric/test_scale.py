@@ -32,7 +32,7 @@ def test_a_scale_divides_the_columns() -> None:
 
 
 def test_units_of_columns_do_not_matter() -> None:
-    # By powers of two: the same bits.
+    # Division by powers of two is exact, so the distances are equal in all bits.
     change = np.array([2.0, 0.5, 1024.0])
     one = isodepth.distance(X, Y, scale="pooled", **OPTIONS)
     assert isodepth.distance(X * change, Y * change, scale="pooled", **OPTIONS) == one
@@ -150,7 +150,7 @@ def test_no_warning_for_similar_or_scaled_columns() -> None:
         isodepth.compare(X, Y, scale=UNITS, **OPTIONS)
         isodepth.compare(X / UNITS * [9, 891, 9], Y / UNITS * [9, 540, 9], scale=None, **OPTIONS)
         isodepth.compare(X[:, :1], Y[:, :1], scale=None, **OPTIONS)
-        # A constant column has no spread to speak of.
+        # No warning for a constant column, whose spread is 0.
         flat = np.column_stack([X[:, 1], np.ones(40)])
         isodepth.compare(flat, flat, **OPTIONS)
         isodepth.distance(X, Y, **OPTIONS)

@@ -1,4 +1,4 @@
-"""Files outlive releases; only changed numbers part them.
+"""Region tables in files of earlier versions are read, and compared if their settings agree.
 
 The files were written by isodepth 0.1.0 from the samples below.
 """

@@ -1,4 +1,4 @@
-"""Where two samples differ: columns over all levels, rows outside."""
+"""Contributions of columns to a distance, over all levels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ X, Y = RNG.standard_normal((14, 3)), 1.5 * RNG.standard_normal((17, 3)) + [0.5, 
 
 
 def in_order(shares: list[tuple[str, float]]) -> list[float]:
-    """The shares by the number of the column."""
+    """Return the contributions in the order of the columns."""
     return [share for _, share in sorted(shares)]
 
 

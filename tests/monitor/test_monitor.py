@@ -163,7 +163,7 @@ def test_a_shift_of_a_correlated_column_is_not_called_dependence() -> None:
 
 
 def test_batches_of_any_size_add_up() -> None:
-    """Single rows raise the alarm as soon as their number allows it."""
+    """Batches of one row raise an alarm after a few batches, and very large batches are counted."""
     monitor = fresh()
     rows = batches(1, rows=60, seed=56, shift=3.0)[0]
     verdicts = [monitor.check(row[None]) for row in rows]

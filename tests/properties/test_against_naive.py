@@ -137,14 +137,14 @@ def test_depths_of_other_points(depth: str, kind: str, seed: int) -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_whitening_makes_the_covariance_the_identity(kind: str, weighted: bool, seed: int) -> None:
-    """What ``whitening_`` must be, so that comparing through it proves something."""
+    """Check that ``whitening_`` whitens the points. The other tests of AI-IRW rely on it."""
     rng = np.random.default_rng([seed, weighted])
     points = POINTS[kind](rng, 40, 3)
     weights = rng.integers(1, 5, 40) if weighted else None
     fitted = isodepth.AIIRWDepth(directions=np.eye(3)).fit(points, sample_weight=weights)
     whitened = points @ fitted.whitening_.T
     covariance = np.cov(whitened.T, aweights=weights, bias=True)
-    # The normalization (n or n-1) is free: ranks do not see it.
+    # The normalization (n or n - 1) is not compared, because it does not change ranks.
     np.testing.assert_allclose(covariance / covariance[0, 0], np.eye(3), atol=1e-9)
 
 
@@ -157,7 +157,7 @@ def test_levels_of_a_grid_and_random_levels(
 ) -> None:
     case = make_case("gaussian", 200 + seed)
     rng = np.random.default_rng([8, seed])
-    # An arbitrary eps keeps the grid off the breakpoints, where one rounding would decide.
+    # With a random eps no level is at the end of a region, where rounding would choose the region.
     p, eps, n_levels = P_VALUES[seed], float(rng.uniform(0.05, 0.6)), int(rng.integers(1, 12))
     chosen = {"levels": "monte-carlo", "n_levels": n_levels} if random else {"levels": n_levels}
     options = {"p": p, "eps": eps, "normalize": normalize, "random_state": seed, **chosen}

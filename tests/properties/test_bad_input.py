@@ -17,7 +17,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError, IsodepthError
 X = np.random.default_rng(0).standard_normal((8, 3))
 Y = np.random.default_rng(1).standard_normal((6, 3))
 
-#: A message helps when it tells the reader what to do or what would have been right.
+#: A message must contain one of these words, which introduce a remedy or the allowed values.
 ADVICE = re.compile(
     r"\b(must|should|use|pass|give|drop|remove|impute|fill|replace|choose|choices|one of|valid|"
     r"expected|reshape|convert|need|needs|at least|set|check|clean|known|try|such as|lacks)\b",

@@ -204,7 +204,7 @@ def test_score_samples_agrees_with_depth_on_the_own_points(depth: str, weighted:
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("p", [0.5, 1, 2, math.inf])
 def test_a_shifted_copy_is_as_far_as_the_shift(depth: str, p: float) -> None:
-    """h moves by <u, shift>: with the direction of the shift among U the gap is its length."""
+    """A shift adds <u, shift> to h(u): the gap is the length of the shift."""
     X, _ = samples(23)
     shift = np.array([2.0, -1.0, 0.5])
     length = float(np.linalg.norm(shift))

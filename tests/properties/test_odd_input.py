@@ -43,7 +43,7 @@ def test_one_point_against_one_point(depth: str, d: int) -> None:
         for eps in (0.1, 1.0):
             found = isodepth.distance(X, Y, depth=depth, p=p, eps=eps, directions=U, refine=0)
             assert found == pytest.approx(expected, rel=1e-12)
-    # The supremum is reached at the direction of x - y itself; ascent from a random start climbs.
+    # The supremum is attained at the direction of x - y, which ascent from a random start finds.
     refined = isodepth.distance(X, Y, depth=depth, random_state=0)
     assert refined == pytest.approx(np.linalg.norm(X - Y), rel=1e-6)
 
@@ -81,7 +81,7 @@ def test_the_degenerate_warning_advises(depth: str) -> None:
 
 
 def test_a_shrinkage_covariance_orders_the_corners_of_a_simplex() -> None:
-    """Shrinking towards the identity breaks the affine invariance, and with it the tie."""
+    """A covariance with shrinkage is not affine equivariant, so the depths of corners differ."""
     X, _ = samples(6, 5, 10)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -273,14 +273,14 @@ def cases() -> list[Case]:
 
 
 def numbers(run: Callable[[], Any]) -> list[float]:
-    """What a setting gives, as a flat list."""
+    """Return the results of a setting as a flat list."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
         return [float(value) for value in np.asarray(run(), dtype=np.float64).ravel()]
 
 
 def kept(values: list[float]) -> list[str]:
-    """At most 24 of the numbers, evenly chosen, and the sum of all."""
+    """Return at most 24 of the numbers, at equal distances, and the sum of all."""
     few = values[:: -(-len(values) // 24)] if values else []
     return [value.hex() for value in [*few, float(np.sum(values))]]
 

@@ -110,7 +110,7 @@ def test_rounding_is_named_unless_another_change_causes_it() -> None:
         "location",
         "precision",
     ]
-    # A shift by a fraction, or another unit, explains that numbers are no longer whole.
+    # A shift by a fraction or a change of the unit explains why values are no whole numbers now.
     unrounded = share(ROUNDED, 1.0, 0.0)
     assert kinds_of(COUNTS[0], COUNTS[1] + 0.7, unrounded) == ["location"]
     whole = np.round(50 * LOGNORMAL)

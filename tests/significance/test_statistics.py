@@ -243,7 +243,7 @@ def test_a_direction_learned_anew_for_every_labeling(drawn: Drawn) -> None:
 
 
 def test_a_direction_is_learned_if_most_rows_are_equal() -> None:
-    """Rows at the center do not count in the typical distance, above which a row is far."""
+    """The limit for distant rows, a multiple of a typical distance, ignores rows at the center."""
     rng = np.random.default_rng(0)
     points = rng.normal(size=(600, 3))
     points[300:, 1] += 1.5
@@ -512,7 +512,7 @@ def test_evidence_is_that_of_a_gamma_distribution(shape: float) -> None:
 
 @pytest.mark.parametrize("count", [1, 5, 300])
 def test_the_largest_of_many_has_the_evidence_of_its_tail(count: int) -> None:
-    """The exact tail of the largest of independent exponential variables."""
+    """Compare -log p with the exact tail of the maximum of independent exponential variables."""
     values = np.random.default_rng(0).exponential(size=(count, 20_000)).max(axis=0)
     exact = -np.log(-np.expm1(count * np.log1p(-np.exp(-values))))
     rare = exact > 3

@@ -573,7 +573,7 @@ def test_compare_folds_the_test_in() -> None:
 
 @pytest.mark.parametrize("repeats", [1, 4])
 def test_the_statistic_of_a_simplex_is_the_distance_of_its_comparison(repeats: int) -> None:
-    """At most d + 1 distinct rows have equal depths, in the test as in the comparison."""
+    """With at most d + 1 distinct rows, all depths are equal in the test and in its comparison."""
     corners, Y = pair(4, 30)
     X = np.repeat(corners, repeats, axis=0) + 2
     with pytest.warns(isodepth.DegenerateDepthWarning):

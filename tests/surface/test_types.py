@@ -1,4 +1,4 @@
-"""Type checkers know the options of every function: mypy finds the wrong calls, and only those."""
+"""The options of every function are typed: mypy reports all wrong calls, and no other call."""
 
 from __future__ import annotations
 

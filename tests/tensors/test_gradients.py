@@ -31,7 +31,7 @@ def test_a_translation_gives_its_unit_vector(depth):
         Y = torch.tensor(x + shift, requires_grad=True)
         value = isodepth.distance(X, Y, depth=depth, **options)
         value.backward()
-        # Depths of moved points are those of the points up to rounding.
+        # A translation changes depths only by rounding errors.
         assert value.item() == pytest.approx(3.0, rel=1e-12)
         np.testing.assert_allclose(X.grad.sum(dim=0).numpy(), -shift / 3, atol=1e-12)
         np.testing.assert_allclose(Y.grad.sum(dim=0).numpy(), shift / 3, atol=1e-12)

@@ -157,7 +157,7 @@ def test_equal_shapes_leave_the_shift() -> None:
 
 
 def test_two_rivals_of_nearly_one_height_are_both_climbed() -> None:
-    """Two long axes, one a little longer: the lower top must not be the answer."""
+    """Of two axes of nearly equal length, the ascent returns the longer one, a global maximum."""
     inner = 0.01 * np.eye(2)
     for longer in ((2.0, 2.001), (2.001, 2.0)):
         outer = np.diag(np.square(longer))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from experiments.theory import gaussian_distance, gaussian_gap
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
-# What gaussian_distance promises is 1e-9; the reference integrals below are better than that.
+# The documented error of `gaussian_distance` is 1e-9. The reference integrals are more accurate.
 PROMISED = 2e-9
 GAP_ROUNDING = 1e-12
 

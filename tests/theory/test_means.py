@@ -56,7 +56,7 @@ def test_the_mean_of_a_product_of_lengths(d: int) -> None:
     # Equal shapes: E z'Sz. A multiple: its root comes out.
     assert _mean_product(S, S) == pytest.approx(np.trace(S), rel=1e-11)
     assert _mean_product(9 * S, 4 * S) == pytest.approx(6 * np.trace(S), rel=1e-11)
-    # The ball and a flat one: E |z| |z_1| = E|z|^2 E|u_1|.
+    # The ball and an ellipsoid of rank 1: E |z| |z_1| = E|z|^2 E|u_1|.
     flat = np.zeros((d, d))
     flat[0, 0] = 1.0
     assert _mean_product(ball, flat) == pytest.approx(d * mean_of_direction(d, 1), rel=1e-10)
@@ -139,7 +139,8 @@ def test_radius_of_mass_is_the_quantile_of_the_chi_distribution(d: int, eps: flo
 @pytest.mark.parametrize(("d", "eps"), [(1, 0.1), (2, 0.5), (5, 0.01), (80, 0.1)])
 def test_closed_form_and_quadrature_agree(d: int, eps: float, p: float) -> None:
     found = power_mean_over_radii(lambda r: r, d, eps, p)
-    # The quadrature promises 1e-9; for tiny p the closed form loses digits in the root.
+    # The quadrature has an error of at most 1e-9. For tiny p the root in the closed form loses
+    # digits.
     slack = 2e-9 + 1e-15 / min(p, 1)
     assert found == pytest.approx(radius_power_mean(d, eps, p), rel=slack)
 

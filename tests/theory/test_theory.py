@@ -292,7 +292,10 @@ def test_paper_breakdown_bound_is_too_large_by_rounding_on_the_line():
 
 
 def planar_depth_counts(points: np.ndarray) -> np.ndarray:
-    """Return n times the exact halfspace depths in the plane, no three different points in line."""
+    """Return n times the exact halfspace depths of n points in the plane.
+
+    No three different points may be collinear.
+    """
     counts = np.empty(len(points), int)
     for i, point in enumerate(points):
         steps = points - point

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the fast routines: plain loops, straight from the definitions.
+"""Slow and simple reference implementations of the fast functions: plain loops, by definition.
 
 This file is the reference the tests compare against. It is written to be read beside the
 definitions, not to be quick: masses are :class:`fractions.Fraction`, or integers proportional to
@@ -210,7 +210,7 @@ class NaiveRegions:
 
     @cached_property
     def reached(self) -> dict[Number, Mass]:
-        """Mass(D >= g) for the depth g of each point of the sample, from the deepest on."""
+        """Mass of the points of depth at least g, for each distinct depth g in decreasing order."""
         present = {g for g, m in zip(self.depth, self.mass, strict=True) if m > 0}
         return {
             g: mass_where(self.mass, [value >= g for value in self.depth])

@@ -17,7 +17,7 @@ def rank_pvalue(score: float, earlier: Sequence[float], uniform: float) -> float
 def bet(
     index: int, p: float, bets: Sequence[tuple[float, float]], powers: Sequence[float]
 ) -> float:
-    """What one unit becomes."""
+    """Return the factor by which the p-value p multiplies the wealth of bet number `index`."""
     if index < len(bets):
         share, stake = bets[index]
         return 1 - stake + (stake / share if p <= share else 0)
@@ -26,7 +26,10 @@ def bet(
 
 
 def fortune(factors: Sequence[float], aside: Sequence[int], restarting: bool) -> float:
-    """Sum over starts of weight times product, the batches in `aside` left out."""
+    """Return the sum over starts of the weight times the product of later factors.
+
+    The batches in `aside` are left out.
+    """
     total = 0.0
     for start in range(len(factors)):
         product = 1.0 if restarting else 1.0 / ((start + 1) * (start + 2))

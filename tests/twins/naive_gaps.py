@@ -1,4 +1,4 @@
-"""Slow, obvious twins of supports and gaps of prefixes: all projections at once, by NumPy."""
+"""Simple reference implementations of supports and gaps of prefixes, with NumPy."""
 
 from __future__ import annotations
 

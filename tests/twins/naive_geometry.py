@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the exact depths, in exact numbers.
+"""Slow reference implementations of the exact depths, in rational arithmetic.
 
 Points may be any floats: they are turned into integers in a common unit, or into fractions, and
 nothing is rounded. Each routine enumerates everything that could matter and takes the best.
@@ -38,7 +38,7 @@ def minus(u: Vector, v: Vector) -> Vector:
 
 
 def pivot_columns(vectors: Sequence[Vector]) -> list[int]:
-    """Return coordinates that alone tell the vectors of the span apart, by elimination."""
+    """Return coordinates that distinguish all vectors of the span, by Gaussian elimination."""
     rows = [list(v) for v in vectors]
     columns: list[int] = []
     for column in range(len(rows[0])):
@@ -172,9 +172,10 @@ def linear_forms(
 def projection_depths(points: Rows, masses: Iterable[int], queries: Rows) -> list[Fraction]:
     """Return the projection depth of points in the plane over all directions.
 
-    The supremum is over the directions in which something changes, each for itself, and over the
-    arcs between them: there the outlyingness is a ratio of two linear forms, which is monotone, so
-    that its values in the middle and its limits at both ends tell its supremum.
+    At finitely many directions, the order of the projections changes. The supremum is over these
+    directions and over the arcs between them. On an arc the outlyingness is a ratio of two linear
+    forms, which is monotone. Its supremum follows from its value in the middle and its limits at
+    both ends.
     """
     rows, asked = exactly(points, queries)
     weighted = [(x, int(m)) for x, m in zip(rows, masses, strict=True) if m]

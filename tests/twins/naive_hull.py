@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the routines on convex hulls."""
+"""Slow and simple reference implementations of functions of convex hulls."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _largest_step_ahead(point: np.ndarray, other: np.ndarray) -> float:
     )
     u = result.x[:-1]
     length = np.linalg.norm(u)
-    # What counts is what a unit vector attains, not what the optimizer says it found.
+    # The value is computed from the unit vector, because the optimum of the solver has an error.
     return 0.0 if length == 0 else max(0.0, -float((offsets @ (u / length)).max()) * scale)
 
 

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the means over directions, straight from the definition."""
+"""Slow and simple reference implementations of the means over directions, by definition."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def moment(d: int, q: float, steps: int = 100_000) -> float:
 
 
 def mean(values: Sequence[float], q: float) -> float:
-    """Return (mean of value^q)^(1/q); values of any scale, the largest for q = inf."""
+    """Return (mean of value^q)^(1/q), the maximum for q = inf, without overflow."""
     return naive.power_mean(values, [Fraction(1, len(values))] * len(values), q)
 
 

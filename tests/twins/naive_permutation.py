@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the permutation test: one labeling after the other, plain loops."""
+"""Slow and simple reference implementation of the permutation test: a loop over labelings."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from twins import naive, naive_means, naive_shares
 def labelings(
     n_x: int, n_y: int, blocks: Sequence[int] | None, count: int, rng: np.random.Generator
 ) -> list[list[bool]]:
-    """Return the given labels, True for the first sample, and `count` drawn ones.
+    """Return the given labels, True for the first sample, and `count` random permutations.
 
-    Blocks are numbered, those of the first sample first; as many as before become X.
+    Blocks are numbered, those of the first sample first. The number of blocks in X is constant.
     """
     numbers = list(range(n_x + n_y)) if blocks is None else list(blocks)
     units = max(numbers) + 1

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of scales and of what is done about missing values: plain loops."""
+"""Slow reference implementations of scales and of the treatment of missing values: plain loops."""
 
 from __future__ import annotations
 

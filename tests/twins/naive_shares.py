@@ -42,7 +42,7 @@ def functions(rows: Rows, directions: Rows, reference: Rows) -> list[list[float]
 
 
 def quantile(values: Sequence[float], level: float) -> float:
-    """Linear between the two values around it."""
+    """Return a quantile by linear interpolation between two neighboring order statistics."""
     ordered = sorted(values)
     at = level * (len(ordered) - 1)
     low = min(int(at), len(ordered) - 1)

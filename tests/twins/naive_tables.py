@@ -1,4 +1,4 @@
-"""Slow, obvious twins of what is done with tables: plain loops over levels, directions, pairs.
+"""Slow reference implementations for region tables: loops over levels, directions and pairs.
 
 Regions come from ``naive``. A table is a list of levels, each a list of support values: h(u) for
 all directions, then h(-u).

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of what says where two samples differ: plain loops."""
+"""Reference implementations, with plain loops, of functions that locate a difference."""
 
 from __future__ import annotations
 

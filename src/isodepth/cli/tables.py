@@ -76,10 +76,11 @@ def _leave_out_everywhere(results: Sequence[ReadResult]) -> None:
 
 
 def _check_values(table: ReadResult, nan_policy: str, text: str) -> None:
-    """Check the numbers of a table as the library does, with the name of the file in messages.
+    """Check the numeric columns of a table, with the name of the file in error messages.
 
-    With text="raise", rows with missing values are dropped, which is reported here. Tests and
-    monitors use text="keep": they accept such rows, even if no row is complete.
+    `text` is the treatment of non-numeric columns. Commands with text="raise" compare only
+    complete rows, and this function prints the number of dropped rows. Tests and monitors have
+    text="keep": they accept rows with missing values, even if no row is complete.
     """
     path, hint = str(table.path), ", or remove --nan-policy raise"
     policy = "keep" if (nan_policy, text) == ("omit", "keep") else nan_policy

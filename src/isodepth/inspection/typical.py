@@ -292,9 +292,11 @@ def _direction(x: _Moments, y: _Moments) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _purity(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Return the fractions of X and of Y among the most extreme rows of all, given the scores.
+    """Return how well the extreme scores separate the samples, as two fractions.
 
-    Rows with equal scores are extreme together.
+    The first is the fraction of rows of X among the rows with the lowest scores. The second is the
+    fraction of rows of Y among the rows with the highest scores. `x` (n,) and `y` (m,) are the
+    scores. Of tied rows, all or none are among the extreme rows.
     """
     ordered = np.sort(np.concatenate([x, y]))
     count = min(max(_MIN_EXTREME, round(_EXTREME * len(ordered))), len(ordered))

@@ -77,7 +77,7 @@ class PaperOptions(_Options, total=False):
 
 
 class SampleOptions(_Options, total=False):
-    """Types of the options of `isodepth.Metric`, without those of levels, gaps and seeds."""
+    """Types of the options of `isodepth.Metric`, except the options of levels, gaps and seeds."""
 
     n_directions: int
     directions: Any

@@ -45,7 +45,7 @@ def window_changes(
 ) -> list[Change]:
     """Return the changes of the strongest window, the strongest change first.
 
-    `unseen` are the numbers of new values in the last batch, of each category column with any.
+    `unseen` counts the new categories of the last batch: index of a category column -> counts.
     """
     return _WindowChanges(evidence, reader, unseen).all()
 
@@ -282,10 +282,10 @@ class _WindowChanges:
 
 
 def _correlation_change(change: Change) -> Change:
-    """Return the change of a correlation, given shares of rows with a positive product.
+    """Convert a change of the share of rows with a positive product to a change of correlation.
 
-    The correlation is that of two normal variables whose centered product is positive in this share
-    of the rows.
+    The product is that of two centered columns. A share is converted to the correlation of two
+    normal variables whose product is positive with this probability.
     """
     before, after = (math.sin(math.pi * (share - 0.5)) for share in (change.before, change.after))
     quantity = "quadrant correlation"

@@ -86,7 +86,7 @@ class Counts(NamedTuple):
         return self.summaries[1:] / np.where(self.summaries[0], self.summaries[0], np.nan)
 
     def with_quartiles(self, numbers: np.ndarray) -> Counts:
-        """Return the counts with the median and range of all rows of `numbers` (m, d) together."""
+        """Return the counts with the quartiles of the rows `numbers` (m, d), all rows together."""
         return self._replace(summaries=summary_of_rows(numbers))
 
 
@@ -97,7 +97,7 @@ class Batch(NamedTuple):
     hashes: np.ndarray  # (m,), hash of each row
     suspicious: np.ndarray  # indices of suspicious rows, see `UsualValues`
     rows: np.ndarray | None  # None without blocks
-    unseen: dict[int, Counter[str]]  # numbers of new values of each category column that has any
+    unseen: dict[int, Counter[str]]  # index of a category column -> counts of its new categories
 
 
 @dataclass(frozen=True, eq=False)

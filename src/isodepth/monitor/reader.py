@@ -142,7 +142,7 @@ class BatchReader:
         return select_columns(batch, names)
 
     def _lacks_columns(self, labels: Sequence[str]) -> InvalidInputError:
-        """Return the error for a batch with columns `labels`, which lacks some of the reference."""
+        """Return the error for a batch with columns `labels` that lacks reference columns."""
         missing = [repr(name) for name in self.names if name not in labels]
         columns, it = ("column", "it") if len(missing) == 1 else ("columns", "them")
         return InvalidInputError(
@@ -176,7 +176,11 @@ class BatchReader:
     def _rows(
         self, mixed: MixedFrames, name: str
     ) -> tuple[np.ndarray, Names, dict[int, Counter[str]]]:
-        """Return the rows, the names of the numeric columns, and the numbers of new values."""
+        """Return the rows, the names of the numeric columns, and the counts of new categories.
+
+        Category columns follow the numeric columns, as codes. The counts are a dictionary: the
+        index of a category column -> how often each new category occurs.
+        """
         (numbers,), columns, unseen = mixed.numeric, None, {}
         if numbers is not None:
             policy = "raise" if self.nan_policy == "raise" else "keep"

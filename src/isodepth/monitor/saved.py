@@ -125,7 +125,7 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
 
 
 def _check(state: MonitorState) -> None:
-    """Raise an error if a value is out of range, or if a group cannot check a test batch."""
+    """Raise an error if a value is out of range, or if a group fails to check a batch of 2 rows."""
     _check_history(state)
     names, ranks = state.reader.names, state.ranks
     width = state.reader.width + len(state.reader.categories)

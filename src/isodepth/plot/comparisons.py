@@ -93,7 +93,7 @@ def gap_profile(comparison: ComparisonLike, ax: Axes | None = None) -> Axes:
 
 
 def _distance_label(comparison: ComparisonLike) -> str:
-    """Return the label of the line of the distance, which says how it follows from the curve."""
+    """Return the legend entry of the distance, with its formula: a mean or integral of the gaps."""
     order = comparison.settings["p"]
     mean = "mean" if comparison.settings["normalize"] else "integral"
     of_order = "" if order == 1 else f" of order {order:g}"

@@ -41,7 +41,7 @@ class KeptRows:
 
     @property
     def samples(self) -> TwoSamples:
-        """Rows of both samples with missing values and categories, or random rows of sources."""
+        """Rows of both samples, including missing values and categories; random rows of sources."""
         raise NotImplementedError
 
     @property

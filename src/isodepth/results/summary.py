@@ -271,8 +271,11 @@ def has_typical_rows(result: PairResult) -> bool:
 
 
 def find_typical_rows(result: PairResult) -> TypicalRows | None:
-    """Return the typical rows of samples with many unnamed columns that may differ, else None."""
-    # An error is raised if a sample has too few rows.
+    """Return the typical rows if a difference is described by rows; see `has_typical_rows`.
+
+    The result is None otherwise, or if a sample has too few rows.
+    """
+    # If a sample has too few rows, `typical_rows` raises an error.
     with suppress(InvalidInputError):
         return result.typical_rows() if has_typical_rows(result) else None
     return None

@@ -55,7 +55,7 @@ def ks_distance(x: np.ndarray, y: np.ndarray) -> float:
 def distribution_functions(
     x: np.ndarray, y: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct values of x and y, and both empirical distribution functions there."""
+    """Return the distinct values of x and y, and both empirical distribution functions at them."""
     values = np.unique(np.concatenate([x, y]))
     below = [np.searchsorted(np.sort(v), values, side="right") / len(v) for v in (x, y)]
     return values, below[0], below[1]
@@ -95,11 +95,12 @@ def _order_statistics(values: np.ndarray) -> np.ndarray:
 
 
 def _bin_edges(ordered: np.ndarray) -> np.ndarray:
-    """Return points between distinct values of a sorted sample, near the quantiles of _BIN_LEVELS.
+    """Return edges of bins for a sorted sample, near its quantiles of the orders `_BIN_LEVELS`.
 
-    A point is in the middle between two values, so that an error of rounding does not cross it. It
-    is at most half of the median gap from a value with a fraction _FREQUENT of the sample. Such a
-    value changes its bin if it moves within a longer gap.
+    An edge is in the middle between two distinct values, so that rounding errors do not move a
+    value to another bin. An edge beside a frequent value, which at least a fraction `_FREQUENT` of
+    the sample has, is at most half of the median gap away from it. A small shift of a frequent
+    value is then visible in the counts, even if the next value is far away.
     """
     values, counts = np.unique(ordered, return_counts=True)
     if len(values) < 2:
@@ -331,10 +332,11 @@ class ColumnPair:
         return self._best("spread", 1, [(f, middle - f * middle) for f in self._spread_factors()])
 
     def _units(self) -> Iterator[Explanation]:
-        """Yield explanations by a constant factor that explain nearly all of the change.
+        """Yield the explanations "all values were multiplied by a factor" that leave little change.
 
-        A power of ten is not fitted. If a column has values of both signs, any other factor is
-        described as a change of spread.
+        The factor is a power of ten, which does not count as a parameter, or another number, which
+        counts as one. If a column has values of both signs, only powers of ten are considered. The
+        effect of any other factor is then described as a change of spread.
         """
         ratios = self._ratios()
         if not len(ratios):
@@ -375,5 +377,5 @@ class ColumnPair:
 
 
 def size_of(change: Change) -> float:
-    """Return the difference of the shares."""
+    """Return the absolute difference of the shares of a change before and after."""
     return abs(change.after - change.before)

@@ -288,10 +288,10 @@ class IsolatedCategories(Family):
 
 
 def _extreme_cuts(ordered: np.ndarray, upper: bool, n: int) -> list[float]:
-    """Return cut points of sorted values with 4, 8, 16, ... values beyond them.
+    """Return cut points of sorted values, with 4, 8, 16, ... values at or beyond each.
 
-    With ties, the number of values beyond a cut point differs; it is at most a quarter of the n
-    rows.
+    `upper` chooses the largest values instead of the smallest. If values are tied, more values are
+    at or beyond a cut point, but at most a quarter of the n rows.
     """
     cuts: dict[int, float] = {}
     k = LEAST_ROWS
@@ -309,8 +309,8 @@ def _extreme_cuts(ordered: np.ndarray, upper: bool, n: int) -> list[float]:
 class Precision(Family):
     """Indicators of values that are whole numbers, whole tenths, or multiples of 5 or 10.
 
-    Columns of smaller values have no indicators of 5 and 10: the only multiple of 10 among values
-    below 10 is 0, which is not a matter of precision.
+    A column has no indicator of a unit (5 or 10) that is larger than all of its absolute values:
+    the only multiple would be 0, which says nothing about precision.
     """
 
     name = "precision"

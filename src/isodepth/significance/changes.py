@@ -47,7 +47,7 @@ _COMPARABLE = 0.8
 def significant_changes(rows: PooledSample, findings: Findings, alpha: float) -> list[Change]:
     """Return the significant changes at level `alpha`, in decreasing order of -log p.
 
-    If no column or pair is significant by itself, the strongest statistic is described if it
+    If no single column or pair is significant, the strongest statistic is described if it
     belongs to columns. Otherwise, the significant functions of all columns are described.
     """
     families = findings.columns, findings.pairs, findings.whole
@@ -142,7 +142,7 @@ def _numeric_changes(
 
 def _largest_share_change(tests: list[FeatureTest]) -> Change:
     """Describe the value of a category, or the missing values, whose share changed most."""
-    # Features without a name are values that are significant by themselves.
+    # Features without a name are values that are significant alone.
     largest = max(
         (test.feature for test in tests),
         key=lambda f: (not f.name, standardized_difference(*f.shares)),

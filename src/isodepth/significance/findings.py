@@ -73,8 +73,9 @@ def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
 
     The gamma distribution has the mean and the variance of all values along the last axis except
     the largest; see `moments`. Its tail is computed by the approximation of Wilson and Hilferty:
-    the cube root of a gamma variable is nearly normal. It is computed at the points `at` (..., any)
-    or, if None, at the values (..., B + 1) themselves, which are not negative.
+    the cube root of a gamma variable is nearly normal. It is computed at `at`, which has any length
+    along the last axis. If `at` is None, it is computed at the values (..., B + 1), which are not
+    negative.
 
     Examples
     --------
@@ -197,7 +198,7 @@ class Findings:
         """Update the statistic `name`, a maximum over features, by values (F, B + 1) of F features.
 
         The second axis has the given labels and B permutations. If `tested`, the values are -log p,
-        and the features are tested by themselves too.
+        and each feature is also tested alone.
         """
         first, largest = int(values[:, 0].argmax()), values.max(axis=0)
         if name not in self.parts or largest[0] > self.parts[name][0]:
@@ -281,7 +282,9 @@ class Findings:
     def column_pairs(
         self, rows: PooledSample, most: int
     ) -> Iterator[tuple[np.ndarray, list[Feature]]]:
-        """Yield blocks of P pairs: column indices (P, 2) and the features.
+        """Yield the pairs of which the dependence is compared, in blocks of P pairs.
+
+        A block consists of the column indices (P, 2) and of a list with the feature of each pair.
 
         A pair has two columns, or a column and the distance from the center, which has the index d.
         A pair with this distance detects opposite changes of inner and outer rows, which may not

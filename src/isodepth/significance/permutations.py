@@ -194,11 +194,11 @@ class Permutations:
         return self._moved
 
     def subset_counts(self, rows: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Return numbers (F, count) of rows of the first sample among the first rows of a list.
+        """Count the rows of the first sample among the first rows of a list, for every labeling.
 
-        Entry (f, b) is the number of rows among the first ends[f] of the list that belong to the
-        first sample in labeling b. The list `rows` (k,) has indices of rows, and `ends` (F,) is
-        positive and increasing, the last equal to k.
+        Entry (f, b) of the result (F, count) is the number of rows among the first ends[f] of the
+        list that belong to the first sample in labeling b. The list `rows` (k,) has indices of
+        rows, and `ends` (F,) is positive and increasing, the last equal to k.
         """
         counts = np.zeros((len(ends), self.count))
         step = max(1, BLOCK // self.count)
@@ -211,7 +211,10 @@ class Permutations:
         return counts.cumsum(axis=0)
 
     def both_sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums (2, F, count) of values (F, n) over the rows of each sample."""
+        """Return the sums (2, F, count) of F functions over each sample, for every labeling.
+
+        `values` (F, n) are the values of the functions at all rows.
+        """
         first = self.sums(values)
         return np.stack([first, values.sum(axis=1, dtype=np.float64)[:, None] - first])
 
@@ -257,16 +260,16 @@ class Permutations:
     def mean_changes(
         self, values: np.ndarray, inside: np.ndarray, present: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the difference (F, count) of the samples in a mean within a subset of rows.
+        """Return the difference (F, count) between the samples of the means in a subset of rows.
 
         `values` (F, n) are those of F functions at all rows, 0 if missing. `inside` (F, n) is 1 for
         the rows of the subset of each function, else 0. `present` (F, n) is 1 for the rows that
-        have a value, else 0; None if all rows have.
+        have a value, else 0; None if no value is missing.
 
         For each sample, the mean within the subset minus the mean of all rows is computed. The
         result is the difference of these numbers between the samples, times sqrt(k l / (k + l)) for
-        samples with k and l rows in the subset. It is 0 if k or l is less than five, or if this is
-        so in most labelings.
+        samples with k and l rows in the subset. It is 0 if k or l is less than five. A function for
+        which k or l is less than five in most labelings has the result 0 in all labelings.
         """
         all_sizes = self.sizes[:, None]
         if present is not None:

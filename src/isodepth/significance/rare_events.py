@@ -45,7 +45,7 @@ class EventCounts:
         return len(self.members) + 1
 
     def counts(self, rows: MixedRows) -> np.ndarray:
-        """Return the numbers of rows (F,) with each event, followed by the number of rows."""
+        """Return the number of rows with each of the F events, and last the number of all rows."""
         of_source, same = Rows(*rows, np.empty(0)), attrgetter("event", "columns", "upper")
         counts: list[int] = []
         for (event, _, upper), group in groupby(self.members, same):

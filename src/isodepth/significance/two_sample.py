@@ -225,7 +225,7 @@ def two_sample_test(
         For sources of :func:`isodepth.scan` and Dask collections: maximum number of rows of each
         sample that are tested, drawn at random. None for 10^6 values, and at least 10^4 rows. Rare
         events (missing values, categories, extreme values) are counted in all rows. The attribute
-        `n_source_rows` of the result has the numbers of all rows.
+        `n_source_rows` of the result has the total number of rows of each sample.
     n_directions : int or None
         Number of directions, including the axes. None for about 100: at least two whole orthonormal
         bases.

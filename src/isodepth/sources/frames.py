@@ -40,7 +40,7 @@ def class_of_type(type_: str) -> str | None:
 
 
 def has_other_types(table: Any) -> bool:
-    """Return whether a table is an eager data frame with columns that are not numbers."""
+    """Return whether a table is an eager data frame with non-numeric columns."""
     if isinstance(table, NamedArray) or not is_frame(table) or hasattr(table, "collect"):
         return False
     import narwhals as nw

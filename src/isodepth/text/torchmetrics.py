@@ -15,7 +15,7 @@ from isodepth.text.score import DepthScore
 
 
 class ScoreMetricOptions(TypedDict, total=False):
-    """Options of `DepthScore`, and those of ``torchmetrics.Metric``."""
+    """Options of `DepthScore` and of ``torchmetrics.Metric``."""
 
     depth: Any
     p: float

@@ -1,4 +1,4 @@
-"""Suspicious rows: wrong rows are listed under their numbers as given, correct rows are not."""
+"""Suspicious rows: wrong rows are listed with their indices in the sample of the user."""
 
 from __future__ import annotations
 
@@ -88,7 +88,10 @@ def test_wrong_rows_of_one_sample_do_not_hide_those_of_the_other() -> None:
 
 
 def test_the_pooled_reference_refutes_tails() -> None:
-    """Tails of 30 columns: relative to the other sample alone, 9 of these rows exceed 1."""
+    """Rows in heavy tails are compared with both samples, so few of them are listed.
+
+    If they were compared with the other sample alone, 9 of these rows would have scores above 1.
+    """
     names = tuple(map(str, range(30)))
     n_listed = 0
     for seed in range(10):

@@ -25,7 +25,7 @@ too many values    pooled number of distinct values
 If the samples contradict each other, for example numbers in one sample and dates in another, an
 error is raised. No column is left out or converted because of such a difference. Two styles of
 numbers, such as 1.5 and 1,5, are an error, because any choice could read a wrong number. Rare
-categories are pooled later, by their numbers of pooled rows.
+categories are pooled later, by the number of pooled rows that have them.
 """
 
 from __future__ import annotations

@@ -228,7 +228,10 @@ def refuse_line(file: InputFile, line: int) -> NoReturn:
 
 
 def refuse_encoding(file: InputFile, error: UnicodeDecodeError | None = None) -> NoReturn:
-    """Raise the error for a file that is not in UTF-8; a byte order mark tells its encoding."""
+    """Raise the error for a file that is not in UTF-8.
+
+    The message names the encoding of the byte order mark, if there is one, or a probable encoding.
+    """
     byte = "" if error is None else f" (byte 0x{error.object[error.start]:02x})"
     encoding, probable = "latin-1", "probably Latin-1 or Windows-1252"
     start = file.read(4)

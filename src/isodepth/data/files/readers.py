@@ -343,7 +343,7 @@ def _refuse_text(
     text: Mapping[int, tuple[int, str]],
     where: Callable[[int, int], str],
 ) -> NoReturn:
-    """Raise the error about columns that are not numbers, in a table that must have numbers.
+    """Raise the error about non-numeric columns of a table that must be numeric.
 
     `text` has, for the position of each such column, the result of `_first_text`. The error names
     the first cell of the file.

@@ -56,7 +56,7 @@ class Unusual(NamedTuple):
     ----------
     column : int
     usual : pair of float or str
-        Range of about 98% of the values, or their names, see `SuspiciousRow`.
+        Range of about 98% of the values, or a string such as "0 or 1"; see `SuspiciousRow`.
     reason : str
         See `SuspiciousRow`.
     given : tuple of int
@@ -174,7 +174,10 @@ class RowScorer:
         return np.array([each.column for each in self.functions], dtype=np.int64)
 
     def _thresholds(self, part: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the thresholds of the ratios of one part, for negative and positive ratios."""
+        """Return the thresholds of the functions of one part, such as "residuals".
+
+        The two arrays contain the thresholds of negative and of positive ratios.
+        """
         places = [k for k, each in enumerate(self.functions) if each.part == part]
         return self.below[places], self.above[places]
 
@@ -243,10 +246,11 @@ class RowScorer:
         return values, np.stack(self.logs.interval(*ends), axis=1)
 
     def usual_values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return minima and maxima (2, d) of usual values, and those of usual values except 0.
+        """Return two arrays (2, d) with the minimum and maximum usual value of each column.
 
-        A value outside its range has a ratio above the threshold, up to rounding. Zeros have a
-        larger range in columns with logarithms, because the logarithm of zero is not scored.
+        The second array is for values other than 0. A value outside its range has a ratio above the
+        threshold, up to rounding. In columns with logarithms the range for zeros is larger, because
+        the logarithm of zero is not scored.
         """
         values, logs = (ends.T for ends in self._intervals)
         nonzero = values.copy()

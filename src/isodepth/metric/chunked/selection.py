@@ -276,10 +276,12 @@ class Bracket:
     def _narrow(
         self, state: BracketState, at: int, work: BracketPass, orders: np.ndarray, mass: int
     ) -> None:
-        """Move the ends closer to the quantiles of the values inside with the given orders.
+        """Move the ends of the interval closer together, around the order statistics.
 
-        If the pass collected no random subset, or too small a subset, the ends remain. The next
-        pass then collects a random subset.
+        `orders` (R,) are the relative ranks of the order statistics among the values in the
+        interval, between 0 and 1. Quantiles of these orders are estimated from the random subset
+        that the pass collected. If there is no subset, or it is too small, the ends remain. The
+        next pass then collects a random subset.
         """
         margin = _LARGEST_MARGIN if work.share is None else margin_of(work.share * mass)
         self.expected, self.crowded = mass, work.share is None

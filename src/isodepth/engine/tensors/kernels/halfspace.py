@@ -293,7 +293,10 @@ def _cumulate(counted, most, least, n, HALF: tl.constexpr, BLOCK: tl.constexpr):
 
 @triton.jit
 def _count_closed(upto, opened, closed, HALF: tl.constexpr, BLOCK: tl.constexpr):
-    """Store the number of values in unopened bins of one direction, up to the end of each bin."""
+    """Store the number of values in bins that are not sorted, up to the end of each bin.
+
+    A program processes one direction.
+    """
     base = tl.program_id(0).to(tl.int64) * 2 * HALF
     carry = tl.zeros([], tl.int32)
     for start in range(0, 2 * HALF, BLOCK):
@@ -356,7 +359,7 @@ def _collect(
     P, edges, opened, filled, values, index, n, parts, most,
     HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Copy the projections in opened bins, and the indices of their points, to sort them later."""
+    """Copy the projections in opened bins, which are sorted later, and their point indices."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     v, at = _load(P, edges, k, i, n, HALF)
@@ -373,7 +376,7 @@ def _lower(
     values, order, index, edges, closed, n_open, best, n, most, parts,
     HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Lower the bounds `best` to the exact halfspace masses of the points in opened bins.
+    """Lower the bounds `best` to the exact halfspace masses of points in bins that were sorted.
 
     A program processes a block of the sorted projections on one direction. The mass of a point
     includes all projections that are equal to its own.
