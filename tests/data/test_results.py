@@ -32,7 +32,7 @@ def all_results() -> dict[str, ResultMixin]:
     verdict = monitor.check(NamedArray(rng.normal(size=(30, 2)), names))
     bags = [rng.normal(size=(20, 2)) + i for i in range(4)]
     tables = isodepth.region_tables(bags, n_directions=20, random_state=0)
-    matrix = isodepth.DistanceMatrix.of(isodepth.pairwise(tables), [EVIL, "b", "c", "d"])
+    matrix = isodepth.DistanceMatrix.from_array(isodepth.pairwise(tables), [EVIL, "b", "c", "d"])
     return {
         "Comparison": comparison,
         "LargestGap": comparison.largest_gap,
@@ -126,9 +126,9 @@ def test_matrix_is_an_array_to_numpy() -> None:
 
 
 def test_labels_of_a_matrix() -> None:
-    assert isodepth.DistanceMatrix.of([[3.0, 0.5]], ["a"]).other_labels == ("0", "1")
-    assert isodepth.DistanceMatrix.of([[3.0], [0.5]], ["a", "b"]).other_labels == ("0",)
-    between = isodepth.DistanceMatrix.of([[3.0, 0.5]], ["a"], ["p", "sample"])
+    assert isodepth.DistanceMatrix.from_array([[3.0, 0.5]], ["a"]).other_labels == ("0", "1")
+    assert isodepth.DistanceMatrix.from_array([[3.0], [0.5]], ["a", "b"]).other_labels == ("0",)
+    between = isodepth.DistanceMatrix.from_array([[3.0, 0.5]], ["a"], ["p", "sample"])
     assert list(between._rows()) == ["sample_", "p", "sample"]
 
 
@@ -144,17 +144,19 @@ def test_labels_of_a_matrix() -> None:
 )
 def test_other_values_and_labels_are_refused(values, labels, message) -> None:
     with pytest.raises(InvalidInputError, match=message):
-        isodepth.DistanceMatrix.of(values, labels)
+        isodepth.DistanceMatrix.from_array(values, labels)
 
 
 def test_print_of_a_matrix_shows_its_distances() -> None:
-    matrix = isodepth.DistanceMatrix.of([[0, 1.25], [1.25, 0]], ["june", "july"])
+    matrix = isodepth.DistanceMatrix.from_array([[0, 1.25], [1.25, 0]], ["june", "july"])
     assert str(matrix).splitlines() == [
         "DistanceMatrix: distances between 2 samples",
         "      june  july",
         "june     0  1.25",
         "july  1.25     0",
     ]
-    small, large = (isodepth.DistanceMatrix.of(np.eye(n, 12))._matrix_lines() for n in (12, 13))
+    small, large = (
+        isodepth.DistanceMatrix.from_array(np.eye(n, 12))._matrix_lines() for n in (12, 13)
+    )
     assert len(small) == 13
     assert large == [*small, "(first rows and columns of 13 x 12)"]

@@ -155,14 +155,14 @@ def _depths() -> Iterator[Case]:
     yield (
         "exact HalfspaceDepth",
         lambda: [
-            *isodepth.HalfspaceDepth(method="exact").fit(x).depth_,
-            *isodepth.HalfspaceDepth(method="exact").fit(x).score_samples(y),
+            *isodepth.HalfspaceDepth(algorithm="exact").fit(x).depth_,
+            *isodepth.HalfspaceDepth(algorithm="exact").fit(x).score_samples(y),
         ],
     )
     solid, _ = _pair(13, 40, 1, 3)
     yield (
         "exact halfspace in space",
-        lambda: isodepth.HalfspaceDepth(method="exact").fit(solid).depth_,
+        lambda: isodepth.HalfspaceDepth(algorithm="exact").fit(solid).depth_,
     )
     for covariance in ("mcd", "ledoit-wolf"):
         yield (

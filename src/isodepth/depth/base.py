@@ -19,8 +19,8 @@ from isodepth.engine.compiled import Resources
 from isodepth.errors import DegenerateDepthWarning, warn_user
 from isodepth.geometry.regions import Sample, TrimmedRegions
 
-#: Values of the option `method` of the halfspace depth.
-METHODS = ("directions", "exact")
+#: Values of the option `algorithm` of the halfspace depth.
+ALGORITHMS = ("directions", "exact")
 #: Settings of a depth estimator that the metric replaces with its own, or that have no effect on
 #: depths. Strings that describe a metric, such as `Metric.signature`, do not contain these
 #: settings.
@@ -300,17 +300,17 @@ class Halfspace(MinimumDepth):
     _name = "halfspace"
     _kernel = staticmethod(_core.smallest_halfspace)
 
-    method: str = "directions"
+    algorithm: str = "directions"
 
     def _check_options(self) -> None:
         super()._check_options()
-        check_choice(self.method, "method", METHODS)
+        check_choice(self.algorithm, "algorithm", ALGORITHMS)
 
     def _to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
         return extremes / sample.total
 
     def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
-        if self.method != "exact":
+        if self.algorithm != "exact":
             return super()._evaluate(sample, queries, along)
         from isodepth.depth.exact import smallest_masses
 

@@ -55,7 +55,7 @@ class DistanceMatrix(ResultMixin):
         object.__setattr__(self, "values", values)
 
     @classmethod
-    def of(
+    def from_array(
         cls,
         values: Any,
         labels: Iterable[Any] | None = None,
@@ -103,7 +103,7 @@ class DistanceMatrix(ResultMixin):
         Examples
         --------
         >>> import isodepth
-        >>> matrix = isodepth.DistanceMatrix.of([[0, 1.5], [1.5, 0]], ["june", "july"])
+        >>> matrix = isodepth.DistanceMatrix.from_array([[0, 1.5], [1.5, 0]], ["june", "july"])
         >>> print(*matrix._matrix_lines(), sep="\\n")
               june  july
         june     0   1.5

@@ -198,15 +198,18 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
 
 def _settings_in(header: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings in the header of a file, and raise ValueError if they are invalid."""
-    if "settings" not in header:
-        return settings_before_1_0(header["signature"])
-    settings = header["settings"]
-    if not isinstance(settings, dict):
-        raise ValueError("its settings are not a dictionary")
-    for name, kinds in SETTING_TYPES.items():
-        if type(settings.get(name)) not in kinds:
-            raise ValueError(f"its setting {name} is {settings.get(name)!r:.80}")
-    return settings
+    if "settings" in header:
+        settings = header["settings"]
+        if not isinstance(settings, dict):
+            raise ValueError("its settings are not a dictionary")
+        for name, kinds in SETTING_TYPES.items():
+            if type(settings.get(name)) not in kinds:
+                raise ValueError(f"its setting {name} is {settings.get(name)!r:.80}")
+    else:
+        settings = settings_before_1_0(header["signature"])
+    # The option `algorithm` of HalfspaceDepth was called `method` before 1.0.
+    depth = settings["depth"].replace("halfspace(method=", "halfspace(algorithm=")
+    return {**settings, "depth": depth}
 
 
 def _table_from_archive(

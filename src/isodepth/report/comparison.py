@@ -231,7 +231,7 @@ def _row_counts(result: PairResult) -> dict[str, list[int] | None]:
     elif missing is not None:
         counts["rows"] = [missing.x.n_rows, missing.y.n_rows]
     if result._result_type == "comparison":
-        counts["rows in the distance"] = [regions.n_points for regions in result.regions]
+        counts["rows in the distance"] = [regions.n_rows for regions in result.regions]
         if missing is not None:
             dropped = [missing.x.n_dropped, missing.y.n_dropped]
             counts["left out of the distance, with missing values"] = dropped
@@ -273,7 +273,7 @@ def _counts(result: PairResult) -> list[int]:
     test = get_test(result)
     if test is not None:
         return list(test.n_rows)
-    return [r.n_points for r in result.regions] if result._result_type == "comparison" else []
+    return [r.n_rows for r in result.regions] if result._result_type == "comparison" else []
 
 
 def comparison_content(

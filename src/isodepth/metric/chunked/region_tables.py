@@ -45,7 +45,7 @@ class SourceRegions(EqualFields):
     Attributes
     ----------
     table : RegionTable
-    n_points : int
+    n_rows : int
         Number of rows of positive weight.
     missing : MissingReport or None
     bounds : pair of ndarrays of shape (L, 2K), or None if the table is exact
@@ -56,7 +56,7 @@ class SourceRegions(EqualFields):
     """
 
     table: RegionTable
-    n_points: int
+    n_rows: int
     missing: MissingReport | None = None
     bounds: tuple[np.ndarray, np.ndarray] | None = None
     depth_bound: float = 0.0
@@ -87,10 +87,10 @@ def stream_table(
     check_for_tables(metric, storage)
     fitted = fit_for_one_sample(metric, source.n_features)
     checked = CheckedSource.of(runner or Runner(), source, fitted, in_memory)
-    n_points, sample = checked.summary.n_rows, None
+    n_rows, sample = checked.summary.n_rows, None
     errors: dict[str, Any] = {}
     points, weights = checked.summary.drawn()
-    if n_points <= checked.summary.whole:
+    if n_rows <= checked.summary.whole:
         sample = Sample.of(points, weights if source.weighted else None)
     else:
         selection = selection_of(checked)
@@ -113,7 +113,7 @@ def stream_table(
         columns=columns,
         scale=scale,
     )
-    return SourceRegions(table, n_points, checked.missing, **errors)
+    return SourceRegions(table, n_rows, checked.missing, **errors)
 
 
 def _by_passes(
