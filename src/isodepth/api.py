@@ -220,7 +220,7 @@ class Metric(MetricSettings):
         return fit_for_one_sample(self, n_features, dtype)
 
     def region_table(
-        self, X: Any, *, weights: Any = None, storage: Precision = "float64"
+        self, X: Any, *, weights: Any = None, table_dtype: Precision = "float64"
     ) -> RegionTable:
         """Compute the region table of one sample, to compare it with many other tables.
 
@@ -233,20 +233,20 @@ class Metric(MetricSettings):
         ----------
         X : array-like or data frame of shape (n, d), or a source of :func:`isodepth.scan`
         weights : array-like of shape (n,) or None
-        storage : {"float64", "float32"}
+        table_dtype : {"float64", "float32"}
             Precision of the stored support values.
 
         Returns
         -------
         table : RegionTable, with values of shape (levels, 2 * n_directions)
         """
-        check_for_tables(self, storage)
+        check_for_tables(self, table_dtype)
         if is_chunked(X):
             from isodepth.metric.chunked import entry
 
-            return entry.region_table(self, X, weights, storage)
+            return entry.region_table(self, X, weights, table_dtype)
         fitted, regions = self._fit_one(X, weights, "a table of rows")
-        values = np.empty(fitted._table_shape, dtype=storage)
+        values = np.empty(fitted._table_shape, dtype=table_dtype)
         fitted._write_table(regions, values)
         settings = fitted._table_settings(str(regions.points.dtype))
         return RegionTable(

@@ -66,7 +66,7 @@ def test_samples_by_a_column_and_categories() -> None:
     result = isodepth.pairwise_test(frame, by="month", random_state=0, n_permutations=99)
     assert result.labels == ("5", "6", "7")
     assert result[5, 7].pvalue == 0.01
-    assert {"u", "v", "kind"} == {kind.column for kind in result.test(5, 6).kinds}
+    assert {"u", "v", "kind"} == {kind.column for kind in result[5, 6].kinds}
 
 
 def test_permutations_suffice_for_many_pairs() -> None:

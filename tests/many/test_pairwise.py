@@ -108,7 +108,7 @@ def test_a_table_of_a_list_is_the_table_of_a_sample() -> None:
 
 
 def test_float32_tables_and_data() -> None:
-    coarse = pairwise(BAGS[:20], **OPTIONS, storage="float32")
+    coarse = pairwise(BAGS[:20], **OPTIONS, table_dtype="float32")
     size = max(np.abs(bag).max() for bag in BAGS[:20]) * np.sqrt(3)
     # Two values rounded by 2**-25 of their size each, and their difference once more.
     assert np.abs(coarse - MATRIX[:20, :20]).max() <= 3 * 2.0**-24 * size

@@ -11,7 +11,7 @@ from strategies import POINTS, cases, make_case
 from twins.naive import masses, weighted_median
 
 import isodepth
-from isodepth.depth import SteadyIRW
+from isodepth.depth import CorrectedIRW
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 torch = pytest.importorskip("torch")
@@ -158,7 +158,7 @@ def test_invalid_numbers_are_refused():
     [
         isodepth.HalfspaceDepth(algorithm="exact"),
         isodepth.AIIRWDepth(covariance="mcd"),
-        SteadyIRW(),
+        CorrectedIRW(),
         lambda points: points[:, 0],
     ],
 )

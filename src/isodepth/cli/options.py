@@ -34,7 +34,7 @@ def _levels(value: str) -> Any:
 #: Options of the metric by keyword argument: flag, type, help text, and default shown in the help.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "scale": ("--scale", None, "", "pooled"),
-    "depth": ("--depth", click.Choice(list(BY_NAME)), "Depth that orders the rows", "projection"),
+    "depth": ("--depth", None, "Depth that orders the rows", "projection"),
     "eps": ("--eps", float, "Share of the outermost rows that is ignored", "0.1"),
     "p": ("--p", float, "Exponent of the mean over levels; may be inf", "2"),
     "q": ("--q", float, "Exponent of the mean over directions; inf for the largest gap", "inf"),
@@ -76,14 +76,15 @@ def settings_options(
     only: Sequence[str] = tuple(_SETTINGS),
     without: Sequence[str] = (),
     scales: Sequence[str] = ("pooled", "reference", "none"),
+    depths: Sequence[str] = tuple(BY_NAME),
     **defaults: str,
 ) -> Any:
     """Return a decorator that adds the options of the metric as one argument `settings`.
 
     The argument is a dictionary of the options that are set. `only` and `without` select options,
-    and `scales` the values of --scale. `defaults` has defaults that this command shows in its help
-    instead of the usual ones; a command with another default of --levels does not support exact
-    levels. Only the defaults of --scale and --random-state are passed to the
+    `scales` the values of --scale, and `depths` those of --depth. `defaults` has defaults that this
+    command shows in its help instead of the usual ones; a command with another default of --levels
+    does not support exact levels. Only the defaults of --scale and --random-state are passed to the
     library. For other options the library uses its own defaults.
     """
     made = {}
@@ -93,6 +94,8 @@ def settings_options(
             type_ = click.Choice(scales)
             text = ", ".join(_SCALES[each] for each in scales[:-1]) + f", or {_SCALES[scales[-1]]}"
             text = f"Divide columns by {text}"
+        if name == "depth":
+            type_ = click.Choice(depths)
         if name == "levels" and name in defaults:
             text = "Number of levels"
         default = defaults.get(name, usual)

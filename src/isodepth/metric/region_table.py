@@ -16,7 +16,7 @@ from isodepth.data.validation import check_n_jobs
 from isodepth.engine.compiled import Resources, table_distances
 from isodepth.errors import InvalidInputError, UnreadableFileError
 from isodepth.geometry.directions import mean_of_direction
-from isodepth.metric.settings import STORAGES
+from isodepth.metric.settings import TABLE_DTYPES
 from isodepth.metric.signature import (
     ALGORITHM,
     SETTING_TYPES,
@@ -187,7 +187,7 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
         if mine != theirs:
             raise InvalidInputError(
                 f"{first_name} and {second_name} cannot be compared, because their {quality} "
-                f"differ: {mine} and {theirs}; compute both with one Metric and storage"
+                f"differ: {mine} and {theirs}; compute both with one Metric and table_dtype"
             )
     if clashing_columns(first.columns, second.columns):
         raise InvalidInputError(
@@ -238,7 +238,7 @@ def _table_from_archive(
             f"{os.fspath(path)} has algorithm number {algorithm}; this version of isodepth reads "
             f"numbers up to {ALGORITHM}; update isodepth"
         )
-    if values.ndim != 2 or str(values.dtype) not in STORAGES or not np.isfinite(values).all():
+    if values.ndim != 2 or str(values.dtype) not in TABLE_DTYPES or not np.isfinite(values).all():
         raise unreadable(path, f"its values are not a table: {values.dtype}, {values.shape}")
     # In one dimension a single direction is sampled, so the table has two columns.
     if values.shape not in (shape, (shape[0], 2)[: 2 if width == 1 else 0]):

@@ -45,7 +45,7 @@ from isodepth.metric.signature import signature_of
 #: Line of a docstring that `with_metric_options` replaces with the descriptions of parameters.
 OPTIONS_LINE = "{options of Metric}"
 #: Precisions of region tables.
-STORAGES = ("float64", "float32")
+TABLE_DTYPES = ("float64", "float32")
 # Number of refinement steps if `refine` is None and q is infinite.
 _REFINE = 20
 
@@ -292,13 +292,13 @@ class MetricSettings:
         return f"{type(self).__name__}({self.signature})"
 
 
-def check_for_tables(settings: MetricSettings, storage: str = "float64") -> None:
+def check_for_tables(settings: MetricSettings, table_dtype: str = "float64") -> None:
     """Check that region tables from separate calls of one metric will be comparable.
 
     Comparable tables need an integer `levels`, the same directions in every call, and
-    ``gap="search"``. `storage` is the dtype of the tables.
+    ``gap="search"``. `table_dtype` is the dtype of the tables.
     """
-    check_choice(storage, "storage", STORAGES)
+    check_choice(table_dtype, "table_dtype", TABLE_DTYPES)
     random = draws_at_random(settings.directions) and not isinstance(settings.random_state, int)
     wrong = {"levels": isinstance(settings.levels, str), "random_state": random}
     wrong["gap"] = settings.gap != "search"

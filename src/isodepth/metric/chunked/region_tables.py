@@ -70,7 +70,7 @@ class SourceRegions(EqualFields):
 def stream_table(
     metric: MetricSettings,
     source: Source,
-    storage: str = "float64",
+    table_dtype: str = "float64",
     *,
     runner: Runner | None = None,
     in_memory: bool = True,
@@ -84,7 +84,7 @@ def stream_table(
     in_memory : bool
         Whether to load a sample that fits into memory, instead of reading it in several passes.
     """
-    check_for_tables(metric, storage)
+    check_for_tables(metric, table_dtype)
     fitted = fit_for_one_sample(metric, source.n_features)
     checked = CheckedSource.of(runner or Runner(), source, fitted, in_memory)
     n_rows, sample = checked.summary.n_rows, None
@@ -107,7 +107,7 @@ def stream_table(
     settings = fitted._table_settings(checked.how.dtype)
     columns, scale = source.columns, metric.scale
     table = RegionTable(
-        values=values.astype(storage),
+        values=values.astype(table_dtype),
         settings=settings,
         n_features=source.n_features,
         columns=columns,
