@@ -20,7 +20,7 @@ from isodepth.data.columns.kinds import (
     numeric_columns,
 )
 from isodepth.data.frames import is_frame
-from isodepth.data.validation import is_chunked, is_tensor, refuse_chunks
+from isodepth.data.validation import check_class_options, is_chunked, is_tensor, refuse_chunks
 from isodepth.errors import ColumnWarning, InvalidOptionError, warn_user
 from isodepth.geometry.regions import Sample, TrimmedRegions
 from isodepth.metric.comparison import Comparison
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 
 # A constructor of its own, so that its errors name Metric.
+@check_class_options
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Metric(MetricSettings):
     __doc__ = MetricSettings.__doc__

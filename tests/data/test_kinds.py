@@ -651,3 +651,9 @@ def test_durations_are_days_by_option(chunked: bool) -> None:
     test = isodepth.two_sample_test(*samples, kinds={"wait": "numeric"}, **options)
     assert test.kinds[1] == ColumnKind("wait", "numeric", "numbers", "days", "numeric")
     assert test.changes[0].columns == ("wait",)
+
+
+def test_a_kind_of_dates_is_refused_with_the_remedy() -> None:
+    frame = pd.DataFrame({"when": pd.date_range("2024", periods=9), "x": np.arange(9.0)})
+    with pytest.raises(InvalidOptionError, match=r"dates are left out unless .* 'numeric'"):
+        isodepth.two_sample_test(frame, frame, kinds={"when": "date"})

@@ -128,6 +128,9 @@ def test_matrix_is_an_array_to_numpy() -> None:
 def test_labels_of_a_matrix() -> None:
     assert isodepth.DistanceMatrix.from_array([[3.0, 0.5]], ["a"]).other_labels == ("0", "1")
     assert isodepth.DistanceMatrix.from_array([[3.0], [0.5]], ["a", "b"]).other_labels == ("0",)
+    for labels in ("a", ("a", "b")):
+        with pytest.raises(InvalidInputError, match=r"to_frame\(\)\.loc"):
+            isodepth.DistanceMatrix.from_array(np.eye(2), "ab")[labels]
     between = isodepth.DistanceMatrix.from_array([[3.0, 0.5]], ["a"], ["p", "sample"])
     assert list(between._rows()) == ["sample_", "p", "sample"]
 

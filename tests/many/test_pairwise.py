@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import signal
 import subprocess
 import sys
@@ -372,3 +373,18 @@ def test_an_interrupt_ends_all_threads_soon(phase: str) -> None:
         child.wait()
     assert out == "interrupted 1\n"
     assert child.returncode == 0
+
+
+def test_a_matrix_has_its_settings_by_the_names_of_the_options() -> None:
+    matrix = isodepth.pairwise(BAGS[:2], p=np.inf, levels=5, n_directions=7, random_state=3)
+    wanted = {"p": "inf", "levels": 5, "n_directions": 7, "random_state": 3, "depth": "projection"}
+    assert matrix.settings is not None
+    assert matrix.settings.items() >= wanted.items()
+    assert matrix.settings.keys() <= {
+        *inspect.signature(isodepth.pairwise).parameters,
+        "gap",
+        "refine",
+    }
+    assert json.loads(matrix.to_json())["settings"] == matrix.settings
+    tables = isodepth.region_tables(BAGS[:2], levels=5, random_state=4)
+    assert isodepth.pairwise(tables).settings["random_state"] == 4  # type: ignore[index]

@@ -34,7 +34,7 @@ from isodepth.data.frames import (
     with_nan,
 )
 from isodepth.data.missing import TEST_NAN_POLICIES, MissingReport, find_missing
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownOptionError
 
 # Approximate number of elements per block in the search for non-finite values. Blocks limit the
 # memory for memory-mapped arrays.
@@ -43,6 +43,7 @@ _SCAN_ELEMENTS = 1 << 20
 OMIT_HINT = ", or drop these rows with nan_policy='omit'"
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 _DASK = ("dask", "dask_expr")
 
 
@@ -439,8 +440,10 @@ _OF_TESTS = {
 }
 
 
-def unknown_option(name: str, names: Sequence[str]) -> InvalidOptionError:
+def unknown_option(name: str, names: Sequence[str], owner: str = "") -> UnknownOptionError:
     """Return the error for an unknown option, which suggests the most similar known option.
+
+    `owner` is the name of the class that does not have the option; "" for functions.
 
     Examples
     --------
@@ -455,7 +458,7 @@ def unknown_option(name: str, names: Sequence[str]) -> InvalidOptionError:
     else:
         similar = did_you_mean(name, [*names, *_OF_TESTS])
         text = f"unknown option {name!r}{similar} (options are {known})"
-    return InvalidOptionError(text, option=name)
+    return UnknownOptionError(f"{owner}: {text}" if owner else text, option=name)
 
 
 def keyword_names(function: Callable[..., Any]) -> list[str]:
@@ -468,6 +471,22 @@ def keyword_names(function: Callable[..., Any]) -> list[str]:
     """
     parameters = inspect.signature(function).parameters.values()
     return [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+
+
+def check_class_options(class_: type[T]) -> type[T]:
+    """Decorate a class so that unknown keyword arguments raise the error of `unknown_option`."""
+    init: Any = class_.__init__
+    names = [*inspect.signature(init).parameters][1:]
+
+    @functools.wraps(init)
+    def checked(self: Any, *args: Any, **options: Any) -> None:
+        for name in options:
+            if name not in names:
+                raise unknown_option(name, names, type(self).__name__)
+        init(self, *args, **options)
+
+    class_.__init__ = checked  # type: ignore[method-assign]
+    return class_
 
 
 def check_option_names(function: Callable[P, R]) -> Callable[P, R]:

@@ -14,7 +14,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from isodepth import _core
-from isodepth.data.validation import MOST, check_choice, check_integer, check_n_jobs
+from isodepth.data.validation import (
+    MOST,
+    check_choice,
+    check_class_options,
+    check_integer,
+    check_n_jobs,
+)
 from isodepth.engine.compiled import Resources
 from isodepth.errors import DegenerateDepthWarning, warn_user
 from isodepth.geometry.regions import Sample, TrimmedRegions
@@ -114,6 +120,7 @@ class DepthSource:
         )
 
 
+@check_class_options
 @dataclass(eq=False, repr=False, kw_only=True)
 class Depth(DepthSource):
     """Base class of the depths of this package.
@@ -290,6 +297,7 @@ class Projection(MinimumDepth):
         return depths
 
 
+@check_class_options
 @dataclass(eq=False, repr=False, kw_only=True)
 class Halfspace(MinimumDepth):
     """Halfspace depth: the minimum mass of a closed halfspace that contains a point.

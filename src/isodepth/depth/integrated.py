@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
+from isodepth.data.validation import check_class_options
 from isodepth.depth.base import Depth, Projections, Queries, standardize
 from isodepth.depth.whitening import Whitening, check_covariance, outside_span, shrinks
 from isodepth.engine.compiled import Resources
@@ -41,6 +42,7 @@ class IRW(Depth):
         return along.run(_core.mean_rank_weight, sample.points, sample.masses, queries)
 
 
+@check_class_options
 @dataclass(eq=False, repr=False, kw_only=True)
 class AIIRW(Depth):
     """Integrated rank-weighted depth of the whitened sample; see `isodepth.AIIRWDepth`."""

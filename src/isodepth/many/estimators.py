@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isodepth.data.validation import check_choice, refuse_chunks
+from isodepth.data.validation import check_choice, check_class_options, refuse_chunks
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.many.collections import as_list, prepare_group, with_shared_scale
 from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_LEVELS, fit_tables, table_metric
@@ -30,6 +30,7 @@ from isodepth.metric.settings import TABLE_DTYPES, Precision, with_metric_option
 _NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
 
 
+@check_class_options
 @dataclass(kw_only=True, eq=False, repr=False)
 class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of transformers whose input is a list of samples, called bags.

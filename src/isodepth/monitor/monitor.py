@@ -13,7 +13,7 @@ from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.export import document
 from isodepth.data.files import output
 from isodepth.data.files.input_file import as_path
-from isodepth.data.validation import check_boolean, check_test_nan_policy
+from isodepth.data.validation import check_boolean, check_class_options, check_test_nan_policy
 from isodepth.errors import (
     BusyFileError,
     InvalidInputError,
@@ -30,6 +30,7 @@ from isodepth.results.base import ReportableResult
 _LONGEST_LABEL = 200
 
 
+@check_class_options
 class Monitor(ReportableResult):
     """Compare batches of a stream with a reference, and raise an alarm if they change.
 

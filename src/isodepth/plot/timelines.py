@@ -23,7 +23,7 @@ _WIDE = 7.0
 _SMALLEST = 1e-40
 
 
-def monitor_timeline(
+def timeline(
     monitor: MonitorLike, labels: Sequence[Any] | None = None, figure: Figure | None = None
 ) -> Figure:
     """Draw the p-values, alarms and changed columns of all batches that a monitor has checked.
@@ -53,12 +53,12 @@ def monitor_timeline(
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> import numpy as np, isodepth
-    >>> from isodepth.plot import monitor_timeline
+    >>> from isodepth.plot import timeline
     >>> rng = np.random.default_rng(7)
     >>> monitor = isodepth.Monitor(rng.normal(size=(3000, 2)), random_state=0)
     >>> for _ in range(3):
     ...     _ = monitor.check(rng.normal(size=(50, 2)))
-    >>> [ax.get_ylabel() for ax in monitor_timeline(monitor).axes[:2]]
+    >>> [ax.get_ylabel() for ax in timeline(monitor).axes[:2]]
     ['p-value', 'changes']
     """
     verdicts = monitor.verdicts

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.progress import progress_bar
-from isodepth.data.validation import check_choice, check_integer
+from isodepth.data.validation import check_choice, check_class_options, check_integer
 from isodepth.errors import InvalidInputError, InvalidOptionError, warn_user
 from isodepth.text import models
 from isodepth.text.clouds import check_text
@@ -40,6 +40,7 @@ class EncoderOptions:
     progress: bool | None = None
 
 
+@check_class_options
 @dataclass(eq=False)
 class Encoder(EncoderOptions):
     """Encoder of texts into contextual token vectors.

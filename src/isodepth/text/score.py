@@ -12,7 +12,7 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.data.export import ResultMixin, document
-from isodepth.data.validation import check_choice, check_integer, check_number
+from isodepth.data.validation import check_choice, check_class_options, check_integer, check_number
 from isodepth.depth import BY_NAME, OF_TEXTS
 from isodepth.errors import InvalidOptionError, warn_user
 from isodepth.text.clouds import check_counts, check_texts, clean_clouds
@@ -65,6 +65,7 @@ class Scores(list[float], ResultMixin):
         return {"text": list(range(len(self))), "score": list(self)}
 
 
+@check_class_options
 @dataclass(repr=False)
 class DepthScore(EncoderOptions):
     """Distance DR between the token clouds of candidate and reference texts. Lower is closer.
