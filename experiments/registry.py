@@ -56,6 +56,7 @@ ENTRIES = {
         Entry("tables", "experiments.tables.study", "known changes of real tables", False),
         Entry("level", "experiments.level.study", "level of the test for untidy tables"),
         Entry("coverage", "experiments.coverage.study", "bound on the share of changed rows"),
+        Entry("guarantees", "experiments.guarantees.study", "monitors and data in chunks"),
         Entry("drift", "experiments.drift.study", "drift tools side by side on real tables", False),
         _entry("monitoring", "false alarms of monitors, and their delays after a change"),
         _entry("clustering", "spectral clustering of bags of pixels (Table 1)", folder="images"),

@@ -46,6 +46,11 @@ LAYERS = (
 LAYER_OF = {package: layer for layer, packages in enumerate(LAYERS) for package in packages}
 
 
+#: The only import from a higher layer, which type checkers alone execute: `Comparison.test` is a
+#: `TwoSampleResult`, and a test has a comparison.
+FOR_TYPES = ("isodepth.metric.comparison", "isodepth.significance.result")
+
+
 def module_name(path: Path) -> str:
     """`isodepth.geometry.regions`; a package is its `__init__`."""
     return ".".join(["isodepth", *path.relative_to(PACKAGE).with_suffix("").parts])
@@ -87,12 +92,32 @@ def test_every_package_has_its_layer() -> None:
 
 def test_imports_come_from_lower_layers_and_not_in_a_circle() -> None:
     graph = {module: imports_of(path) - {module} for module, path in MODULES.items()}
+    graph[FOR_TYPES[0]].remove(FOR_TYPES[1])
     for module, used in graph.items():
         mine = package_of(module)
         above = {other for other in used if LAYER_OF[package_of(other)] >= LAYER_OF[mine]}
         assert {package_of(other) for other in above} <= {mine}, f"{module} imports {above}"
     order = list(TopologicalSorter(graph).static_order())
     assert len(order) == len(MODULES)
+
+
+def test_the_import_for_types_is_not_executed() -> None:
+    module, imported = FOR_TYPES
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    guarded = [
+        each
+        for node in tree.body
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name)
+        for each in node.body
+        if node.test.id == "TYPE_CHECKING"
+    ]
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == imported
+    ]
+    assert found == [node for node in guarded if node in found]
+    assert len(found) == 1
 
 
 def test_nothing_is_imported_by_a_string() -> None:

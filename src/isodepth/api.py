@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack, overload
 
 import numpy as np
@@ -20,7 +20,14 @@ from isodepth.data.columns.kinds import (
     numeric_columns,
 )
 from isodepth.data.frames import is_frame
-from isodepth.data.validation import check_class_options, is_chunked, is_tensor, refuse_chunks
+from isodepth.data.validation import (
+    MOST,
+    check_class_options,
+    check_integer,
+    is_chunked,
+    is_tensor,
+    refuse_chunks,
+)
 from isodepth.errors import ColumnWarning, InvalidOptionError, warn_user
 from isodepth.geometry.regions import Sample, TrimmedRegions
 from isodepth.metric.comparison import Comparison
@@ -292,7 +299,7 @@ def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
     given = check_kinds(kinds) if unused else {}
     omitted = [
         # A warning about categories of doubtful kind was issued when they were read.
-        each._replace(note="", attention=False) if each.use == "shares" and each.attention else each
+        replace(each, note="", attention=False) if each.use == "shares" and each.attention else each
         for each in unused
         if given.get(each.column) not in ("category", "omit")
     ]
@@ -405,7 +412,7 @@ def compare(
     *,
     weights: Any = None,
     kinds: dict[str, Any] | None = None,
-    n_permutations: int | None = None,
+    n_permutations: int = 0,
     tolerance: float | None = None,
     blocks: Any = None,
     progress: bool = False,
@@ -425,12 +432,12 @@ def compare(
     kinds : dict or None
         Kinds of columns of data frames, if their types are not sufficient: "numeric", "category",
         "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
-    n_permutations : int or None
-        Also run :func:`isodepth.two_sample_test` with this number of permutations. Its result is
-        the attribute `test` of the comparison. The test uses the given `random_state` and `n_jobs`,
-        but its own directions. Its units are robust standard deviations of the columns, unless
-        `scale` is an array. It does not support weights. With ``nan_policy="omit"``, only the
-        distance drops rows; the test keeps them.
+    n_permutations : int
+        Number of permutations of a test by :func:`isodepth.two_sample_test`; 0 means no test. Its
+        result is the attribute `test` of the comparison. The test uses the given `random_state` and
+        `n_jobs`, but its own directions. Its units are robust standard deviations of the columns,
+        unless `scale` is an array. It does not support weights. With ``nan_policy="omit"``, only
+        the distance drops rows; the test keeps them.
     tolerance, blocks
         Options of the test, see :func:`isodepth.two_sample_test`.
     progress : bool
@@ -455,7 +462,7 @@ def compare(
     metric = Metric._from_options(options, compare)
     of_test = {"tolerance": tolerance, "blocks": blocks}
     of_test = {name: value for name, value in of_test.items() if value is not None}
-    if n_permutations is None:
+    if not check_integer(n_permutations, "n_permutations", 0, "; 0 means no test", high=MOST):
         if of_test:
             name = next(iter(of_test))
             raise InvalidOptionError(

@@ -22,7 +22,7 @@ from isodepth.metric.gradient import Gradient
 from isodepth.metric.region_table import RegionTables
 from isodepth.metric.settings import MetricSettings
 from isodepth.results.changes import Change
-from isodepth.significance.result import ColumnTest, Component, NullProfile
+from isodepth.significance.result import ColumnTest, Component
 from isodepth.significance.samples import ValueShare
 from isodepth.sources.source import Source
 
@@ -41,7 +41,6 @@ __all__ = [
     "MissingPair",
     "MissingReport",
     "MissingShare",
-    "NullProfile",
     "OneSidedValue",
     "RegionTables",
     "RepeatedValue",

@@ -281,7 +281,7 @@ def test_a_comparison_has_all_output_except_for_rows() -> None:
     mine, expected = parts.to_dict(), whole.to_dict()
     assert mine.pop("distance_bounds") == [whole.distance] * 2
     assert {**mine, "signature": ""} == {**expected, "signature": ""}
-    assert np.array_equal(parts.directions, whole.directions)
+    assert np.array_equal(parts.gap_directions, whole.gap_directions)
     shown = str(parts).splitlines()
     assert shown.pop(1) == "  read in chunks: 5 levels, 11 directions, no refinement"
     assert shown[:2] == str(whole).splitlines()[:2]

@@ -226,7 +226,7 @@ def test_folders_are_tested(folders: list[str]) -> None:
     expected = run_json("test", *files, "--n-permutations", 19, *QUICK)
     for name in ("pvalue", "statistic", "changes", "n_rows"):
         assert found[name] == expected[name]
-    assert found["n_source_rows"] == found["n_rows"]
+    assert found["n_used_rows"] == found["n_rows"]
     run("report", *folders, "-o", "r.html", "--n-permutations", 19, *QUICK)
     assert "july differs from june" in Path("r.html").read_text("utf-8")
 
@@ -397,3 +397,11 @@ def test_tables_without_complete_rows_are_tested_without_a_distance(tmp_path: Pa
 def test_a_column_has_one_kind(files: list[str], command: str) -> None:
     said = refusal(command, *files[:2], "--numeric", "dewp,temp", "--category", "wind,temp")
     assert "column 'temp' has two kinds: it is in --category and in --numeric; remove it" in said
+
+
+@pytest.mark.parametrize("command", ["report", "compare"])
+def test_a_constant_column_is_no_obstacle_to_a_report(tmp_path: Path, command: str) -> None:
+    files = [save(tmp_path / f"{i}.csv", sample(i) * [1, 1, 0] + 7) for i in range(2)]
+    page = tmp_path / "page.html"
+    run(command, *files, "-o", page, "--n-permutations", 19, *QUICK)
+    assert "wind is constant (7)" in page.read_text("utf-8")

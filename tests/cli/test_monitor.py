@@ -152,6 +152,18 @@ def test_settings_and_missing_values(folder: Path) -> None:
     run("monitor", "fit", "reference.csv", "-o", "strict.npz", "--nan-policy", "raise")
     refused = refusal("monitor", "check", "strict.npz", "holes.csv")
     assert "fit the monitor with --nan-policy keep" in refused
+    lines = ["size,word", *(f"{i % 7},{'ab'[i % 2] if i else ''}" for i in range(60))]
+    Path("words.csv").write_text("\n".join(lines))
+    refused = refusal("monitor", "fit", "words.csv", "-o", "w.npz", "--nan-policy", "raise")
+    assert "column 'word' of the reference has 1 missing value; use --nan-policy keep" in refused
+
+
+def test_columns_that_are_not_selected_are_lacking_in_the_batch(folder: Path) -> None:
+    lines = ["size,word,code", *(f"{i % 7},{'ab'[i % 2]},{'cd'[i % 2]}" for i in range(60))]
+    Path("words.csv").write_text("\n".join(lines))
+    run("monitor", "fit", "words.csv", "-o", "w.npz")
+    refused = refusal("monitor", "check", "w.npz", "words.csv", "--columns", "size,word")
+    assert "the batch lacks the column 'code' of the reference" in refused
 
 
 def test_a_number_that_arrives_as_text_is_refused(folder: Path) -> None:

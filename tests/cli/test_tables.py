@@ -198,7 +198,8 @@ def test_missing_values(tmp_path: Path) -> None:
     assert "remove --nan-policy raise" in refusal("compare", holes, whole, "--nan-policy", "raise")
     given = ("compare", holes, whole, "--nan-policy", "omit", "--depth", "irw", "--scale", "none")
     found = run_json(*given)
-    assert (found["n_rows"], found["missing"]["n_dropped"]) == ([3, 3], [2, 0])
+    assert (found["n_rows"], found["n_used_rows"]) == ([5, 3], [3, 3])
+    assert found["missing"]["n_dropped"] == [2, 0]
     left = [[1, 2], [5, 6], [7, 9]], [[1, 2], [3, 4], [0, 1]]
     assert found["distance"] == isodepth.distance(*left, depth="irw", random_state=0)
 

@@ -553,7 +553,8 @@ def test_differences_of_integers_beyond_the_exact_floats(library: str) -> None:
         isodepth.data.frames.read_frame(each, "X")[0][:, 0].tolist() for each in mixed.numeric
     ]
     assert points == [[3, 5], [4, 0]]
-    assert mixed.columns[0][1:5] == ("numeric", "numbers", f"difference from {base}", base)
+    note = f"difference from {base}"
+    assert mixed.columns[0] == ColumnKind("t", "numeric", "numbers", note, base)
     again = split_columns([make([base + 7, base + 1])], ["Z"], {"t": mixed.columns[0].option})
     assert isodepth.data.frames.read_frame(again.numeric[0], "Z")[0][:, 0].tolist() == [7, 1]
     with pytest.warns(ColumnWarning, match=r"beyond 2\*\*53"):

@@ -58,7 +58,7 @@ def test_closed_form_on_a_line_is_the_simplicial_depth():
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(1, 21)])
-def test_steady_irw_estimates_the_same_depth_with_less_noise(points, weights):
+def test_corrected_irw_estimates_the_same_depth_with_less_noise(points, weights):
     truth = depths_of(IRW(), points, weights, n_directions=200_000)
 
     def mean_square_error(depth):

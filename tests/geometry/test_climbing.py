@@ -16,7 +16,7 @@ def attained(result: isodepth.Comparison, betas: np.ndarray) -> np.ndarray:
     return np.array(
         [
             abs(x.support(u, beta) - y.support(u, beta))
-            for u, beta in zip(result.directions, betas, strict=True)
+            for u, beta in zip(result.gap_directions, betas, strict=True)
         ]
     )
 
@@ -40,7 +40,7 @@ def test_the_named_direction_attains_the_gap(case: int, n_directions: int) -> No
     np.testing.assert_allclose(attained(climbed, climbed.levels), climbed.gaps, rtol=1e-12)
     assert (climbed.gaps >= plain.gaps).all()
     assert climbed.distance > plain.distance * 1.01
-    np.testing.assert_allclose(np.linalg.norm(climbed.directions, axis=1), 1, rtol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(climbed.gap_directions, axis=1), 1, rtol=1e-12)
 
 
 def test_few_directions_and_twenty_steps_come_close_to_the_supremum() -> None:

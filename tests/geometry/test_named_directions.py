@@ -19,9 +19,9 @@ RELATIVE = 1e-12
 
 def assert_attained(result: Comparison, slack: float = RELATIVE) -> None:
     """Check |h_X(u) - h_Y(u)| at every level against plain maxima over the rows inside."""
-    np.testing.assert_allclose(np.linalg.norm(result.directions, axis=1), 1.0, rtol=RELATIVE)
+    np.testing.assert_allclose(np.linalg.norm(result.gap_directions, axis=1), 1.0, rtol=RELATIVE)
     x, y = result.regions
-    for u, level, gap in zip(result.directions, result.levels, result.gaps, strict=True):
+    for u, level, gap in zip(result.gap_directions, result.levels, result.gaps, strict=True):
         h_x, h_y = (
             (r._sample.points[r._sample.inverse[r.indices(level)]] @ u).max() for r in (x, y)
         )
@@ -44,7 +44,7 @@ def test_a_single_direction(refined: int, shift: float, d: int) -> None:
     assert_attained(result)
     if not refined:
         # One of the two signs, by the end that is longer at the outermost level.
-        assert np.sign(result.directions[-1, 0]) == np.sign(shift)
+        assert np.sign(result.gap_directions[-1, 0]) == np.sign(shift)
 
 
 @pytest.mark.parametrize("case", range(6))

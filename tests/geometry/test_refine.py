@@ -40,8 +40,12 @@ def test_never_below_the_search_nor_above_the_supremum(case: int) -> None:
     for result in (refined, exact):
         x, y = result.regions
         middles = result.levels
-        hx = np.array([x.support(u, b) for u, b in zip(result.directions, middles, strict=True)])
-        hy = np.array([y.support(u, b) for u, b in zip(result.directions, middles, strict=True)])
+        hx = np.array(
+            [x.support(u, b) for u, b in zip(result.gap_directions, middles, strict=True)]
+        )
+        hy = np.array(
+            [y.support(u, b) for u, b in zip(result.gap_directions, middles, strict=True)]
+        )
         # The named direction does attain the gap, to the rounding of a dot product.
         np.testing.assert_allclose(np.abs(hx - hy), result.gaps, rtol=1e-9, atol=1e-12)
 

@@ -17,7 +17,7 @@ import pytest
 
 from isodepth.data.columns.kinds import ColumnKind, column_lines
 from isodepth.errors import InvalidInputError
-from isodepth.inspection.checks import table_checks
+from isodepth.inspection.checks import _percent, table_checks
 from isodepth.inspection.rows import TwoSamples
 
 N = 40
@@ -109,6 +109,18 @@ NEXT = pd.date_range("2023-01-01", periods=N)
 )  # fmt: skip
 def test_facts_about_one_column(x, y, texts: list[str]) -> None:
     assert found(x, y) == texts
+
+
+def test_constant_dates_that_are_compared_as_numbers_are_shown_as_dates() -> None:
+    X, Y = (pd.DataFrame({"v": days, "a": A}) for days in (DAYS[:1].repeat(N), NEXT))
+    (text,) = [each.text for each in checks(X, Y, {"v": "numeric"}) if each.kind == "constant"]
+    assert text == "v is not constant any more (it was 2013-01-01)"
+
+
+def test_percentages_have_two_digits_and_are_not_rounded_to_all_or_none() -> None:
+    shares = (0.0, 0.00012, 0.0949, 19 / 200, 0.12, 0.995, 0.99996, 1.0)
+    texts = ["0%", "0.012%", "9.5%", "9.5%", "12%", "99.5%", "99.9%", "100%"]
+    assert [_percent(share) for share in shares] == texts
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

@@ -268,9 +268,12 @@ def test_bad_options() -> None:
     for function in (isodepth.pairwise, region_tables):
         assert inspect.signature(function).parameters["levels"].annotation == "int"
         for levels in ("exact", "monte-carlo"):
-            words = f"levels must be an integer >= 1, got '{levels}'; tables need a fixed grid"
+            name = function.__name__
+            words = f"levels must be an integer >= 1, got '{levels}'; {name} needs a fixed grid"
             with pytest.raises(InvalidOptionError, match=words):
                 function(BAGS[:2], levels=levels)
+        with pytest.raises(InvalidOptionError, match=f"^{name} needs .* got gap='exact'"):
+            function(BAGS[:2], gap="exact")
     stack = region_tables(BAGS[:2], **OPTIONS)
     with pytest.raises(InvalidOptionError, match="p has no effect on tables"):
         pairwise(stack, p=1)

@@ -19,7 +19,7 @@ def test_the_largest_gap_is_found_with_its_level_and_direction(levels) -> None:
     at = int(np.argmax(result.gaps))
     assert worst.gap == result.gaps[at] == result.gaps.max()
     assert worst.level == result.levels[at]
-    np.testing.assert_array_equal(worst.direction, result.directions[at])
+    np.testing.assert_array_equal(worst.direction, result.gap_directions[at])
     x, y = result.regions
     attained = x.support(worst.direction, worst.level) - y.support(worst.direction, worst.level)
     assert abs(attained) == pytest.approx(worst.gap, rel=1e-12)
@@ -62,7 +62,7 @@ def test_the_distance_has_its_units(options: dict, unit: str) -> None:
 )
 def test_the_comparison_of_a_test_has_the_units_of_the_test(scale: object, unit: str) -> None:
     test = isodepth.two_sample_test(X, Y, n_permutations=1, scale=scale, random_state=0)
-    assert test.comparison.units == f"{unit} of the columns"
+    assert test._comparison.units == f"{unit} of the columns"
 
 
 def test_of_many_columns_three_are_printed() -> None:
@@ -82,3 +82,29 @@ def test_the_distance_is_the_mean_of_the_gaps(p: float, normalize: bool) -> None
         total = float((widths * result.gaps**p).sum())
         expected = (total / 0.75 if normalize else total) ** (1 / p)
     assert result.distance == pytest.approx(expected, rel=1e-12)
+
+
+def test_zero_permutations_mean_no_test() -> None:
+    result = isodepth.compare(X, Y, n_permutations=0, random_state=0)
+    assert result.test is None
+    assert result == isodepth.compare(X, Y, random_state=0)
+    assert result.headline == f"X and Y are at distance {result.distance:.3g}, not tested"
+    for wrong in (None, -1, 1.5, True):
+        message = f"n_permutations must be an integer >= 0, got {wrong}; 0 means no test"
+        with pytest.raises(isodepth.InvalidOptionError, match=message):
+            isodepth.compare(X, Y, n_permutations=wrong)
+    with pytest.raises(isodepth.InvalidOptionError, match="needs n_permutations, such as 999"):
+        isodepth.compare(X, Y, tolerance=0.1)
+
+
+def test_numbers_of_rows_are_those_as_passed_and_those_in_the_distance() -> None:
+    holes = X.copy()
+    holes[:7, 1] = np.nan
+    result = isodepth.compare(holes, Y, nan_policy="omit", n_permutations=19, random_state=0)
+    assert result.n_rows == result.test.n_rows == result.test.n_used_rows == (60, 50)
+    assert result.n_used_rows == (53, 50)
+    assert result.to_dict()["n_rows"] == result.to_dict()["missing"]["n_rows"] == [60, 50]
+    assert result.headline == result.test.headline
+    whole = isodepth.compare(X, Y, random_state=0)
+    assert whole.n_rows == whole.n_used_rows == (60, 50)
+    assert whole.without_rows().n_rows == (60, 50)

@@ -51,7 +51,7 @@ def test_values_that_go_missing_are_pointed_out() -> None:
     y[:100, 1] = math.nan
     result = isodepth.compare(x, y, **OMIT)
     first = result.missing.shares[0]
-    assert (first.column, first.x, first.y) == ("column 1", 0.0, 0.25)
+    assert (first.column, first.before, first.after) == ("column 1", 0.0, 0.25)
     assert first.z_score > 9
     assert "column 1 is missing in 0.0% of X and 25.0% of Y" in repr(result)
     calm = isodepth.compare(x, x, **OMIT)
@@ -97,6 +97,9 @@ def test_errors_name_the_columns_and_the_remedy() -> None:
     ):
         with pytest.raises(InvalidInputError, match=r"in \w+ \(\d+\), .*nan_policy='omit'"):
             make()
+    for call in (isodepth.distance, isodepth.compare):
+        with pytest.raises(InvalidOptionError, match=r"tests and monitors.*distances cannot: use"):
+            call(X, Y, nan_policy="keep")
     with pytest.raises(InvalidOptionError, match="nan_policy must be one of raise, omit"):
         isodepth.Metric(nan_policy="propagate")
 

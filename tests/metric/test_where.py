@@ -21,7 +21,7 @@ def in_order(shares: list[tuple[str, float]]) -> list[float]:
 def test_shares_of_columns_are_those_of_the_twin() -> None:
     result = isodepth.compare(X, Y, scale=None, random_state=0)
     widths = np.diff(result.level_intervals, axis=1)[:, 0]
-    wanted = naive_where.shares_of_levels(result.gaps, widths, result.directions)
+    wanted = naive_where.shares_of_levels(result.gaps, widths, result.gap_directions)
     assert in_order(result.contributions) == pytest.approx(wanted, rel=1e-12)
     assert sum(in_order(result.contributions)) == pytest.approx(1.0, rel=1e-12)
     shares = [share for _, share in result.contributions]

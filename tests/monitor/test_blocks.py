@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from isodepth import InvalidInputError, InvalidOptionError, Monitor, two_sample_test
+from isodepth.data.files import output
 from isodepth.significance.martingale import RankEvidence
 
 
@@ -94,13 +96,58 @@ def test_a_reset_spends_no_new_capital() -> None:
     monitor = Monitor(reference, blocks=day, alpha=0.1, random_state=0)
     for number in range(1, 13):
         verdict = monitor.check(days(1, rng)[0])
-        ranks = monitor._state.ranks
+        ranks = monitor._state.ranks[None]
         assert ranks.n_batches == number
         assert verdict.n_window_batches == (number - 1) % 3 + 1
         if number % 3 == 0:
             monitor.reset()
-            ranks = monitor._state.ranks
+            ranks = monitor._state.ranks[None]
             assert ranks.log_evidence == pytest.approx(-np.log(number + 1))
+
+
+def shared_days(**options: Any) -> tuple[Monitor, np.ndarray]:
+    """Monitor of five sites with the same rows, and the rows of an unusual day."""
+    rng = np.random.default_rng(14)
+    rows, day = days(60, rng, rows=10)
+    options = {"blocks": np.tile(day, 5), "groups": np.repeat(np.arange(5), len(rows))} | options
+    monitor = Monitor(np.tile(rows, (5, 1)), random_state=0, **options)
+    return monitor, days(1, rng, rows=10)[0] + 100
+
+
+@pytest.mark.parametrize("options", [{"alpha": 0.1}, {"arl": 20.0}])
+def test_an_unusual_day_of_all_groups_counts_once(options: dict[str, float]) -> None:
+    """Batches of different groups depend on each other, so that their p-values do not multiply."""
+    monitor, unusual = shared_days(**options)
+    for group in range(5):
+        verdict = monitor.check(unusual, group=group)
+        assert verdict.pvalue < 1 / 45
+        assert verdict.window == 1
+        assert verdict.threshold == pytest.approx(0.02 if "alpha" in options else 0.025)
+        assert not verdict.alarm
+    # A second unusual day follows.
+    assert any(monitor.check(unusual, group=group).alarm for group in range(5))
+
+
+def test_joint_evidence_of_former_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Version 0.4.0 stored one evidence for all groups: its wealth is given up."""
+    monitor, unusual = shared_days(alpha=0.1)
+    monitor.check(unusual, group=0)
+    ranks = monitor._state.ranks
+    assert ranks is not None
+    write = output.write_archive
+
+    def former(path: Any, kind: str, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        state = header["state"]
+        state["rank_evidence"] = dict(state["rank_evidence"])["0"]
+        write(path, kind, header, arrays)
+
+    monkeypatch.setattr(output, "write_archive", former)
+    monitor.save(tmp_path / "m.npz")
+    found = Monitor.load(tmp_path / "m.npz")._state.ranks
+    assert found is not None
+    assert found.keys() == ranks.keys()
+    for evidence in found.values():
+        assert evidence.log_evidence == pytest.approx(-math.log(2))
 
 
 def test_heavy_tailed_blocks_are_described_without_a_guarantee() -> None:

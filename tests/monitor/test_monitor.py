@@ -162,6 +162,28 @@ def test_a_shift_of_a_correlated_column_is_not_called_dependence() -> None:
     assert [(c.kind, c.columns) for c in verdict.changes] == [("location", ("column 1",))]
 
 
+def test_rows_at_a_median_do_not_bias_a_correlation() -> None:
+    """Values at the median and missing values have no side of the median."""
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 4300))
+    y[:4000] = 0.9 * x[:4000] + 0.44 * y[:4000]
+    for many in (np.round(y), np.round(y, 2), np.where(rng.random(4300) < 0.4, np.nan, y)):
+        rows = np.column_stack([x, many])
+        (change,) = Monitor(rows[:4000], random_state=0).check(rows[4000:]).changes
+        assert change.kind == "dependence"
+        assert change.columns == ("column 0", "column 1")
+        if np.unique(many).size > 500 and not np.isnan(many).any():
+            assert change.quantity == "quadrant correlation"
+            assert change.before == pytest.approx(0.9, abs=0.03)
+            continue
+        start = "rows on the same side of the medians of column 0 and column 1: "
+        assert change.quantity == "share"
+        assert change.text.startswith(start)
+        same = (x * (many - np.nanmedian(many[:4000])) > 0).astype(float)
+        expected = same[:4000].mean(), same[4000:].mean()
+        assert (change.before, change.after) == pytest.approx(expected, abs=0.02)
+
+
 def test_batches_of_any_size_add_up() -> None:
     """Batches of one row raise an alarm after a few batches, and very large batches are counted."""
     monitor = fresh()
@@ -349,7 +371,7 @@ def test_suspicious_rows_have_wrong_values() -> None:
     [
         (lambda x: -x, "b: sign changed, median 1 -> -1 "),
         (lambda x: 1000 * x, "b: values multiplied by 1000, median 0.985 -> 968 "),
-        (lambda x: np.where(EVERY_25, 1000 * x, x), "b above 15.13: 0% -> 4% "),
+        (lambda x: np.where(EVERY_25, 1000 * x, x), "b above 15.13: 0.027% -> 4% "),
         (lambda x: np.where(EVERY_25, -9999, x), "b = -9999: 0% -> 4% "),
         (lambda x: np.where(EVERY_25, 0, x), "b = 0: 0% -> 4% "),
         (np.round, "b: whole numbers 0% -> 100% "),
@@ -561,6 +583,44 @@ def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
         monitor.check(REFERENCE[:, :2])
     with pytest.raises(InvalidInputError, match="no rows"):
         Monitor(batch[["kind"]], random_state=0).check(batch[["kind"]][:0])
+
+
+@pytest.mark.parametrize("form", ["object", "string", "boolean", "NaT", "arrow", "parquet", "csv"])
+def test_a_column_without_values_is_missing_whatever_its_type(form: str, tmp_path: Path) -> None:
+    """A number that is never measured arrives as None, as type null, or as empty cells."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    frame = pd.DataFrame(REFERENCE, columns=["a", "b", "c"])
+    monitor = Monitor(frame, random_state=0)
+    rest = frame[:60][["b", "c"]]
+    batch: Any = {
+        "object": rest.assign(a=None), "NaT": rest.assign(a=pd.NaT),
+        "string": rest.assign(a=pd.array([None] * 60, dtype="string")),
+        "boolean": rest.assign(a=pd.array([None] * 60, dtype="boolean")),
+    }.get(form)  # fmt: skip
+    if batch is None:
+        table = pa.Table.from_pandas(rest).append_column("a", pa.nulls(60))
+        pq.write_table(table, tmp_path / "batch.parquet")
+        rest.assign(a=None).to_csv(tmp_path / "batch.csv", index=False)
+        batch = scan([table]) if form == "arrow" else scan(tmp_path / f"batch.{form}")
+    assert [change.text for change in monitor.check(batch).changes] == ["a: missing 0% -> 100%"]
+
+
+def test_an_integer_column_without_values_keeps_its_base() -> None:
+    large = 2**60 + np.random.default_rng(0).integers(0, 1000, 300)
+    frame = pd.DataFrame({"time": large, "x": REFERENCE[:300, 0]})
+    monitor = Monitor(frame, random_state=0)
+    verdict = monitor.check(frame[:60].assign(time=None))
+    assert [change.text for change in verdict.changes] == ["time: missing 0% -> 100%"]
+
+
+def test_errors_recommend_code_that_runs() -> None:
+    with pytest.raises(InvalidInputError, match=r"use reference\.reshape\(-1, 1\)"):
+        Monitor(REFERENCE[:, 0])
+    monitor = fresh()
+    with pytest.raises(InvalidInputError, match=r"reshape\(len\(batch\), -1\)"):
+        monitor.check(REFERENCE[None])
+    with pytest.raises(InvalidInputError, match=r"got None; pass a sample\. The batch was not cou"):
+        monitor.check(None)
 
 
 def test_missing_values_are_refused_or_counted() -> None:

@@ -131,8 +131,12 @@ def test_a_monitor_that_was_overtaken_refuses(tmp_path: Path) -> None:
             act()
     assert second.verdicts == []
     path.unlink()
-    with pytest.raises(BusyFileError):
+    with pytest.raises(BusyFileError, match=r"has been removed .*save\("):
         first.check(BATCHES[1])
+    n_batches = first.n_batches
+    first.save(path)
+    first.check(BATCHES[1])
+    assert Monitor.load(path).n_batches == n_batches + 1
 
 
 def test_a_full_disk_leaves_everything_as_it_was(
@@ -258,7 +262,8 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
                   {"records": state.records[::-1]}, {"labels": np.array([[5, 1, 0, 0]])},
                   {"labels": np.array([[5, 1, n + 1, 0]])},
                   {"labels": np.array([[5, 1, 1, 0], [5, 2, 2, 0]])},
-                  {"labels": np.zeros((1, 3), np.int64)}, {"ranks": RankEvidence.start(False, 1)},
+                  {"labels": np.zeros((1, 3), np.int64)},
+                  {"ranks": dict.fromkeys(state.groups, RankEvidence.start(False, 1))},
                   {"groups": {**state.groups, None: group}}):  # fmt: skip
         yield replace(state, **other)
     for other in ({"width": 3}, {"columns": ("b", "b")}, {"categories": {}},

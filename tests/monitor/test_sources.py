@@ -40,3 +40,14 @@ def test_batches_that_are_refused(tmp_path: Path) -> None:
     words = BATCH[COLUMNS].assign(size="a")
     with pytest.raises(InvalidInputError, match=r"'size'.*not counted"):
         monitor.check(isodepth.scan(pd.DataFrame(words)))
+
+
+def test_weights_are_refused(tmp_path: Path) -> None:
+    """The weights of a table with categories were ignored."""
+    weighted = isodepth.scan(BATCH[COLUMNS].assign(w=1.0), weights="w")
+    with pytest.raises(InvalidInputError, match="the reference must not have weights"):
+        Monitor(weighted, random_state=0)
+    monitor = Monitor(REFERENCE[COLUMNS], random_state=0)
+    with pytest.raises(InvalidInputError, match="the batch must not have weights"):
+        monitor.check(weighted)
+    assert monitor.n_batches == 0

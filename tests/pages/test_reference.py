@@ -160,7 +160,7 @@ def test_defaults_of_the_metric() -> None:
 def test_defaults_of_functions(name: str) -> None:
     table = common_defaults()
     parameters = inspect.signature(getattr(isodepth, name)).parameters
-    # None in the test means the default of method="regions".
+    # None means that the function chooses the value.
     stated = {
         option: parameter.default
         for option, parameter in parameters.items()

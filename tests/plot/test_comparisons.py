@@ -67,7 +67,7 @@ def test_distance_and_largest_gap_are_in_a_legend_below(tested) -> None:
     assert labels[text].get_xydata().tolist() == [[largest.level, largest.gap]]
     text = f"distance {tested.distance:.4g}: mean of order 2 of the curve over levels"
     assert labels[text].get_ydata()[0] == tested.distance
-    low, high = tested.null_profile.band
+    low, high = tested._null_profile.band
     (band,) = ax.collections
     heights = band.get_paths()[0].vertices[:, 1]
     assert (heights.min(), heights.max()) == (low.min(), high.max())
@@ -121,6 +121,23 @@ def test_bars_are_contributions_and_hollow_if_not_significant(tested) -> None:
     assert "and 2 more columns" in texts(ax)
 
 
+def test_a_constant_column_has_a_hollow_bar_without_a_pvalue() -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 60, 2)) * [1, 0] + [0, 7]
+    result = isodepth.compare(x, y + [3, 0], n_permutations=19, random_state=0)
+    ax = result.plot("contributions")
+    assert [bar.get_facecolor()[3] == 0 for bar in ax.patches] == [False, True]
+    assert texts(ax) == "100%   p = 0.05\n0%   not tested"
+    assert result.to_frame()["pvalue"].isna().tolist() == [False, True]
+
+
+def test_a_test_of_categories_alone_has_no_figure_of_gaps() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"c": ["a", "b"] * 20})
+    result = isodepth.two_sample_test(frame, frame, n_permutations=19, random_state=0)
+    with pytest.raises(isodepth.InvalidInputError, match="categories alone has no regions"):
+        result.plot("gap_profile")
+
+
 def test_null_distribution_shows_all_permutations_and_the_observed(tested) -> None:
     test = tested.test
     ax = null_distribution(test)
@@ -156,7 +173,7 @@ def test_blocks_of_a_test_reach_its_profile() -> None:
     blocks = (np.repeat(np.arange(5), 4), np.repeat(np.arange(5, 10), 4))
     result = isodepth.compare(x, y, n_permutations=19, blocks=blocks, random_state=0)
     again = null_profile(result, np.repeat(np.arange(10), 4), 19)
-    np.testing.assert_array_equal(result.null_profile.gaps, again.gaps)
+    np.testing.assert_array_equal(result._null_profile.gaps, again.gaps)
 
 
 def test_a_joint_change_is_drawn_from_its_first_two_columns() -> None:

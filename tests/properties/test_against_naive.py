@@ -204,8 +204,8 @@ def test_comparison_explains_the_distance(depth: str, kind: str, seed: int) -> N
     assert stops[-1] == pytest.approx(1 - eps, abs=1e-15)
     np.testing.assert_array_equal(starts[1:], stops[:-1])
     assert (stops > starts).all()
-    np.testing.assert_allclose(np.linalg.norm(result.directions, axis=1), 1.0, rtol=1e-12)
-    for start, stop, gap, u in zip(starts, stops, result.gaps, result.directions, strict=True):
+    np.testing.assert_allclose(np.linalg.norm(result.gap_directions, axis=1), 1.0, rtol=1e-12)
+    for start, stop, gap, u in zip(starts, stops, result.gaps, result.gap_directions, strict=True):
         middle = (start + stop) / 2
         assert gap == pytest.approx(
             naive.gap(x, y, case.directions, middle), rel=RELATIVE, abs=1e-14
@@ -222,7 +222,7 @@ def test_comparison_explains_the_distance(depth: str, kind: str, seed: int) -> N
     assert worst.gap == pytest.approx(naive.gap(x, y, case.directions, worst.level), rel=RELATIVE)
     if (result.gaps == worst.gap).sum() == 1:
         assert worst.level == pytest.approx((starts[largest] + stops[largest]) / 2, abs=1e-15)
-        np.testing.assert_array_equal(worst.direction, result.directions[largest])
+        np.testing.assert_array_equal(worst.direction, result.gap_directions[largest])
     shares = [share for _, share in worst.contributions]
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(1.0, rel=1e-12)

@@ -39,7 +39,7 @@ def everything(
         X, Y = pair(kind, 36_000, 9000, dtype)
         metric = Metric(depth=depth, n_directions=16, refine=0, random_state=0, n_jobs=n_jobs)
         c = metric.compare(X, Y)
-        result.append(digest(c.distance, c.gaps, c.directions))
+        result.append(digest(c.distance, c.gaps, c.gap_directions))
         for side in c.regions:
             result.append(digest(side._order, side._ordered, side.masses, side.depths))
         table = Metric(depth=depth, n_directions=40, levels=9, random_state=0, n_jobs=n_jobs)
@@ -52,7 +52,7 @@ def everything(
         # Many directions, so that blocks of them are what is divided.
         many = Metric(depth=depth, n_directions=700, random_state=0, n_jobs=n_jobs)
         c = many.compare(X[:1500], Y[:1000])
-        result.append(digest(c.distance, c.gaps, c.directions))
+        result.append(digest(c.distance, c.gaps, c.gap_directions))
     return result
 
 

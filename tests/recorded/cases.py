@@ -127,7 +127,7 @@ def _comparisons() -> Iterator[Case]:
 
         def told(result: Any = result, x: Any = x, y: Any = y) -> Any:
             found = result.compare(x, y)
-            return [found.distance, *found.gaps, *found.directions[::9].ravel()]
+            return [found.distance, *found.gaps, *found.gap_directions[::9].ravel()]
 
         yield f"compare {depth} {n}x{m}x{d}", told
 

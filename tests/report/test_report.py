@@ -280,7 +280,9 @@ def test_the_python_of_a_report_of_categories_alone_makes_the_test_again() -> No
         {},
         {"tolerance": 0.02, "confidence": 0.9},
         {"scale": None, "n_directions": 7, "kinds": {"b": "omit"}},
-        {"method": "regions", "q": np.inf, "levels": 5},
+        {"method": "regions"},
+        {"method": isodepth.Metric(levels=5)},
+        {"method": isodepth.Metric(depth="irw", q=1, p=np.inf, eps=0.3, levels=20)},
     ],
 )
 def test_the_code_of_a_test_repeats_it(options) -> None:
@@ -310,7 +312,7 @@ def test_the_code_of_a_test_in_chunks_repeats_it() -> None:
     [
         {"scale": np.ones(3)},
         {"random_state": np.random.default_rng(0)},
-        {"method": "regions", "depth": lambda points: points[:, 0]},
+        {"method": isodepth.Metric(depth=lambda points: points[:, 0], levels=20)},
     ],
 )
 def test_a_test_with_objects_as_options_has_no_code(options) -> None:
@@ -386,7 +388,7 @@ def test_samples_in_chunks_have_a_report() -> None:
     with pytest.raises(InvalidInputError, match="typical rows need both samples in memory"):
         result.typical_rows()
     with pytest.raises(InvalidInputError, match="read in chunks"):
-        result.plot("regions")
+        result.plot("nested_regions")
 
 
 def mixed(rows_of_x: str = "aabbc" * 10, rows_of_y: str = "abbbc" * 10):
@@ -416,6 +418,13 @@ def test_columns_beyond_the_maximum_have_no_figure_and_the_page_states_it(monkey
     (table,) = re.findall(r'<table id="columns".*?</table>', page, flags=re.DOTALL)
     assert table.count("<tr>") == 1 + 3
     assert table.count('<td class="small" data-value=""></td>') == 1
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_constant_column_is_part_of_a_report() -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 60, 2)) * [1, 0] + [0, 7]
+    page = html_report(isodepth.compare(x, y + [3, 0], n_permutations=19, random_state=0))
+    assert "column 1 is constant (7)" in page
 
 
 @pytest.mark.usefixtures("without_pictures")

@@ -101,6 +101,19 @@ def test_calls_are_short_for_many_permutations(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("blocks", [None, np.arange(150) // 5])
+def test_the_number_of_splits_is_honored_with_a_test(blocks: np.ndarray | None) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(80, 2)), rng.normal(size=(70, 2)) + 3
+    options = {"n_directions": 9, "random_state": 0, "n_permutations": 29}
+    tested = isodepth.compare(x, y, blocks=blocks, **options)
+    for n_splits in (1, 19, 29, 60):
+        level = tested.chance_level(n_splits)
+        assert level.n_splits == n_splits
+        assert level.interval[1] < tested.distance
+    assert tested.chance_level().n_splits == 19
+
+
+@pytest.mark.parametrize("blocks", [None, np.arange(150) // 5])
 def test_null_profile_is_that_of_permuted_labels(
     blocks: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,7 +122,7 @@ def test_null_profile_is_that_of_permuted_labels(
     x, y = rng.normal(size=(80, 3)), 2 * rng.normal(size=(70, 3)) + [3, 0, 0]
     options = {"n_directions": 30, "random_state": 0, "n_permutations": 49, "scale": "pooled"}
     tested = isodepth.compare(x, y, blocks=blocks, **options)
-    null = tested.null_profile
+    null = tested._null_profile
     assert null.gaps.shape == (49, 20)
     x, y = (regions.points for regions in tested.regions)
     points = np.concatenate([x, y])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from recorded.results import assert_recorded
 
-from isodepth import two_sample_test
+from isodepth import Metric, two_sample_test
 
 pd = pytest.importorskip("pandas")
 
@@ -17,7 +17,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "blocks": {"blocks": [np.arange(150) // 5, 40 + np.arange(110) // 4], "scale": None},
     "tolerance": {"tolerance": 0.08, "n_directions": 11},
-    "regions": {"method": "regions", "q": 1.0, "p": 3.0, "eps": 0.2, "levels": 7, "scale": None},
+    "regions": {"method": Metric(q=1.0, p=3.0, eps=0.2, levels=7), "scale": None},
     "wide": {"n_directions": 35, "scale": np.full(17, 2.0)},
     "wide-tolerance": {"tolerance": 0.02, "n_directions": 35},
 }
@@ -52,6 +52,6 @@ def test_results_are_the_recorded_ones(name: str) -> None:
     result = two_sample_test(X, Y, **options)
     found = result.to_dict()
     # The observed statistic may be near 0, and is compared on the scale of the null distribution.
-    found["null"] = [found.pop("statistic"), *result.null_distribution.tolist()]
+    found["null_distribution"] = [found.pop("statistic"), *result.null_distribution.tolist()]
     found["signature"] = found["signature"].split("|v=")[0]
     assert_recorded(found, Path(__file__).with_name(f"recorded-{name}.json"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +30,18 @@ def test_all_rows_as_in_memory(form: str, tmp_path: Path) -> None:
     expected = isodepth.two_sample_test(X, Y, **OPTIONS)
     assert (found.pvalue, found.statistic) == (expected.pvalue, expected.statistic)
     assert found.changes == expected.changes
-    assert [each[:3] for each in found.kinds] == [each[:3] for each in expected.kinds]
-    assert found.n_source_rows == found.n_rows == (300, 240)
+    assert [replace(each, note="", option=None) for each in found.kinds] == [
+        replace(each, note="", option=None) for each in expected.kinds
+    ]
+    assert found.n_rows == found.n_used_rows == (300, 240)
     assert found._tested_rows_text == ""
 
 
 def test_random_rows() -> None:
     found = isodepth.two_sample_test(scan(X), Y, max_rows=100, **OPTIONS)
-    assert (found.n_rows, found.n_source_rows) == ((100, 100), (300, 240))
+    assert (found.n_used_rows, found.n_rows) == ((100, 100), (300, 240))
     assert "100 of 300 rows of X and 100 of 240 rows of Y" in str(found)
-    assert found.to_dict()["n_source_rows"] == [300, 240]
+    assert found.to_dict()["n_used_rows"] == [100, 100]
     again = isodepth.two_sample_test(scan(X), scan(Y), max_rows=100, **OPTIONS)
     assert again.pvalue == found.pvalue
     tolerant = isodepth.two_sample_test(scan(X), Y, max_rows=100, tolerance=0.1, **OPTIONS)

@@ -18,7 +18,7 @@ from scipy.stats import gamma, rankdata
 from strategies import POINTS, exact_directions, gaussian_directions
 from twins import naive_permutation as twin
 
-from isodepth import two_sample_test
+from isodepth import Metric, two_sample_test
 from isodepth._core import share_differences
 from isodepth.geometry.scaling import mad_spread
 from isodepth.inspection.rows import TwoSamples
@@ -405,10 +405,10 @@ def test_ranks_are_those_of_the_raw_values(kind: str, monkeypatch: pytest.Monkey
     np.testing.assert_array_equal(compared[0], ranks[None])
     for depth in ("irw", "halfspace"):
         result = two_sample_test(
-            X, Y, method="regions", depth=depth, n_permutations=9, random_state=0
+            X, Y, method=Metric(depth=depth, q=2, levels=20), n_permutations=9, random_state=0
         )
         # The comparison is in float32 if the values are.
-        assert result.statistic == pytest.approx(result.comparison.distance, rel=1e-6)
+        assert result.statistic == pytest.approx(result._comparison.distance, rel=1e-6)
 
 
 def test_columns_and_pairs_are_adjusted_together() -> None:

@@ -14,7 +14,7 @@ from twins import naive_permutation, naive_settings
 
 import isodepth
 from experiments.power import laws
-from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
+from isodepth import InvalidInputError, InvalidOptionError, Metric, two_sample_test
 from isodepth.geometry.directions import rng_for
 from isodepth.significance.findings import Findings
 from isodepth.significance.permutations import Permutations
@@ -37,7 +37,7 @@ def run(X: Any, Y: Any, **options: Any) -> isodepth.TwoSampleResult:
 def test_the_statistic_is_that_of_the_twin_in_units_of_the_pooled_spread(d: int) -> None:
     X, Y = pair(14, 11, d, seed=d)
     X, Y = 10 * X + 100, 10 * Y + 100
-    result = run(X, Y, method="regions", n_permutations=3, n_directions=2 * d, levels=4)
+    result = run(X, Y, method=Metric(q=2, levels=4), n_permutations=3, n_directions=2 * d)
     spread = naive_settings.column_units([*X.tolist(), *Y.tolist()])
     x, y = naive_settings.scale_samples([X.tolist(), Y.tolist()], spread)
     U = np.ones((1, 1))
@@ -63,10 +63,13 @@ def test_the_statistic_is_that_of_the_twin_in_units_of_the_pooled_spread(d: int)
 def test_the_comparison_has_the_statistic_for_its_distance(scale: Any, q: float) -> None:
     X, Y = pair()
     result = run(
-        X * [1, 5, 0.5], Y * [1, 5, 0.5] + 0.3, method="regions", scale=scale, q=q, p=3, eps=0.2
+        X * [1, 5, 0.5],
+        Y * [1, 5, 0.5] + 0.3,
+        method=Metric(q=q, p=3, eps=0.2, levels=20),
+        scale=scale,
     )
     # Rows are moved to their median before they are projected: another rounding, no more.
-    assert result.comparison.distance == pytest.approx(result.statistic, rel=1e-12)
+    assert result._comparison.distance == pytest.approx(result.statistic, rel=1e-12)
 
 
 def test_equal_samples_have_the_largest_pvalue() -> None:
@@ -102,9 +105,9 @@ def test_columns_say_how_far_apart_they_are() -> None:
 def test_the_fast_way_is_the_way_of_metric(q: float) -> None:
     """An estimator goes through Metric, labeling by labeling; the name goes by counting."""
     X, Y = pair(40, 30, 2)
-    fast = run(X, Y, method="regions", n_permutations=9, q=q)
+    fast = run(X, Y, method=Metric(q=q, levels=20), n_permutations=9)
     depth = isodepth.ProjectionDepth()
-    slow = run(X, Y, method="regions", n_permutations=9, q=q, depth=depth)
+    slow = run(X, Y, method=Metric(q=q, levels=20, depth=depth), n_permutations=9)
     assert slow.statistic == pytest.approx(fast.statistic, rel=1e-12)
     assert slow.null_distribution == pytest.approx(fast.null_distribution, rel=1e-12)
     assert slow.column_tests == fast.column_tests
@@ -463,13 +466,13 @@ def test_the_result_can_be_pickled() -> None:
     for result in (run(X, Y), run(X, Y, tolerance=0.1)):
         again = pickle.loads(pickle.dumps(result))
         assert again.to_dict() == result.to_dict()
-        assert again.comparison.distance == result.comparison.distance
+        assert again._comparison.distance == result._comparison.distance
     tested = isodepth.compare(X, Y, n_permutations=9, random_state=0)
     assert pickle.loads(pickle.dumps(tested)).test.to_dict() == tested.test.to_dict()
 
 
 @pytest.mark.parametrize("options", [{}, {"method": "regions"}, {"tolerance": 0.05},
-                                     {"method": "regions", "q": 1000, "p": 1100}])  # fmt: skip
+                                     {"method": Metric(q=1000, p=1100, levels=20)}])  # fmt: skip
 @pytest.mark.parametrize("value", [1.0, 1e160, -1e300])
 def test_numbers_of_any_size_do_not_overflow(options: dict[str, Any], value: float) -> None:
     X, Y = pair(200, 200)
@@ -496,7 +499,10 @@ def test_a_wide_column_hides_nothing() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "energy"}, "method must be one of aggregated, regions"),
+        (
+            {"method": "energy"},
+            "method must be one of aggregated, regions, or an isodepth.Metric",
+        ),
         ({"n_permutations": 0}, "n_permutations must be an integer >= 1, got 0"),
         ({"tolerance": 0.5}, r"tolerance must lie in \[0, 0.5\), got 0.5"),
         ({"tolerance": -0.1}, "tolerance"),
@@ -505,13 +511,23 @@ def test_a_wide_column_hides_nothing() -> None:
         ({"scale": "reference"}, "scale must be 'pooled'.*depends on which rows are X"),
         ({"scale": [1.0, -1.0, 1.0]}, r"scale must .* one positive number"),
         ({"nan_policy": "drop"}, "nan_policy must be one of keep, raise"),
-        ({"method": "regions", "p": 0.5}, "p must lie"),
-        ({"eps": 0.1}, "eps belongs to method='regions'"),
-        ({"depth": "irw", "tolerance": 0.1}, "depth belongs to method='regions'"),
+        ({"method": Metric(p=0.5, levels=20)}, "p must lie"),
+        ({"method": Metric()}, "needs a fixed grid of levels, got levels='exact'.*levels=20"),
+        ({"method": Metric.paper(5, 1000)}, "n_levels=5 has no effect in the metric of a test"),
+        ({"method": Metric(scale="pooled")}, "scale='pooled' has no.*pass it to two_sample_test"),
+        ({"method": Metric(n_directions=7)}, "n_directions=7 has no.*pass it to two_sample_test"),
+        ({"method": Metric(random_state=0)}, "random_state=0 has no effect"),
+        ({"method": Metric(n_jobs=1)}, "n_jobs=1 has no effect"),
+        ({"method": Metric(directions=[[1, 0, 0]])}, "directions has no effect in the metric"),
+        ({"method": Metric(refine=3)}, "refine=3 has no effect.*along fixed directions"),
+        ({"method": Metric(gap="exact")}, "gap='exact' has no effect"),
+        ({"method": Metric(normalize=False)}, "normalize=False has no effect"),
+        ({"method": Metric(nan_policy="omit")}, "nan_policy='omit' has no effect"),
+        ({"method": Metric(dtype="float32")}, "dtype='float32' has no effect"),
+        ({"method": Metric(memory_mb=9)}, "memory_mb=9 has no effect"),
+        ({"method": Metric(levels=20), "tolerance": 0.1}, "tolerance applies to"),
         ({"method": "regions", "tolerance": 0.1}, "tolerance applies to method='aggregated'"),
-        ({"method": "regions", "depth": "deep"}, "depth must be one of"),
         ({"n_directions": 2}, "at least the number of columns, 3"),
-        ({"method": "regions", "levels": 0}, "levels must be an integer >= 1"),
         ({"random_state": "seed"}, "random_state"),
         ({"progress": 1}, "progress must be True or False"),
     ],
@@ -565,7 +581,7 @@ def test_compare_folds_the_test_in() -> None:
         ({"tolerance": 0.1}, "tolerance is an option of the test"),
         ({"blocks": [1] * 105}, "blocks is an option of the test"),
         ({"n_permutations": 9, "weights": (None, np.ones(45))}, "n_permutations .* got weights"),
-        ({"n_permutations": 0}, "n_permutations must be an integer >= 1"),
+        ({"n_permutations": -1}, "n_permutations must be an integer >= 0"),
     ):
         with pytest.raises(InvalidOptionError, match=message):
             isodepth.compare(X, Y, **options)
@@ -579,7 +595,7 @@ def test_the_statistic_of_a_simplex_is_the_distance_of_its_comparison(repeats: i
     with pytest.warns(isodepth.DegenerateDepthWarning):
         result = run(X, Y, method="regions", n_permutations=9)
     with pytest.warns(isodepth.DegenerateDepthWarning):
-        assert result.statistic == pytest.approx(result.comparison.distance, rel=1e-12)
+        assert result.statistic == pytest.approx(result._comparison.distance, rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "seed"), [(100, 7), (200, 2), (300, 9)])
@@ -635,7 +651,7 @@ def test_a_result_keeps_the_rows_once() -> None:
     result = run(X, Y, n_permutations=999)
     rows, labels, directions = 8 * 4000 * 20, 8 * 4000 * 2, 8 * 100 * 20
     assert len(pickle.dumps(result)) < 2 * rows + labels + directions + 20_000
-    result.changes, result.comparison.distance  # noqa: B018
+    result.changes, result._comparison.distance  # noqa: B018
     again = pickle.loads(pickle.dumps(run(X, Y + 1)))
     assert again.changed_share > 0.5
-    assert again.comparison.distance > 0.5
+    assert again._comparison.distance > 0.5

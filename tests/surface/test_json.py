@@ -41,7 +41,7 @@ PYTHON: dict[str, Callable[[], Any]] = {
     "test": lambda: isodepth.two_sample_test(X, Y, **TEST),
     "test of blocks": lambda: isodepth.two_sample_test(X, Y, blocks=np.arange(160) // 2, **TEST),
     "test of regions": lambda: isodepth.two_sample_test(
-        X[["a"]], Y[["a"]], method="regions", q=np.inf, **TEST
+        X[["a"]], Y[["a"]], method=isodepth.Metric(levels=20), **TEST
     ),
     "test of chunks": lambda: isodepth.two_sample_test(isodepth.scan(X), isodepth.scan(Y), **TEST),
     "test of categories": lambda: isodepth.two_sample_test(X[["kind"]], Y[["kind"]], **TEST),

@@ -68,6 +68,19 @@ def test_results_can_be_copied_and_compared(name: str) -> None:
         setattr(result, fields(result)[0].name, None)
 
 
+@pytest.mark.parametrize("name", [*RESULTS, "q"])
+def test_attributes_raise_only_attribute_errors(name: str) -> None:
+    """`hasattr` must not fail, also for results that were created from their public fields."""
+    extra = {"q": lambda: isodepth.compare(X, Y, q=2, **OPTIONS)}
+    result = (RESULTS | extra)[name]()
+    results = [result, replace(result)] if is_dataclass(result) else [result]
+    results += [result.without_rows()] if hasattr(result, "without_rows") else []
+    for each in results:
+        for attribute in dir(type(each)):
+            if not attribute.startswith("_"):
+                hasattr(each, attribute)
+
+
 def test_different_results_are_not_equal() -> None:
     result = RESULTS["comparison"]()
     assert result != isodepth.compare(X, Y, n_directions=20, random_state=1)
@@ -113,8 +126,8 @@ def test_a_result_made_from_its_public_fields_has_no_rows() -> None:
     assert not hasattr(result, "missing_name")
     labels = pd.DataFrame({"c": ["a", "b"] * 20})
     tested = isodepth.two_sample_test(labels, labels, **TEST)
-    with pytest.raises(AttributeError, match="categories alone has no comparison"):
-        _ = tested.comparison
+    with pytest.raises(isodepth.InvalidInputError, match="categories alone has no regions"):
+        _ = tested._comparison
 
 
 @pytest.mark.parametrize(
@@ -248,7 +261,7 @@ def test_a_result_without_rows_has_the_same_content(name: str, tmp_path: Any) ->
         assert [each.n_rows for each in small.regions] == [each.n_rows for each in result.regions]
     else:
         with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
-            _ = small.comparison
+            _ = small._comparison
 
 
 def test_a_result_without_rows_is_small() -> None:
@@ -260,7 +273,7 @@ def test_a_result_without_rows_is_small() -> None:
 
 
 def test_a_comparison_and_its_test_share_rows_and_answers() -> None:
-    for result in (RESULTS["tested"](), RESULTS["chunks tested"]().comparison):
+    for result in (RESULTS["tested"](), RESULTS["chunks tested"]()._comparison):
         assert result.suspicious_rows() is result.test.suspicious_rows()
         assert result._has_all_rows == result.test._has_all_rows
 

@@ -63,7 +63,7 @@ def test_vectors_do_not_depend_on_the_batch(encoder):
 def test_layers_are_those_of_the_model(encoder):
     import torch
 
-    network = load(encoder.path, "cpu", "double")
+    network = load(encoder.path, "cpu", "float64")
     ids = network.tokenizer(TEXTS[1], return_tensors="pt")
     with torch.inference_mode():
         states = network.model(**ids, output_hidden_states=True).hidden_states

@@ -37,7 +37,7 @@ fig, axes = plt.subplots(1, 3, figsize=(10.5, 3), layout="constrained", sharex=T
 middles = result.levels
 for ax, beta in zip(axes, (0.1, 0.5, 0.85), strict=True):
     level = int(np.argmin(np.abs(middles - beta)))
-    u = result.directions[level]
+    u = result.gap_directions[level]
     for points, regions, color in zip((X, Y), result.regions, ("#0072b2", "#d55e00"), strict=True):
         ax.plot(*points.T, "o", color=color, markersize=3, alpha=0.3)
         inside = points[regions.indices(middles[level])]

@@ -27,6 +27,8 @@ _OUTPUTS = ("output", "page")
 _INPUTS = ("reference", "candidates", "references")
 # Option of Python in messages about the kind of a column, which also name the flag.
 _PYTHON_KINDS = re.compile(r"kinds=\{[^{}]*\}, (?=--)")
+# Option of Python in messages about missing values.
+_PYTHON_NAN_POLICY = re.compile(r"nan_policy='(\w+)'")
 
 
 class Note(UserWarning):
@@ -150,6 +152,7 @@ def _with_flag(error: IsodepthError, params: Sequence[click.Parameter]) -> str:
     '--n-directions must be 1'
     """
     message, option = _PYTHON_KINDS.sub("", str(error)), getattr(error, "option", None) or ""
+    message = _PYTHON_NAN_POLICY.sub(r"--nan-policy \1", message)
     flag = next((max(each.opts, key=len) for each in params if each.name == option), "")
     if not flag.startswith("-"):
         return message

@@ -20,7 +20,7 @@ from isodepth.data.export import document
 from isodepth.data.files.input_file import table_files
 from isodepth.data.frames import NamedArray
 from isodepth.data.missing import TEST_NAN_POLICIES
-from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
+from isodepth.errors import BusyFileError, InvalidOptionError
 
 # Number of attempts to check a batch. An attempt fails if another process changes the file of the
 # monitor in the meantime.
@@ -152,9 +152,6 @@ def _check(
         table = _batch(sources, reading, fitted)
         try:
             return fitted.check(table, group=group, label=label)
-        except InvalidInputError as error:
-            advice = str(error).replace("nan_policy='keep'", "--nan-policy keep")
-            raise InvalidInputError(advice) from None
         except BusyFileError:
             if not left:
                 raise
@@ -169,7 +166,12 @@ def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) 
     """
     columns = fitted.columns if not reading.columns else None
     special = [each for each in fitted.kinds if each.use == "shares" or each.option is not None]
-    categories = tuple(each.column for each in special if each.use == "shares")
+    chosen = {name for names in reading.columns for name in names.split(",")}
+    categories = tuple(
+        each.column
+        for each in special
+        if each.use == "shares" and (not chosen or each.column in chosen)
+    )
     # Keep columns of strings if the columns have names. The monitor then refuses them with a more
     # specific message.
     text = "keep" if special or fitted.columns else "raise"

@@ -16,6 +16,8 @@ from isodepth.errors import ColumnWarning, InvalidInputError, NotNumbersError, w
 FEW = 5
 #: Integers above 2**53 may be rounded if they are converted to float64.
 EXACT_INTEGERS = 2**53
+# Maximum number of sets of missing columns whose rows may be copies; the most frequent ones.
+_MOST_PATTERNS = 20
 _ODD_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
 
@@ -102,6 +104,38 @@ def row_hashes(rows: np.ndarray) -> np.ndarray:
             hashes = (hashes ^ (column ^ (column >> np.uint64(32)))) * _ODD_FACTOR
             hashes ^= hashes >> np.uint64(29)
     return hashes
+
+
+def repeated_rows(rows: np.ndarray) -> np.ndarray:
+    """Return for each row (n, d) whether it occurs more than once: 1, 0, or NaN if unknown.
+
+    Rows with missing values are often equal only because few values are known. They count as
+    repeated if no other row has the same known values. Otherwise the result is NaN.
+
+    Examples
+    --------
+    >>> repeated_rows(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, np.nan], [1.0, np.nan]])).tolist()
+    [1.0, 1.0, nan, nan]
+    """
+    _, index, counts = np.unique(row_hashes(rows), return_inverse=True, return_counts=True)
+    sizes = counts[index]
+    repeated = (sizes > 1).astype(np.float64)
+    incomplete = np.flatnonzero((sizes > 1) & np.isnan(rows).any(axis=1))
+    if not len(incomplete):
+        return repeated
+    repeated[incomplete] = np.nan
+    patterns, pattern_of, frequencies = np.unique(
+        np.isnan(rows[incomplete]), axis=0, return_inverse=True, return_counts=True
+    )
+    for k in np.argsort(-frequencies, kind="stable")[:_MOST_PATTERNS]:
+        if patterns[k].all():
+            continue
+        own = incomplete[pattern_of.ravel() == k]
+        _, index, counts = np.unique(
+            row_hashes(rows[:, ~patterns[k]]), return_inverse=True, return_counts=True
+        )
+        repeated[own[counts[index[own]] == sizes[own]]] = 1.0
+    return repeated
 
 
 def numbers_of_objects(array: np.ndarray, name: str) -> np.ndarray:

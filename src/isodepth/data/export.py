@@ -46,8 +46,8 @@ def plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
-    if hasattr(value, "_asdict"):
-        return plain(value._asdict())
+    if isinstance(value, ResultPart):
+        return value.to_dict()
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
     return value
@@ -118,6 +118,24 @@ class EqualFields:
             return NotImplemented
         names = [each.name for each in fields(self) if not each.name.startswith("_")]  # type: ignore[arg-type]
         return all(equal_values(getattr(self, name), getattr(other, name)) for name in names)
+
+
+class ResultPart(EqualFields):
+    """Base class of the parts of results, which can be converted to JSON.
+
+    A subclass is a frozen data class with ``eq=False``. All fields are public.
+    """
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        values = (getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]
+        # NaN equals NaN here, so both need the same hash.
+        return hash(tuple(None if value != value else value for value in values))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the attributes as a dictionary of numbers, strings and lists."""
+        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
 
 
 class ResultMixin(EqualFields):

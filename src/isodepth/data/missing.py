@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from isodepth.data.arrays import column_labels, named_counts
-from isodepth.data.export import plain
+from isodepth.data.export import ResultPart, plain
 from isodepth.errors import InvalidInputError
 
 #: Allowed values of the option `nan_policy` of distances, and of tests and monitors.
@@ -25,35 +25,36 @@ class NoCompleteRowError(InvalidInputError):
     """All rows of a sample have a missing value, so that no distance can be computed."""
 
 
-class MissingShare(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class MissingShare(ResultPart):
     """Missing values of one column in two samples.
 
     Attributes
     ----------
     column : str
-    x, y : float
-        Share of the rows in which the column is missing.
+    before, after : float
+        Shares of the rows of X and of Y in which the column is missing.
     z_score : float
-        Difference y - x, divided by its standard error under the hypothesis of equal shares. It is
-        0 if none or all of the values are missing.
+        Difference after - before, divided by its standard error under the hypothesis of equal
+        shares. It is 0 if none or all of the values are missing.
     """
 
     column: str
-    x: float
-    y: float
+    before: float
+    after: float
     z_score: float
 
 
 @dataclass(frozen=True)
 class MissingReport:
-    """Numbers of dropped rows and of missing values of a sample.
+    """Numbers of dropped rows and of missing values of a sample, or of its tested rows.
 
     Attributes
     ----------
     n_rows : int
         Number of rows before rows were dropped.
     n_dropped : int
-        Number of rows with a missing value in any column.
+        Number of rows that were dropped; 0 in tests, which keep rows with missing values.
     counts : tuple of (str, int)
         Name of every column ("column 0" without names) and its number of missing values.
 
@@ -127,7 +128,7 @@ class MissingPair:
     kept: tuple[np.ndarray, np.ndarray] | None = field(default=None, compare=False, repr=False)
 
     @property
-    def shares(self) -> list[MissingShare]:
+    def shares(self) -> tuple[MissingShare, ...]:
         """Shares of missing values of every column, the most significant difference first.
 
         The distance is computed from rows without missing values, so it does not depend on the
@@ -139,7 +140,7 @@ class MissingPair:
             z = share_z(in_x, in_y, n, m)
             shares.append(MissingShare(label, in_x / n, in_y / m, z))
         # Sorting is stable, so columns with equal differences remain in the order of the data.
-        return sorted(shares, key=lambda share: -abs(share.z_score))
+        return tuple(sorted(shares, key=lambda share: -abs(share.z_score)))
 
     @property
     def _many_dropped(self) -> str:
@@ -170,7 +171,9 @@ class MissingPair:
         if abs(first.z_score) < TELLING:
             return ""
         x, y = names
-        return f"{first.column} is missing in {first.x:.1%} of {x} and {first.y:.1%} of {y}"
+        return (
+            f"{first.column} is missing in {first.before:.1%} of {x} and {first.after:.1%} of {y}"
+        )
 
     def __str__(self) -> str:
         dropped = self.x.n_dropped or self.y.n_dropped

@@ -33,7 +33,7 @@ from isodepth.data.frames import (
     labels_of,
     with_nan,
 )
-from isodepth.data.missing import TEST_NAN_POLICIES, MissingReport, find_missing
+from isodepth.data.missing import NAN_POLICIES, TEST_NAN_POLICIES, MissingReport, find_missing
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownOptionError
 
 # Approximate number of elements per block in the search for non-finite values. Blocks limit the
@@ -420,6 +420,18 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in names:
         raise _option_error(name, f"be one of {', '.join(names)}", value)
     return value
+
+
+def check_nan_policy(nan_policy: Any) -> None:
+    """Check the option `nan_policy` of a distance."""
+    if isinstance(nan_policy, str) and nan_policy == "keep":
+        raise InvalidOptionError(
+            "nan_policy='keep' is an option of tests and monitors, which keep rows with missing "
+            "values; distances cannot: use nan_policy='omit', which drops these rows, or impute "
+            "the values",
+            option="nan_policy",
+        )
+    check_choice(nan_policy, "nan_policy", NAN_POLICIES)
 
 
 def check_test_nan_policy(nan_policy: Any) -> None:

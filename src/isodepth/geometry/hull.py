@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isodepth import _core
+from isodepth.data.export import ResultPart
 from isodepth.data.validation import check_points, check_same_width
 from isodepth.engine.compiled import ALONE, Resources, ascent, level_gaps, signed_directions
 from isodepth.geometry.directions import mean_of_direction
@@ -51,7 +52,8 @@ _LEAST_WORK = 3e6
 _CHEAP, _AFFORDABLE = 0.25, 2.0
 
 
-class HullGap(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class HullGap(ResultPart):
     """Hausdorff distance of two convex hulls, and the direction along which it is attained.
 
     Attributes

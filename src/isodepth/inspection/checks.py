@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.arrays import listed, row_hashes
-from isodepth.data.columns.dates import apart, range_text, read_dates
-from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.arrays import listed, repeated_rows, row_hashes
+from isodepth.data.columns.dates import apart, day_text, range_text, read_dates
+from isodepth.data.columns.kinds import ColumnKind, date_columns
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.pooled import column_type
 from isodepth.data.columns.values import strings_of
+from isodepth.data.export import ResultPart
 from isodepth.data.frames import NamedArray, is_frame, object_numbers
 from isodepth.data.missing import TELLING, share_z
 from isodepth.inspection.rows import TwoSamples, category_codes
@@ -35,8 +36,8 @@ _TYPES = {
 _FEWEST_ROW_NUMBERS = 10
 
 
-@dataclass(frozen=True, kw_only=True)
-class Check:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Check(ResultPart):
     """One fact about two tables, such as a column that became empty.
 
     Attributes
@@ -65,10 +66,6 @@ class Check:
     before: float | None = None
     after: float | None = None
     sample: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the attributes as a dictionary of numbers, strings and lists."""
-        return {**asdict(self), "columns": list(self.columns)}
 
     def __str__(self) -> str:
         return self.text
@@ -142,12 +139,15 @@ class _Column(NamedTuple):
     n_rows : pair of int
     base : int
         Number to add to the numbers of a column of integers beyond 2**53, else 0.
+    is_date : bool
+        Whether the numbers are days since 1970.
     """
 
     name: str
     values: tuple[Any, Any]
     n_rows: tuple[int, int]
     base: int = 0
+    is_date: bool = False
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -162,6 +162,8 @@ class _Column(NamedTuple):
             return next(iter(values)) if len(values) == 1 else None
         if not len(values) or values.min() != values.max():
             return None
+        if self.is_date:
+            return day_text(float(values[0]))
         return str(self.base + int(values[0])) if self.base else f"{values[0]:.10g}"
 
     def n_others(self, sample: int, constant: str | None) -> int:
@@ -180,9 +182,11 @@ class _Column(NamedTuple):
 def _columns(samples: TwoSamples) -> list[_Column]:
     """Return the compared columns, numeric columns first."""
     bases = {k.column: k.option for k in samples.kinds if isinstance(k.option, int)}
+    dates = date_columns(samples.kinds) if samples.kinds else set()
     columns = []
     for name in samples.columns:
-        columns.append(_Column(name, samples.numbers(name), samples.n_rows, bases.get(name, 0)))
+        base, is_date = bases.get(name, 0), name in dates
+        columns.append(_Column(name, samples.numbers(name), samples.n_rows, base, is_date))
     for name, both in samples.categories.items():
         x, y = (Counter(values) for values in both)
         del x[None], y[None]
@@ -447,8 +451,11 @@ def _rows(n: int) -> str:
 def _percent(share: float) -> str:
     """Format a fraction of rows: at least two digits, and never 0% or 100% by rounding."""
     percent = 100 * share
-    digits = 0 if percent in (0, 100) or 9.5 <= percent <= 99 else 1 if percent > 9.5 else 2
-    return f"{percent:.{digits}f}%" if percent > 9.5 or not percent else f"{percent:.{digits}g}%"
+    if percent <= 9.5:
+        return f"{float(f'{percent:.2g}'):.10g}%"
+    if 99 < percent < 100:
+        return f"{min(percent, 99.9):.1f}%"
+    return f"{percent:.0f}%"
 
 
 # -- dates and other columns that are not compared -------------------------------------------------
@@ -483,14 +490,15 @@ def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
 
 def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
     """Yield the shares of rows repeated within their sample, and of rows that both samples have."""
-    x, y = _row_keys(samples)
+    rows = _rows_with_values(samples)
+    x, y = map(row_hashes, rows)
     if not len(x) or not len(y):
         return
     counts = [np.unique(keys, return_inverse=True, return_counts=True) for keys in (x, y)]
-    repeated = [(n[at] > 1).mean() for _, at, n in counts]
-    before, after = (float(share) for share in repeated)
-    if min(before, after) > _DISCRETE:
+    equal = [float((n[at] > 1).mean()) for _, at, n in counts]
+    if min(equal) > _DISCRETE:
         return
+    before, after = (float((repeated_rows(part) == 1).mean()) for part in rows)
     if before or after:
         text = f"repeated rows within each sample: {_percent(before)} -> {_percent(after)}"
         yield Check(kind="repeated rows", columns=(), text=text, before=before, after=after)
@@ -498,7 +506,7 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
     in_x = np.isin(y, counts[0][0])
     # If rows are equal by chance, a row of Y equals one of the n rows of X about as often as a row
     # of X equals another row of X.
-    expected = max(len(y) * before, len(x) * after)
+    expected = max(len(y) * equal[0], len(x) * equal[1])
     if in_x.sum() > 2 * expected + 2:
         text = (
             f"{_percent(in_x.mean())} of the rows of the second sample also occur in the first "
@@ -508,11 +516,11 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
         yield Check(kind="shared rows", columns=(), text=text, before=before, after=after)
 
 
-def _row_keys(samples: TwoSamples) -> tuple[np.ndarray, np.ndarray]:
-    """Return a 64-bit hash of the numbers and categories of each row with at least one value."""
+def _rows_with_values(samples: TwoSamples) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers and the codes of categories of the rows with at least one value."""
     codes, _ = category_codes(samples.categories, samples.n_rows)
-    keys = []
+    tables = []
     for numbers, own in zip(samples.points, codes, strict=True):
         rows = np.column_stack([numbers.astype(np.float64), np.where(own < 0, np.nan, own)])
-        keys.append(row_hashes(rows[~np.isnan(rows).all(axis=1)]))
-    return keys[0], keys[1]
+        tables.append(rows[~np.isnan(rows).all(axis=1)])
+    return tables[0], tables[1]

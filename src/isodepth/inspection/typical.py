@@ -7,13 +7,13 @@ those of X and of Y that are farthest apart along the direction in which the sam
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.data.export import ResultMixin, document
+from isodepth.data.export import ResultMixin, ResultPart, document
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.directions import rng_for
@@ -46,7 +46,8 @@ _MAX_REFERENCE = 2_000
 _MAX_WHITENED = 2_000
 
 
-class TypicalRow(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class TypicalRow(ResultPart):
     """A row that is typical of one of two samples.
 
     Attributes
@@ -70,7 +71,7 @@ class TypicalRows(ResultMixin):
 
     Attributes
     ----------
-    rows : list of TypicalRow
+    rows : tuple of TypicalRow
         Rows of X, the most typical first, then rows of Y, the most typical first.
     purity : pair of float in [0, 1]
         Among the 5% of all rows (at least 10) that are most extreme towards X, the fraction that
@@ -83,7 +84,7 @@ class TypicalRows(ResultMixin):
     Rows with wrong values are left out, see `typical_rows`.
     """
 
-    rows: list[TypicalRow]
+    rows: tuple[TypicalRow, ...]
     purity: tuple[float, float]
     expected: tuple[float, float]
 
@@ -96,7 +97,7 @@ class TypicalRows(ResultMixin):
         return document("typical_rows", vars(self))
 
     def _rows(self) -> dict[str, list[Any]]:
-        names = TypicalRow._fields
+        names = [each.name for each in fields(TypicalRow)]
         return {name: [getattr(row, name) for row in self.rows] for name in names}
 
     def _phrase(self, names: Sequence[str] = ("X", "Y")) -> str:
@@ -196,7 +197,7 @@ def typical_rows(samples: TwoSamples, n_rows: int = 5) -> TypicalRows:
         rows += [TypicalRow(sample, int(own[i]), float(each[i])) for i in order]
     n, m = len(x), len(y)
     expected = n / (n + m), m / (n + m)
-    return TypicalRows(rows=rows, purity=_purity(*scores), expected=expected)
+    return TypicalRows(rows=tuple(rows), purity=_purity(*scores), expected=expected)
 
 
 def _wrong_rows(samples: TwoSamples) -> list[np.ndarray]:

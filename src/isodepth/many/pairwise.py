@@ -58,8 +58,12 @@ def table_metric(options: Mapping[str, Any], function: Callable[..., Any] | None
             option="refine",
         )
     options = {"levels": TABLE_LEVELS, **options, "refine": 0}
-    check_integer(options["levels"], "levels", 1, "; tables need a fixed grid of levels", high=MOST)
+    subject = "tables need" if function is None else f"{function.__name__} needs"
+    hint = f"; {subject} a fixed grid of levels"
+    check_integer(options["levels"], "levels", 1, hint, high=MOST)
     metric = Metric._from_options(options, function)
+    if metric.gap != "search":
+        check_for_tables(replace(metric, random_state=0), subject=subject)
     if isinstance(metric.random_state, int):
         return metric
     if not draws_at_random(metric.directions):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,14 +29,14 @@ class LargestGap(ResultMixin):
         Size of the gap, in the units of the distance.
     direction : ndarray of shape (d,)
         Unit vector along which the gap is attained.
-    contributions : list of (str, float)
+    contributions : tuple of (str, float)
         Name of each column and the squared entry of `direction` in it, largest first.
     """
 
     level: float
     gap: float
     direction: np.ndarray
-    contributions: list[tuple[str, float]]
+    contributions: tuple[tuple[str, float], ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers and strings."""
@@ -119,11 +119,11 @@ def shares_of_directions(
     return found / found.sum()
 
 
-def named_contributions(pairs: list[tuple[str, float]]) -> list[dict[str, Any]]:
+def named_contributions(pairs: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
     """Convert pairs (column, contribution) to dictionaries, for JSON."""
     return [{"column": name, "contribution": contribution} for name, contribution in pairs]
 
 
-def contribution_rows(pairs: list[tuple[str, float]]) -> dict[str, list[Any]]:
+def contribution_rows(pairs: Sequence[tuple[str, float]]) -> dict[str, list[Any]]:
     """Convert pairs (column, contribution) to a table with these two columns."""
     return {"column": [name for name, _ in pairs], "contribution": [each for _, each in pairs]}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.columns.kinds import ColumnKind, attention_suffix
 from isodepth.data.export import ResultMixin, document
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_integer
@@ -31,12 +31,15 @@ from isodepth.metric.gradient import Gradient, gradient_of_comparison
 from isodepth.metric.signature import json_settings
 from isodepth.results.base import TwoSampleReport
 from isodepth.results.rows import KeptRows, ReleasedRows
-from isodepth.results.summary import find_typical_rows, summary_lines
+from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
+
+if TYPE_CHECKING:
+    from isodepth.significance.result import NullProfile, TwoSampleResult
 
 # Options of the metric that do not affect the distance of given rows.
 _NOT_OF_DISTANCE = ("nan_policy", "n_jobs", "memory_mb")
-# Relative width of the bounds on the gaps in `Comparison.bracket`. Smaller values take longer.
-_BRACKET_SLACK = 0.02
+# Relative width of the bounds on gaps in `Comparison.supremum_bounds`. Smaller values take longer.
+_BOUND_SLACK = 0.02
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -118,13 +121,13 @@ class ComparisonDetails:
         Gap between both regions at each level.
     fitted : FittedMetric
         Metric with the directions along which the samples were compared.
-    contributions : list of (str, float) or None
+    contributions : tuple of (str, float) or None
         `Comparison.contributions`, if the regions from which they are computed were released.
     """
 
     gaps: Gaps
     fitted: Any  # FittedMetric, whose module imports this one
-    contributions: list[tuple[str, float]] | None = None
+    contributions: tuple[tuple[str, float], ...] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -154,6 +157,8 @@ class Comparison(TwoSampleReport):
     --------
     >>> import isodepth
     >>> result = isodepth.compare([[0.0], [1.0], [2.0]], [[3.0], [4.0], [5.0]], scale=None)
+    >>> result.headline
+    'X and Y are at distance 3, not tested'
     >>> result.distance
     3.0
     >>> result.contributions
@@ -172,7 +177,7 @@ class Comparison(TwoSampleReport):
     columns: tuple[str, ...] | None
     missing: MissingPair | None = None
     kinds: tuple[ColumnKind, ...] = ()
-    test: Any = None
+    test: TwoSampleResult | None = None
     _details: ComparisonDetails | None = field(init=False, repr=False, default=None)
     _kept: KeptRows | ReleasedRows | None = field(init=False, repr=False, default=None)
 
@@ -202,6 +207,19 @@ class Comparison(TwoSampleReport):
         """
         levels = self._gaps.plan.levels
         return levels if levels.ndim == 2 else None
+
+    @property
+    def n_rows(self) -> tuple[int, int]:
+        """Numbers of rows of X and Y, as they were passed."""
+        if self.missing is None:
+            return self.n_used_rows
+        return self.missing.x.n_rows, self.missing.y.n_rows
+
+    @property
+    def n_used_rows(self) -> tuple[int, int]:
+        """Numbers of rows of X and Y in the distance: `n_rows` minus the dropped rows."""
+        x, y = self.regions
+        return x.n_rows, y.n_rows
 
     @property
     def units(self) -> str:
@@ -238,7 +256,7 @@ class Comparison(TwoSampleReport):
         return self._gaps.values
 
     @property
-    def directions(self) -> np.ndarray:
+    def gap_directions(self) -> np.ndarray:
         """Unit vectors (L, d), one per level, along which the gaps are attained.
 
         With a finite ``q`` these are the directions with the largest difference between the support
@@ -246,22 +264,30 @@ class Comparison(TwoSampleReport):
         """
         return self._gaps.directions()
 
-    @cached_property
-    def bracket(self) -> tuple[float, float]:
-        """Lower and upper bound on the distance with the supremum over all directions.
+    def supremum_bounds(self) -> tuple[float, float]:
+        """Compute a lower and an upper bound on the distance with the supremum over directions.
 
         The lower bound is `distance`, which is attained along the sampled and refined directions.
         The upper bound exceeds the supremum by at most 2%. The distance with ``gap="exact"`` lies
         between the bounds, up to rounding. The bounds refer to the computed regions: they do not
-        include the error of depths that are computed along sampled directions. The first access may
-        take longer than the comparison, because every vertex of the regions is considered.
+        include the error of depths that are computed along sampled directions. The call may take
+        longer than the comparison, because every vertex of the regions is considered.
+
+        Returns
+        -------
+        low, high : float
+
+        Raises
+        ------
+        InvalidInputError
+            If `q` is finite, or if the rows are not in memory.
 
         Examples
         --------
         >>> import numpy as np, isodepth
         >>> X = np.random.default_rng(0).normal(size=(100, 10))
         >>> coarse = isodepth.compare(X, X + 1, refine=0, random_state=0, scale=None)
-        >>> low, high = coarse.bracket
+        >>> low, high = coarse.supremum_bounds()
         >>> low < 10**0.5 <= high <= 1.02 * 10**0.5
         True
         """
@@ -279,8 +305,16 @@ class Comparison(TwoSampleReport):
             return self.distance, self.distance
         x, y = (regions._ordered for regions in self.regions)
         plan = self._gaps.plan
-        upper = upper_bounds(x, y, np.stack(plan.prefix_sizes), self.gaps, _BRACKET_SLACK)
+        upper = upper_bounds(x, y, np.stack(plan.prefix_sizes), self.gaps, _BOUND_SLACK)
         return self.distance, self._fitted._mean(upper, plan)
+
+    @property
+    def headline(self) -> str:
+        """One sentence: the distance, or the headline of the test if there is one."""
+        if self.test is not None:
+            return self.test.headline
+        sentence = comparison_headline(self, ("X", "Y")).sentence
+        return sentence.removesuffix(".") + attention_suffix(self.kinds)
 
     def gradient(self) -> Gradient:
         """Compute the derivative of the distance with respect to each entry of X and Y.
@@ -314,7 +348,7 @@ class Comparison(TwoSampleReport):
         return gradient_of_comparison(self)
 
     @cached_property
-    def contributions(self) -> list[tuple[str, float]]:
+    def contributions(self) -> tuple[tuple[str, float], ...]:
         """Contribution of each column to the distance, largest first; the sum is 1.
 
         Contributions are the squared entries of the maximizing directions of the levels. They are
@@ -339,13 +373,13 @@ class Comparison(TwoSampleReport):
 
         Two samples of the same distribution have a positive distance. The distances between random
         splits show how large this distance is for samples of the given sizes. If the comparison has
-        a test, the splits are those of `null_profile`. The first call takes the time of `n_splits`
+        a test with blocks, blocks are split. The first call takes the time of `n_splits`
         comparisons, and later calls return the same result.
 
         Parameters
         ----------
         n_splits : int
-            Number of random splits; not used if there is a test.
+            Number of random splits.
 
         Returns
         -------
@@ -368,7 +402,7 @@ class Comparison(TwoSampleReport):
                 "random splits need the rows of both samples in memory; compare a part of the rows"
             )
         if self.test is not None:
-            return self.null_profile.distances
+            return self._permuted_distances(n_splits)
         if any(regions.weights is not None for regions in self.regions):
             raise InvalidInputError(
                 "rows with weights cannot be split at random; compare them without weights"
@@ -415,10 +449,10 @@ class Comparison(TwoSampleReport):
         write_supports(regions._ordered, sizes, directions, out, self._fitted._resources)
         return out
 
-    def _named(self, shares: np.ndarray) -> list[tuple[str, float]]:
+    def _named(self, shares: np.ndarray) -> tuple[tuple[str, float], ...]:
         names = self.columns or column_labels(len(shares))
         ranked = sorted(range(len(shares)), key=lambda j: -shares[j])
-        return [(names[j], float(shares[j])) for j in ranked]
+        return tuple((names[j], float(shares[j])) for j in ranked)
 
     @property
     def largest_gap(self) -> LargestGap:
@@ -456,16 +490,28 @@ class Comparison(TwoSampleReport):
             _kept=ReleasedRows(self._repeated_values, typical),
         )
 
-    def _with_test(self, test: Any) -> Self:
+    def _with_test(self, test: TwoSampleResult) -> Self:
         """Return a copy with a test of the same samples, whose rows the copy then shares."""
         return self._with(test=test, _kept=test._kept)
 
+    def _permuted_distances(self, count: int) -> np.ndarray:
+        """Return the distances of `count` permutations of the labels, which the test has.
+
+        They are those of `_null_profile` if it has enough permutations.
+        """
+        test, profile = self.test, self._null_profile
+        assert test is not None
+        assert profile is not None
+        distances = profile.distances
+        if len(distances) < count:
+            distances = test._profile_of(self, count).distances
+        return distances[:count]
+
     @cached_property
-    def null_profile(self) -> Any:
+    def _null_profile(self) -> NullProfile | None:
         """Gaps between regions after permutations of the labels; None without a test or rows.
 
-        The type is :class:`isodepth.significance.result.NullProfile`. The gaps are computed at the
-        first access.
+        They are computed at the first access.
         """
         if self.test is None or not self._keeps_rows:
             return None
@@ -501,9 +547,11 @@ class Comparison(TwoSampleReport):
         The page "JSON" of the documentation describes the keys.
         """
         content = {
+            "headline": self.headline,
             "distance": self.distance,
             "units": self.units,
-            "n_rows": [regions.n_rows for regions in self.regions],
+            "n_rows": self.n_rows,
+            "n_used_rows": self.n_used_rows,
             "contributions": named_contributions(self.contributions),
             "largest_gap": self.largest_gap.to_dict(),
             "levels": self.levels,
@@ -517,12 +565,15 @@ class Comparison(TwoSampleReport):
         return document("comparison", content)
 
     def _rows(self) -> dict[str, list[Any]]:
-        """Return a table with one row per column of the samples: its contribution and its test."""
+        """Return a table with one row per column of the samples: its contribution and its test.
+
+        The entries of the test are None for columns that are not tested, such as constant columns.
+        """
         rows = contribution_rows(self.contributions)
         if self.test is not None:
             tested = {column.column: column for column in self.test.column_tests}
-            for field in ("kind", "difference", "pvalue"):
-                rows[field] = [getattr(tested[name], field) for name in rows["column"]]
+            for field in ("change_kind", "difference", "pvalue"):
+                rows[field] = [getattr(tested.get(name), field, None) for name in rows["column"]]
         return rows
 
     def __float__(self) -> float:

@@ -17,13 +17,13 @@ from typing import Any, Literal, Self, TypedDict, TypeVar
 
 import numpy as np
 
-from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import (
     MOST,
     check_boolean,
     check_choice,
     check_integer,
     check_n_jobs,
+    check_nan_policy,
     check_number,
     keyword_names,
     unknown_option,
@@ -226,7 +226,7 @@ class MetricSettings:
                 "a mean over the given directions: remove gap",
                 option="gap",
             )
-        check_choice(self.nan_policy, "nan_policy", NAN_POLICIES)
+        check_nan_policy(self.nan_policy)
         if self.dtype is not None:
             check_choice(self.dtype, "dtype", ("float32", "float64"))
         if self.memory_mb is not None:
@@ -292,11 +292,13 @@ class MetricSettings:
         return f"{type(self).__name__}({self.signature})"
 
 
-def check_for_tables(settings: MetricSettings, table_dtype: str = "float64") -> None:
+def check_for_tables(
+    settings: MetricSettings, table_dtype: str = "float64", subject: str = "tables need"
+) -> None:
     """Check that region tables from separate calls of one metric will be comparable.
 
     Comparable tables need an integer `levels`, the same directions in every call, and
-    ``gap="search"``. `table_dtype` is the dtype of the tables.
+    ``gap="search"``. `table_dtype` is the dtype of the tables, and `subject` starts the message.
     """
     check_choice(table_dtype, "table_dtype", TABLE_DTYPES)
     random = draws_at_random(settings.directions) and not isinstance(settings.random_state, int)
@@ -304,7 +306,7 @@ def check_for_tables(settings: MetricSettings, table_dtype: str = "float64") -> 
     wrong["gap"] = settings.gap != "search"
     for name in (name for name, refused in wrong.items() if refused):
         raise InvalidOptionError(
-            f"tables need a fixed grid of levels (an integer, such as levels=20), the same "
+            f"{subject} a fixed grid of levels (an integer, such as levels=20), the same "
             "directions in each call (an integer, such as random_state=0, or an array of "
             f"directions) and gap='search'; got {name}={getattr(settings, name)!r}",
             option=name,

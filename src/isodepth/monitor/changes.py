@@ -34,6 +34,9 @@ _EXPLAINS, _ERRORS = 0.8, 4.0
 # Minimum factor between medians that is called a change of the unit, and maximum absolute
 # logarithm of the ratio between two factors that count as equal.
 _FACTOR, _SAME = 3.0, 0.25
+# Maximum share of rows without a side of the median for which a correlation is estimated from the
+# share of rows on the same side of two medians.
+_TIED = 0.02
 # Kinds of change of one column in the order in which they are preferred as its description.
 _PREFERRED = (
     "value", "shares", "sign", "unit", "location", "precision", "spread", "extremes", "shape",
@@ -202,6 +205,10 @@ class _WindowChanges:
             case "crossed":
                 limit = self._functions.median_within(member)
                 return replace(change, kind="dependence", limit=limit, side="at most")
+            case "pair" if self._has_values_at_medians(member.columns):
+                both = " and ".join(names)
+                text = f"rows on the same side of the medians of {both}:"
+                return replace(change, kind="dependence", description=text)
             case "pair":
                 return _correlation_change(change)
             case "direction" | "distance":
@@ -238,6 +245,34 @@ class _WindowChanges:
             rows = [max(1, counts.ones[within]) for counts in self._both]
         before, after = (float(c.ones[h] / n) for c, n in zip(self._both, rows, strict=True))
         return before, after
+
+    def _has_values_at_medians(self, columns: Collection[int]) -> bool:
+        """Return whether more than _TIED of the rows have no side of the median of a column.
+
+        Their values are missing, or equal to the median. A correlation that is estimated from the
+        share of rows on the same side of both medians would be too small.
+        """
+        return any(self._share_at_median(column) > _TIED for column in columns)
+
+    def _share_at_median(self, column: int) -> float:
+        """Return the maximum share of missing values and values at the center, of both samples.
+
+        A frequent value has a function of its own. If all values of a column are cut points, the
+        share is the difference between two cut points.
+        """
+        center = self._functions.center[column]
+        own = [(h, each) for h, each in enumerate(self._members) if each.columns == (column,)]
+        shares = np.array([counts.ones / counts.n_rows for counts in self._both])
+        share = shares[:, self._functions.missing[column]]
+        frequent = [h for h, each in own if each.event == "value" and each.value == center]
+        cuts = [(h, each.value) for h, each in own if each.event == "column"]
+        if frequent:
+            share = share + shares[:, frequent[0]]
+        elif not any(each.event == "beyond" and each.upper for _, each in own):
+            up_to = [h for h, value in cuts if value <= center][-1:]
+            below = [h for h, value in cuts if value < center][-1:]
+            share = share + shares[:, up_to].sum(axis=1) - shares[:, below].sum(axis=1)
+        return float(share.max())
 
     def _projection_text(self, h: int) -> str:
         """Return a description of the direction of a function, or of the distance."""

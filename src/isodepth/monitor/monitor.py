@@ -60,8 +60,9 @@ class Monitor(ReportableResult):
         each other. Batches are then compared with whole blocks and must have about as many rows.
         Not together with `tolerance`.
     groups : array-like of shape (n,), optional
-        Label of each row of the reference, such as its site. Each group has a reference and windows
-        of its own; a batch belongs to one group (``check(batch, group=...)``).
+        Label of each row of the reference, such as its site. Each group has its own reference and
+        windows, and an equal part of `alpha`; a batch belongs to one group
+        (``check(batch, group=...)``). Batches of different groups may depend on each other.
     kinds : dict, optional
         Kinds of columns of data frames, as in :func:`isodepth.two_sample_test`.
     nan_policy : {"keep", "raise"}, default "keep"
@@ -131,6 +132,11 @@ class Monitor(ReportableResult):
     def _locked(self) -> Iterator[None]:
         """Lock the monitor and its file; raise an error if another process changed the file."""
         with self._lock, output.locked(self._path) if self._path else nullcontext():
+            if self._path and self._digest and not self._path.exists():
+                raise BusyFileError(
+                    f"{self._path} has been removed since this monitor was read or saved; write it "
+                    f"again with save({str(self._path)!r})"
+                )
             if output.archive_digest(self._path) != self._digest:
                 raise BusyFileError(
                     f"{self._path} has been changed since this monitor was read or saved; continue "

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,10 +14,22 @@ import numpy as np
 
 from isodepth.data.arrays import FEW, column_labels, listed
 from isodepth.data.columns.kinds import ColumnKind, MixedFrames, category_values, split_columns
-from isodepth.data.frames import NamedArray, Names, in_order, labels_of, select_columns
+from isodepth.data.frames import (
+    NamedArray,
+    Names,
+    in_order,
+    is_frame,
+    labels_of,
+    select_columns,
+)
 from isodepth.data.validation import check_same_width, is_chunked, read_sample
 from isodepth.errors import InvalidInputError
-from isodepth.metric.chunked.reading import load_mixed_rows, load_rows, row_chunks
+from isodepth.metric.chunked.reading import (
+    load_mixed_rows,
+    load_rows,
+    refuse_weights,
+    row_chunks,
+)
 from isodepth.monitor.functions import UNSEEN
 from isodepth.sources.frames import typed_table
 from isodepth.sources.passes import FrameReading
@@ -28,6 +41,18 @@ _KINDS_HINT = "Kinds are set when a monitor is fitted. The batch was not counted
 _REFERENCE_HINT = ", or accept them with nan_policy='keep'"
 _BATCH_HINT = "; fit the monitor with nan_policy='keep' to count missing values as a change"
 _REFERENCE, _BATCH = "the reference", "the batch"
+# Name of a sample in code, such as "the batch.astype(float)".
+_NAME_IN_CODE = re.compile(r"\bthe (reference|batch)(?=\.[a-z]|\), -1)")
+
+
+@contextmanager
+def _names_in_code() -> Iterator[None]:
+    """Remove the article from names of samples in the code that an error recommends."""
+    try:
+        yield
+    except InvalidInputError as error:
+        error.args = (_NAME_IN_CODE.sub(r"\1", str(error)),)
+        raise
 
 
 @dataclass(frozen=True)
@@ -41,6 +66,7 @@ class BatchReader:
     kinds: tuple[ColumnKind, ...]  # kinds of all columns of a data frame; empty for an array
 
     @classmethod
+    @_names_in_code()
     def of_reference(
         cls, reference: Any, nan_policy: str, kinds: Any, seed: int | None
     ) -> tuple[BatchReader, np.ndarray]:
@@ -48,6 +74,7 @@ class BatchReader:
         found: tuple[ColumnKind, ...] | None = None
         if is_chunked(reference):
             source = as_source(reference)
+            refuse_weights(source, "reference")
             if source._is_numeric and not kinds:
                 reference = load_rows(source, "reference", nan_policy, seed)
             else:
@@ -68,6 +95,7 @@ class BatchReader:
         """Names of all columns, categories last."""
         return (*(self.columns or column_labels(self.width)), *self.categories)
 
+    @_names_in_code()
     def read(self, batch: Any) -> tuple[Iterable[np.ndarray], dict[int, Counter[str]]]:
         """Return the rows of a batch in chunks, and the numbers of its new values by column index.
 
@@ -75,6 +103,7 @@ class BatchReader:
         """
         if is_chunked(batch):
             source = as_source(batch)
+            refuse_weights(source, "batch")
             if self.kinds and source.columns is not None:
                 unseen: dict[int, Counter[str]] = {}
                 return self._chunks(source, unseen), unseen
@@ -93,7 +122,7 @@ class BatchReader:
         """Yield the rows of a source in chunks, and add their new values to `unseen`."""
         if not {*self.names} <= {*(source.columns or ())}:
             raise self._lacks_columns(source.columns or ())
-        source = source._select(self.names)._without_weights()
+        source = source._select(self.names)
         # The types of text files are known after a first pass.
         untyped = any(part.untyped for part in source._parts)
         types = Profile.of(source, 1, 0).types if untyped else {}
@@ -113,10 +142,12 @@ class BatchReader:
         """Return the rows of a batch in memory, and the numbers of its new values by column."""
         kinds = {k.column: k.option for k in self.kinds if k.use == "numbers" and k.option}
         kinds |= dict.fromkeys(self.categories, "category")
+        batch = _with_missing_numbers(batch, self.columns or ())
         try:
             mixed = split_columns([batch], [_BATCH], kinds)
         except InvalidInputError as error:
-            raise InvalidInputError(f"{error}. {_KINDS_HINT}") from None
+            hint = f". {_KINDS_HINT}" if is_frame(batch) else ". The batch was not counted"
+            raise InvalidInputError(f"{error}{hint}") from None
         if mixed is not None:
             self._check_kinds(batch, mixed)
         rows, _, new = self._rows(mixed or MixedFrames([batch], {}, ()), _BATCH)
@@ -151,7 +182,7 @@ class BatchReader:
         )
 
     def _check_kinds(self, batch: Any, mixed: MixedFrames) -> None:
-        """Refuse columns of another kind than in the reference, unless all values are missing.
+        """Refuse columns of another kind than in the reference.
 
         Numbers are accepted in a column of categories if some are categories of the reference.
         """
@@ -159,12 +190,13 @@ class BatchReader:
 
         dtypes = {str(label): dtype for label, dtype in nw.from_native(batch).schema.items()}
         detected = self.categories.keys() - {k.column for k in self.kinds if k.option is not None}
-        for column, _, use, *_ in mixed.columns:
+        for kind in mixed.columns:
+            column = kind.column
             dtype = dtypes[column]
             typed = column in detected and (dtype.is_numeric() or dtype.is_temporal())
             values = {*mixed.categories[column][0]} - {None} if typed else set()
             strings = bool(values) and values.isdisjoint(self.categories[column])
-            if strings or (column in (self.columns or ()) and use != "numbers"):
+            if strings or (column in (self.columns or ()) and kind.use != "numbers"):
                 content = "strings" if strings else "numbers"
                 raise InvalidInputError(
                     f"column {column!r} holds {content} in the reference and {dtype} in the batch; "
@@ -202,3 +234,28 @@ class BatchReader:
             if new := Counter(str(value) for value in values if value not in code):
                 unseen[c] = new
         return np.column_stack(rows) if self.categories else points, columns, unseen
+
+
+def _with_missing_numbers(batch: Any, columns: Collection[str]) -> Any:
+    """Convert those of `columns` that have no value to missing numbers, if the batch is a frame.
+
+    The type of a column without values is often not numeric, such as the type null of pyarrow.
+    """
+    if isinstance(batch, NamedArray) or not is_frame(batch):
+        return batch
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(batch, eager_only=True)
+        schema = frame.schema
+    except (TypeError, ValueError):
+        return batch  # reading the batch raises the error with the reason
+    missing = [
+        nw.lit(None, dtype=nw.Float64).alias(label)
+        for label, type_ in schema.items()
+        if str(label) in columns
+        and not type_.is_float()
+        and len(frame)
+        and frame.get_column(label).null_count() == len(frame)
+    ]
+    return frame.with_columns(*missing).to_native() if missing else batch

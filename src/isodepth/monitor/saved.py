@@ -116,12 +116,28 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
             f"reads format {_FORMAT}; update isodepth"
         )
     try:
-        state: MonitorState = unpacked(MonitorState, header["state"], NAMES)
+        state = _unpacked_state(header["state"])
         _check(state)
     except Exception as error:
         # Catch every exception: each means that the file was not written by `write_state`.
         raise output.unreadable(path, f"it lacks a part of a monitor ({error!r:.200})") from None
     return state
+
+
+def _unpacked_state(stored: dict[str, Any]) -> MonitorState:
+    """Return the stored state.
+
+    Version 0.4.0 stored one object of evidence for the batches of all groups together. Several
+    groups cannot share it. As after a reset, they continue without the wealth of earlier batches.
+    """
+    joint = stored["rank_evidence"]
+    if not isinstance(joint, dict):
+        state: MonitorState = unpacked(MonitorState, stored, NAMES)
+        return state
+    names = [name for name, _ in stored["groups"]]
+    stored = stored | {"rank_evidence": [(name, joint) for name in names]}
+    state = unpacked(MonitorState, stored, NAMES)
+    return state if len(names) == 1 else state.restarted()
 
 
 def _check(state: MonitorState) -> None:
@@ -130,9 +146,10 @@ def _check(state: MonitorState) -> None:
     names, ranks = state.reader.names, state.ranks
     width = state.reader.width + len(state.reader.categories)
     _require(len({*names}) == len(names) == width > 0, "columns")
-    if ranks is not None:
-        _require(ranks.logs.shape == (state.policy.patience, N_BETS), "evidence of ranks")
-        _require(0 <= ranks.n_restart <= ranks.n_batches, "evidence of ranks")
+    _require(ranks is None or ranks.keys() == state.groups.keys(), "evidence of ranks")
+    for evidence in (ranks or {}).values():
+        _require(evidence.logs.shape == (state.policy.patience, N_BETS), "evidence of ranks")
+        _require(0 <= evidence.n_restart <= evidence.n_batches, "evidence of ranks")
     _require(None not in state.groups or len(state.groups) == 1, "groups")
     for name, group in state.groups.items():
         _check_functions(group.functions, state.reader)

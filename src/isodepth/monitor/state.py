@@ -73,7 +73,8 @@ class MonitorState:
     policy: AlarmPolicy
     reader: BatchReader
     groups: dict[str | None, Group]  # without groups, the only key is None
-    ranks: RankEvidence | None = None  # evidence of the batches of all groups; None without blocks
+    #: Evidence of the batches of each group; None without blocks.
+    ranks: dict[str | None, RankEvidence] | None = None
     n_batches: int = 0
     crossings: int = 0  # number of windows that crossed their level since the last alarm or reset
     alarm_since: int = 0  # number of the batch that raised the alarm; 0 without an alarm
@@ -105,7 +106,7 @@ class MonitorState:
             batch_number=number, label=label, group=name, n_rows=batch.counts.n_rows,
             pvalue=math.nan, n_window_batches=0, window_pvalue=math.nan, threshold=math.nan,
             crossing=False, alarm=alarm_since > 0, alarm_since=alarm_since or None,
-            changed_share=None, beyond_blocks=False, changes=[], n_suspicious=len(batch.suspicious),
+            changed_share=None, beyond_blocks=False, changes=(), n_suspicious=len(batch.suspicious),
             suspicious_indices=tuple(batch.suspicious[:_MOST_SUSPICIOUS].tolist()),
             score=None, exact=False,
         )  # fmt: skip
@@ -129,10 +130,11 @@ class MonitorState:
             )
             group = group._replace(sums=sums)
         else:
-            evidence, model, ranks = group.model.judge(
-                batch, functions, reference, ranks, number, policy.level
+            level = policy.evidence_level(len(self.groups))
+            evidence, model, after = group.model.judge(
+                batch, functions, reference, ranks[name], number, level
             )
-            group = group._replace(model=model)
+            group, ranks = group._replace(model=model), ranks | {name: after}
         crossing = evidence.window_pvalue <= evidence.threshold
         crossings, alarm_since, restart = self._alarm_after(number, crossing)
         verdict = Verdict(
@@ -141,7 +143,7 @@ class MonitorState:
             window_pvalue=evidence.window_pvalue, threshold=evidence.threshold, crossing=crossing,
             alarm=alarm_since > 0, alarm_since=alarm_since or None,
             changed_share=evidence.changed_share, beyond_blocks=evidence.beyond_blocks,
-            changes=window_changes(evidence, self.reader, batch.unseen),
+            changes=tuple(window_changes(evidence, self.reader, batch.unseen)),
             n_suspicious=len(batch.suspicious),
             suspicious_indices=tuple(batch.suspicious[:_MOST_SUSPICIOUS].tolist()),
             score=evidence.score, exact=evidence.exact,
@@ -177,7 +179,9 @@ class MonitorState:
     def restarted(self) -> MonitorState:
         """Return the state with all windows restarted; the numbering of the batches continues."""
         groups = {k: g._replace(sums=g.sums.restarted()) for k, g in self.groups.items()}
-        ranks = None if self.ranks is None else self.ranks.restarted()
+        ranks = self.ranks
+        if ranks is not None:
+            ranks = {name: evidence.restarted() for name, evidence in ranks.items()}
         return replace(self, groups=groups, ranks=ranks)
 
 
@@ -226,5 +230,6 @@ def fit_state(
         else:
             functions, counts, model = BlockModel.fit(part, days[mask], width, rng, seed)
             fitted[name] = Group(functions, counts, usual, model)
-    ranks = None if days is None else RankEvidence.start(policy.arl is not None, policy.patience)
+    start = RankEvidence.start(policy.arl is not None, policy.patience)
+    ranks = None if days is None else dict.fromkeys(fitted, start)
     return MonitorState(policy, reader, fitted, ranks)

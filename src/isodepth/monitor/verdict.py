@@ -53,7 +53,7 @@ class Verdict(ResultMixin):
         Only with `blocks`: whether a median, a spread or a share is farther from the mean of the
         blocks than 1.5 times the maximum over all blocks. This has no guarantee: batches without a
         change may be beyond all blocks, often so if there are few blocks or some are exceptional.
-    changes : list of Change
+    changes : tuple of Change
         Columns that changed in the window, strongest first, with adjusted p-values.
     n_suspicious : int
         Number of rows of the batch with a value far outside the values of its column in the
@@ -80,7 +80,7 @@ class Verdict(ResultMixin):
     alarm_since: int | None
     changed_share: float | None
     beyond_blocks: bool
-    changes: list[Change]
+    changes: tuple[Change, ...]
     n_suspicious: int
     suspicious_indices: tuple[int, ...]
     score: float | None
@@ -149,8 +149,11 @@ def _current_keys(change: dict[str, Any]) -> dict[str, Any]:
     """Return the keys and values of a change in JSON, also if version 0.4.0 wrote it.
 
     That version wrote descriptions as `quantity`, such as "sign changed, median", and the changed
-    share as `share`. The description is kept, so that the text stays the same.
+    share as `share`. The description is kept, so that the text stays the same. Until then, single
+    numbers were strings.
     """
+    if change["kind"] == "value" and isinstance(change["value"], str):
+        change = change | {"value": float(change["value"])}
     if "share" not in change:
         return change
     words, text = change["quantity"], change["text"]

@@ -121,12 +121,19 @@ class AlarmPolicy:
 
     @property
     def level(self) -> float:
-        """Level `alpha`, or 1 / `arl`, from which the levels of all windows are derived.
-
-        With blocks there are no windows. The evidence of `RankEvidence` is then significant if
-        1 / evidence is at most this level.
-        """
+        """Level `alpha`, or 1 / `arl`, from which the levels of all windows are derived."""
         return self.alpha or 1.0 / (self.arl or 1.0)
+
+    def evidence_level(self, n_groups: int) -> float:
+        """Return the level for 1 / evidence of the batches of one group, with blocks.
+
+        Batches of different groups may depend on each other, such as those of one day at all sites.
+        So each group has its own evidence (`RankEvidence`), and the probabilities of false alarms
+        are added. The factor 2 for `arl` is explained in `docs/guarantees.md`.
+        """
+        if self.arl is None:
+            return self.level / n_groups
+        return self.level / (2 if n_groups > 1 else 1)
 
     def window_level(self, scale: int, end: int, n_groups: int = 1) -> float:
         """Return the level of the test of the last 2**scale batches after `end` batches.

@@ -60,5 +60,5 @@ def _drawn_part(result: AnyResult, kind: str) -> AnyResult:
             raise InvalidOptionError("this comparison has no test; compare with n_permutations=999")
         return result.test
     if result._result_type == "test" and kind in ("gap_profile", "nested_regions"):
-        return result.comparison
+        return result._comparison
     return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,7 +70,7 @@ def gap_profile(comparison: ComparisonLike, ax: Axes | None = None) -> Axes:
     if edges[-1] > edges[0]:
         ax.set_xlim(edges[0], edges[-1])
     top = max(largest.gap, distance)
-    null = comparison.null_profile
+    null = comparison._null_profile
     if null is not None:
         low, high = null.band
         ax.fill_between(
@@ -131,7 +132,7 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
         bars show the maximum difference of the distribution functions of each column
         (`ColumnTest.difference`), the most significant column first. With a test, p-values are
         shown, and bars of columns that are not significant (adjusted p-value above 0.05) are
-        hollow.
+        hollow. So are those of columns without a p-value, such as constant columns.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 
@@ -157,8 +158,10 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
     for bar, (name, value) in zip(bars, shown, strict=True):
         text = f"{value:.0%}"
         if pvalues:
-            text += f"   p = {pvalues[name]:.3g}"
-            bar.set_fill(pvalues[name] <= _ALPHA)
+            # The test leaves out constant columns, which do not contribute to the distance.
+            pvalue = pvalues.get(name)
+            text += "   not tested" if pvalue is None else f"   p = {pvalue:.3g}"
+            bar.set_fill(pvalue is not None and pvalue <= _ALPHA)
         style.note(ax, text, (value, bar.get_y() + bar.get_height() / 2), (4, 0), va="center")
     ax.set_yticks(range(len(shown)), [style.short(name) for name, _ in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
@@ -174,7 +177,7 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _bars(result: PairResult) -> tuple[list[tuple[str, float]], str, dict[str, float]]:
+def _bars(result: PairResult) -> tuple[Sequence[tuple[str, float]], str, dict[str, float]]:
     """Return the columns with the lengths of their bars, the label of the axis, and p-values."""
     test = get_test(result)
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}

@@ -285,7 +285,7 @@ def _candidates(comparison: ComparisonLike) -> np.ndarray:
     x, y = (regions.points[regions.indices(0.5)].mean(axis=0) for regions in comparison.regions)
     # Two principal directions represent the maximizing directions of all levels. The maximizing
     # direction of a level is weighted by the squared gap times the width of the level.
-    refined = comparison.directions
+    refined = comparison.gap_directions
     weights = comparison.level_widths * comparison.gaps**2
     principal = np.linalg.eigh(refined.T @ (refined * weights[:, None]))[1].T[-2:]
     return np.concatenate([np.eye(len(x)), vectors, (y - x).astype(float)[None], principal])

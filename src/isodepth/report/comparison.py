@@ -86,8 +86,8 @@ class Findings(NamedTuple):
             comparison = result
         else:
             # A test of categories alone has no comparison, nor has a test without rows.
-            with suppress(AttributeError, InvalidInputError):
-                comparison = result.comparison
+            with suppress(InvalidInputError):
+                comparison = result._comparison
         samples: TwoSamples | None = None
         rows: SuspiciousRows | None = None
         # The samples are None if they were read in chunks.
@@ -215,7 +215,7 @@ def _table_context(
     return {
         "rows_table": {"sample": list(names), "file": files, **_row_counts(result)},
         "kinds": (findings.test or result).kinds,
-        "holes": [share for share in missing_shares if share.x or share.y],
+        "holes": [share for share in missing_shares if share.before or share.after],
     }
 
 
@@ -225,13 +225,11 @@ def _row_counts(result: PairResult) -> dict[str, list[int] | None]:
     The test uses rows with missing values, and the distance of a comparison does not.
     """
     test, missing = get_test(result), result.missing
-    counts: dict[str, list[int] | None] = {"rows": _counts(result)}
+    counts: dict[str, list[int] | None] = {"rows": list(result.n_rows)}
     if test is not None:
-        counts = {"rows": list(test.n_source_rows or test.n_rows), "tested rows": list(test.n_rows)}
-    elif missing is not None:
-        counts["rows"] = [missing.x.n_rows, missing.y.n_rows]
+        counts["tested rows"] = list(test.n_used_rows)
     if result._result_type == "comparison":
-        counts["rows in the distance"] = [regions.n_rows for regions in result.regions]
+        counts["rows in the distance"] = list(result.n_used_rows)
         if missing is not None:
             dropped = [missing.x.n_dropped, missing.y.n_dropped]
             counts["left out of the distance, with missing values"] = dropped
@@ -270,10 +268,7 @@ def _file_name(path: str) -> str:
 
 def _counts(result: PairResult) -> list[int]:
     """Return the numbers of compared rows of X and Y."""
-    test = get_test(result)
-    if test is not None:
-        return list(test.n_rows)
-    return [r.n_rows for r in result.regions] if result._result_type == "comparison" else []
+    return list((get_test(result) or result).n_used_rows)
 
 
 def comparison_content(
@@ -350,8 +345,8 @@ def _columns(test: TwoSampleTestLike | None, samples: TwoSamples | None) -> list
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
     names = list(pvalues)
     dates: set[str] = set() if samples is None else date_columns(samples.kinds)
-    if samples is not None:
-        names = names or [*samples.columns, *samples.categories]
+    if samples is not None and test is None:
+        names = [*samples.columns, *samples.categories]
     entries = []
     for place, name in enumerate(names):
         entry: dict[str, Any] = {"name": name, "pvalue": pvalues.get(name)}

@@ -17,6 +17,20 @@ CANNOT_REPEAT = (
 )
 
 
+# Options of the metric of a test with method="regions", and defaults of `isodepth.Metric`.
+_OF_REGIONS = {"depth": "projection", "p": 2.0, "q": 2.0, "eps": 0.1, "levels": 20}
+_OF_METRIC = {"depth": "projection", "p": 2.0, "q": math.inf, "eps": 0.1}
+
+
+class _Code(str):
+    """Python code, whose `repr` is the code itself."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 class TableFile(NamedTuple):
     """File of a sample, and the options with which the command line read the file.
 
@@ -76,7 +90,8 @@ def _comparison_options(comparison: ComparisonLike) -> dict[str, Any] | None:
         return None
     omitted = comparison.missing is not None
     if test is not None:
-        holes = any(share.x or share.y for share in test.missing.shares) if test.missing else False
+        shares = test.missing.shares if test.missing else ()
+        holes = any(share.before or share.after for share in shares)
         omitted = omitted or holes or any(each.value == MISSING for each in test.category_shares)
         options |= {"n_permutations": len(test.null_distribution), "tolerance": test.tolerance}
     return options | {"nan_policy": "omit" if omitted else None}
@@ -96,11 +111,21 @@ def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
     )
     if any(given):
         return None
+    if options["method"] == "regions":
+        options["method"] = _Code(_metric_code({name: options.pop(name) for name in _OF_REGIONS}))
     defaults = {"method": "aggregated", "scale": "pooled", "n_directions": 0, "confidence": 0.95}
     options |= {"confidence": test.confidence}
-    if test.n_source_rows is not None:
-        options |= {"max_rows": max(test.n_rows)}
+    if not test._has_all_rows:
+        options |= {"max_rows": max(test.n_used_rows)}
     return {name: value for name, value in options.items() if value != defaults.get(name)}
+
+
+def _metric_code(options: dict[str, Any]) -> str:
+    """Return code for the argument `method` of a test with these options of the metric."""
+    if options == _OF_REGIONS:
+        return "'regions'"
+    given = {name: value for name, value in options.items() if value != _OF_METRIC.get(name)}
+    return f"isodepth.Metric({_keywords(given).removeprefix(', ')})"
 
 
 def _reading_lines(sources: Sequence[TableFile], blocked: bool) -> list[str] | None:

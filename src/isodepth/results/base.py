@@ -79,6 +79,10 @@ class ReportableResult(ResultMixin):
         write_report(cast(AnyResult, self), path, **options)
 
 
+class _NoDetailsError(InvalidInputError, AttributeError):
+    """An attribute needs details that a result created from its public fields does not have."""
+
+
 class TwoSampleReport(ReportableResult):
     """Base class of results about two samples, which can list suspicious rows.
 
@@ -94,7 +98,7 @@ class TwoSampleReport(ReportableResult):
     def _required(self, details: T | None) -> T:
         """Return private details of the result; an error if it does not have them."""
         if details is None:
-            raise InvalidInputError(
+            raise _NoDetailsError(
                 f"this {type(self).__name__} was created from its public fields and lacks the "
                 "details that this answer needs; use the original result"
             )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
 from isodepth.data.columns.dates import day_text
-from isodepth.data.export import p_text
+from isodepth.data.export import ResultPart, p_text
 
 # Ratio below which two numbers are formatted separately, with three significant digits each.
 _FAR_BELOW = 0.002
@@ -22,8 +22,8 @@ QUANTITIES = (
 _MULTIPLES = {0.1: "whole tenths", 1.0: "whole numbers"}
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Change:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Change(ResultPart):
     """One difference between two samples, or between a reference and a batch.
 
     All attributes except `description` are numbers, names of columns, values of the data, or words
@@ -59,9 +59,9 @@ class Change:
         P-value. For a column or a pair of columns it is adjusted for all columns and pairs
         together, see `isodepth.typing.ColumnTest`. For a change of kind "joint" it is the p-value
         of a statistic of all columns, or of the whole test.
-    value : str or None
-        Number or category whose share changed, or category within which a numeric column changed.
-        None for other changes.
+    value : float, str or None
+        Number (for the kind "value") or category whose share changed, or category within which a
+        numeric column changed. None for other changes.
     limit : float or None
         Number with which values are compared, if `quantity` is the share of these values. None for
         other shares.
@@ -82,7 +82,7 @@ class Change:
     description : str or None
         Description of a change of several columns together, for the kinds "joint" and "regions",
         or of a share of several categories, such as the values that are rare in the reference of a
-        monitor or new.
+        monitor or new, or of the share of rows on the same side of the medians of two columns.
     changed_share : float or None
         Lower confidence bound for the share of rows that changed in these columns, see
         `TwoSampleResult.changed_share`. For a change of kind "joint" that was added because of its
@@ -117,7 +117,7 @@ class Change:
     before: float
     after: float
     pvalue: float
-    value: str | None = None
+    value: float | str | None = None
     limit: float | None = None
     side: str | None = None
     multiple_of: float | None = None
@@ -179,7 +179,9 @@ class Change:
 
     @property
     def _shown_value(self) -> str | None:
-        return day_text(float(self.value or 0.0)) if self.is_date else self.value
+        if not isinstance(self.value, float):
+            return self.value
+        return day_text(self.value) if self.is_date else f"{self.value:.10g}"
 
     @property
     def _values(self) -> tuple[str, str]:
@@ -197,7 +199,7 @@ class Change:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes and `text` as a dictionary of numbers, strings and lists."""
-        return {**asdict(self), "columns": list(self.columns), "text": self.text}
+        return {**super().to_dict(), "text": self.text}
 
     def __repr__(self) -> str:
         # Most attributes apply to a few kinds only.
@@ -244,6 +246,8 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
     (('129', '158'), ('0.0123', '0.0187'))
     >>> format_pair(0, 0.06, percent=True), format_pair(0.52, 0.06, percent=True)
     (('0%', '6%'), ('52%', '6%'))
+    >>> format_pair(0.004, 0.12, percent=True), format_pair(0.9996, 0.5, percent=True)
+    (('0.4%', '12%'), ('99.96%', '50%'))
     >>> format_pair(1.5e9, 2.5e9), format_pair(0.5883, 588.3)
     (('1.5e+09', '2.5e+09'), ('0.588', '588'))
     """
@@ -265,7 +269,17 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
     while decimals and all(text.endswith("0") for text in shown):
         decimals -= 1
         shown = [f"{v:.{decimals}f}" for v in (before, after)]
+    if percent:
+        shown = [_share_digits(v, text) for v, text in zip((before, after), shown, strict=True)]
     return tuple(_unsigned_zero(text) + sign for text in shown)  # type: ignore[return-value]
+
+
+def _share_digits(percent: float, text: str) -> str:
+    """Return `text`, or more digits of a percentage that rounding would make 0 or 100."""
+    distance = min(percent, 100 - percent)
+    if float(text) not in (0, 100) or distance <= 1e-9:  # not more than rounding errors
+        return text
+    return f"{percent:.{1 - math.floor(math.log10(distance))}f}".rstrip("0")
 
 
 def _three_digits(value: float) -> str:

@@ -160,7 +160,7 @@ def unused_part(result: PairResult, names: Sequence[str]) -> str:
         used = {"values": _used_columns(kinds)}
         if missing is not None:
             report = (missing.x, missing.y)[side]
-            known = [1 - (share.x, share.y)[side] for share in missing.shares]
+            known = [1 - (share.before, share.after)[side] for share in missing.shares]
             used["values"] *= sum(known) / max(len(known), 1)
             used["rows"] = 1 - report.n_dropped / max(report.n_rows, 1)
         for noun, fraction in used.items():

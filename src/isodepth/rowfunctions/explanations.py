@@ -26,6 +26,8 @@ _BIN_LEVELS = np.array(
     [0.01, 0.02, 0.05, *np.arange(0.1, 0.91, 0.1).round(1).tolist(), 0.95, 0.98, 0.99]
 )
 _BIN_VALUES = 4
+# Half of the width of the bin of the only value of a constant sample, relative to the value.
+_ONE_VALUE = 1e-9
 # Minimum fraction of a sample for a frequent value.
 _FREQUENT = 0.1
 # Levels of the quantiles whose differences and ratios are tried as shifts and factors.
@@ -104,7 +106,9 @@ def _bin_edges(ordered: np.ndarray) -> np.ndarray:
     """
     values, counts = np.unique(ordered, return_counts=True)
     if len(values) < 2:
-        return values
+        # Two points enclose the only value: values above it differ from it, as do those below.
+        half = np.maximum(_ONE_VALUE * np.abs(values), np.finfo(np.float64).tiny)
+        return np.concatenate([values - half, values + half])
     up_to = np.cumsum(counts)[:-1] / len(ordered)
     levels = _BIN_LEVELS[np.minimum(_BIN_LEVELS, 1 - _BIN_LEVELS) * len(ordered) >= _BIN_VALUES]
     if not len(levels):
@@ -373,7 +377,11 @@ class ColumnPair:
 
     def like(self, other: ColumnPair) -> bool:
         """Return whether the values of Y in this column look like those of X in another."""
-        return self.explains(_binned_deviance(other._a, self._b, _bin_edges(other._a)))
+        return self.explains(self.deviance_from(other))
+
+    def deviance_from(self, other: ColumnPair) -> float:
+        """Return the deviance between the values of Y in this column and of X in another."""
+        return _binned_deviance(other._a, self._b, _bin_edges(other._a))
 
 
 def size_of(change: Change) -> float:

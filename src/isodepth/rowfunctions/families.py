@@ -18,7 +18,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.data.arrays import row_hashes
+from isodepth.data.arrays import repeated_rows
 from isodepth.results.changes import Change
 
 #: Code of a category that the reference does not have. The code of a missing category is NaN.
@@ -127,7 +127,7 @@ class Member(NamedTuple):
             pvalue=pvalue, value=category,
         )  # fmt: skip
         if self.event == "value":
-            return replace(change, value=f"{self.value:.10g}")
+            return replace(change, value=float(self.value))
         if self.event == "precision":
             return replace(change, multiple_of=self.value)
         if self.event == "extremes" and columns:
@@ -364,9 +364,7 @@ class Repeated(Family):
 
     def evaluate(self, rows: Rows) -> np.ndarray:
         """Return the values (1, n) of the function at n rows."""
-        keys = row_hashes(np.concatenate([rows.numbers, rows.codes], axis=1))
-        _, index, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        return (counts[index] > 1).astype(np.float64)[None]
+        return repeated_rows(np.concatenate([rows.numbers, rows.codes], axis=1))[None]
 
 
 #: Families of functions of a single row. They are fixed once they are chosen.

@@ -95,10 +95,11 @@ def aggregated_statistics(
         # The sum over all values of the category column is Pearson's chi-squared statistic.
         each = neg_log_p((squares / indicators.mean(axis=1)[:, None]).sum(axis=0))[None]
         each_share = category.shares(rows.n_x)
-        name, value, x, y = max(each_share, key=lambda s: standardized_difference(s.x, s.y))
-        missing = value == MISSING
+        largest = max(each_share, key=lambda s: standardized_difference(s.before, s.after))
+        name, both = largest.column, (largest.before, largest.after)
+        missing = largest.value == MISSING
         member = Member("missing" if missing else "shares")
-        feature = Feature("shares", name, (name,), None if missing else value, member, (x, y))
+        feature = Feature("shares", name, (name,), None if missing else largest.value, member, both)
         findings.add("categories", each, [feature], tested=True)
     for shares in all_shares(rows, fixed=False):
         each = neg_log_p(np.square(shares.contrasts))
@@ -259,7 +260,7 @@ def depth_statistics(rows: PooledSample, metric: MetricSettings, advance: Advanc
     fitted = fit_for_one_sample(settings, d)
     # Columns are divided by their units, but not centered at their medians: rounding in the
     # subtraction could change the order of the values of a column.
-    points = np.ascontiguousarray(rows.columns.T / rows.divisors)
+    points = np.ascontiguousarray(rows.filled_columns.T / rows.divisors)
     out = np.empty(rows.permutations.count)
     for b, first in enumerate(rows.permutations.labels(dtype=bool).T):
         with warnings.catch_warnings():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import compress
+from itertools import combinations, compress
 from typing import Any
 
 import numpy as np
@@ -156,7 +156,7 @@ def _remaining_pairs(rows: PooledSample, tests: list[FeatureTest], count: int) -
     A change of a single column also changes its pooled rank correlations and its pooled mean ranks
     within categories. Ranks within each sample are not affected by changes of single columns. The
     new p-values are multiplied by `count`, the number of all compared pairs, because `tests` has
-    only the significant ones.
+    only the significant ones. Pairs with a column that is constant in a sample are left out.
     """
     if not tests:
         return []
@@ -166,10 +166,13 @@ def _remaining_pairs(rows: PooledSample, tests: list[FeatureTest], count: int) -
     ranks = np.concatenate([subset.centered_ranks(part) for part in parts], axis=1)
     categories = {category.name: category for category in subset.categories}
     moments = Moments(permutations, ranks, subset.present)
+    varies = np.logical_and(*(_varies(part) for part in parts))
     remaining = []
     for test in tests:
         first, second = test.feature.columns
         j, value = rows.names.index(first), test.feature.value
+        if not varies[j] or (value is None and not varies[rows.names.index(second)]):
+            continue
         if value is None:
             change = moments.correlation_change(np.array([[j, rows.names.index(second)]]))
         else:
@@ -179,6 +182,12 @@ def _remaining_pairs(rows: PooledSample, tests: list[FeatureTest], count: int) -
         if neg_log_p(np.square(change))[0, 0] >= math.log(count / _ALIGNED_LEVEL):
             remaining.append(test)
     return remaining
+
+
+def _varies(columns: np.ndarray) -> np.ndarray:
+    """Return for each of d columns (d, n) whether it has different values: a bool array (d,)."""
+    low = np.fmin.reduce(columns, axis=1, initial=np.inf)
+    return low < np.fmax.reduce(columns, axis=1, initial=-np.inf)
 
 
 def _pair_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
@@ -285,6 +294,9 @@ def describe_column(column: ColumnPair, pvalue: float) -> list[Change]:
         The description that fits best, and a second one if two changes explain the difference
         together.
     """
+    constant = _became_constant(column, pvalue)
+    if constant is not None:
+        return [constant]
     for each in column.explanations():
         if each.deviance <= _PARTLY * column.deviance or column.explains(each.deviance):
             changes = _explained(column, each, pvalue)
@@ -295,6 +307,16 @@ def describe_column(column: ColumnPair, pvalue: float) -> list[Change]:
     if largest is not None and size_of(largest) >= _COMPARABLE * ks_distance(column.x, column.y):
         return [largest]
     return [_shape(column, pvalue)]
+
+
+def _became_constant(column: ColumnPair, pvalue: float) -> Change | None:
+    """Return the share of the only value of one sample; None if both or no sample is constant."""
+    constant = [part for part in (column.x, column.y) if part.min() == part.max()]
+    if len(constant) != 1:
+        return None
+    value = constant[0][0]
+    both = float(np.mean(column.x == value)), float(np.mean(column.y == value))
+    return _change(column, "value", "share", both, pvalue, value=f"{value:.10g}")
 
 
 def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> list[Change]:
@@ -380,7 +402,7 @@ def _shape(column: ColumnPair, pvalue: float) -> Change:
     x, y = np.diff(before, prepend=0.0), np.diff(after, prepend=0.0)
     single = int(np.abs(x - y).argmax())
     if abs(x[single] - y[single]) >= _COMPARABLE * abs(high - low):
-        both, value = (float(x[single]), float(y[single])), f"{values[single]:.10g}"
+        both, value = (float(x[single]), float(y[single])), float(values[single])
         return _change(column, "value", "share", both, pvalue, value=value)
     kind, side = "shape", "at most"
     if min(low, high) >= 1 - _TAIL:
@@ -395,20 +417,24 @@ def exchanged_columns(
     columns: Sequence[ColumnPair], pvalues: dict[str, float]
 ) -> dict[str, Change]:
     """Return the exchange of values between two columns, for the name of each such column."""
+    pairs = [
+        (first.deviance_from(second) + second.deviance_from(first), first, second)
+        for first, second in combinations(columns, 2)
+        if first.like(second) and second.like(first)
+    ]
     found: dict[str, Change] = {}
-    for i, first in enumerate(columns):
-        for second in columns[i + 1 :]:
-            if {first.name, second.name} & found.keys():
-                continue
-            if first.like(second) and second.like(first):
-                names = (first.name, second.name)
-                before, after = first.medians
-                pvalue = min(pvalues[name] for name in names)
-                change = Change(
-                    kind="exchange", columns=names, quantity="median", before=before, after=after,
-                    pvalue=pvalue,
-                )  # fmt: skip
-                found |= dict.fromkeys(names, change)
+    # A column may be similar to several others; the best pairs come first.
+    for _, first, second in sorted(pairs, key=lambda pair: pair[0]):
+        names = (first.name, second.name)
+        if found.keys() & {*names}:
+            continue
+        before, after = first.medians
+        pvalue = min(pvalues[name] for name in names)
+        change = Change(
+            kind="exchange", columns=names, quantity="median", before=before, after=after,
+            pvalue=pvalue,
+        )  # fmt: skip
+        found |= dict.fromkeys(names, change)
     return found
 
 

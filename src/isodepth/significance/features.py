@@ -46,7 +46,10 @@ class Feature(NamedTuple):
     @property
     def label(self) -> str:
         """Name of the column, pair, direction or function."""
-        return self.name or self.share_change(1.0)._label.rstrip(":")
+        # The name of a column may be the empty string.
+        if self.name or self.member is None:
+            return self.name
+        return self.share_change(1.0)._label.rstrip(":")
 
     def share_change(self, pvalue: float) -> Change:
         """Return the change of the share of rows for which a function is 1."""

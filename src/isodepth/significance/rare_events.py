@@ -112,7 +112,7 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
     )  # fmt: skip
     return result._with(
         pvalue=min(1.0, pvalue, strongest.pvalue / RARE_LEVEL),
-        components=[*result.components, component],
+        components=(*result.components, component),
         _details=replace(details, changes=changes),
     )
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -12,9 +13,9 @@ import numpy as np
 
 from isodepth._version import __version__
 from isodepth.data.columns.kinds import ColumnKind, attention_suffix, date_columns
-from isodepth.data.export import document, p_text
+from isodepth.data.export import ResultPart, document, p_text
 from isodepth.data.missing import MissingPair
-from isodepth.errors import DegenerateDepthWarning
+from isodepth.errors import DegenerateDepthWarning, InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.inspection.checks import Check
 from isodepth.inspection.rows import TwoSamples
@@ -62,14 +63,15 @@ _FEWEST, _MOST = 19, 99
 _WORK = 1 << 27
 
 
-class Component(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Component(ResultPart):
     """One of the statistics that a test combines.
 
     Attributes
     ----------
     name : str
         Name of the statistic, such as "directions", "columns", "extremes", "dependence", "regions".
-    kind : str
+    change_kind : str
         Kind of change that the statistic indicates, such as "distribution" (of a column),
         "location", "spread", "dependence", "regions", "shares", "missing", "extremes".
     feature : str
@@ -81,7 +83,7 @@ class Component(NamedTuple):
     """
 
     name: str
-    kind: str
+    change_kind: str
     feature: str
     statistic: float
     pvalue: float
@@ -125,13 +127,14 @@ class ShareBounds(NamedTuple):
         return self.joint if own >= needed else None
 
 
-class ColumnTest(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ColumnTest(ResultPart):
     """Test of one column by its own values.
 
     Attributes
     ----------
     column : str
-    kind : str or None
+    change_kind : str or None
         Kind of the change of the column, see :class:`isodepth.typing.Change`; None if it is not
         significant.
     difference : float in [0, 1]
@@ -149,7 +152,7 @@ class ColumnTest(NamedTuple):
     """
 
     column: str
-    kind: str | None
+    change_kind: str | None
     difference: float
     shift: float | None
     pvalue: float
@@ -197,10 +200,13 @@ class TestDetails:
         Significant changes without bounds for the share of changed rows.
     bounds : ShareBounds or None
         None if they are computed from the rows when they are first requested.
+    in_chunks : bool
+        Whether the samples were read in chunks, so that random rows were tested.
     """
 
     changes: list[Change]
     bounds: ShareBounds | None
+    in_chunks: bool = False
 
 
 def _is_replaced(change: Change, joint: Change) -> bool:
@@ -236,13 +242,17 @@ class TwoSampleResult(TwoSampleReport):
     null_distribution : ndarray of shape (n_permutations,)
         Statistic of each permutation. With a tolerance, the allowed share of contaminated rows is
         subtracted from the observed differences only, not from those of the permutations.
-    components : list of Component
+    components : tuple of Component
         All statistics, in decreasing order of their contribution to `statistic`.
-    column_tests : list of ColumnTest
+    column_tests : tuple of ColumnTest
         Test of each column, the strongest evidence first.
     n_rows : pair of int
-        Numbers of rows of X and Y.
+        Numbers of rows of X and Y, as they were passed.
+    n_used_rows : pair of int
+        Numbers of tested rows. They are smaller than `n_rows` if random rows of samples that are
+        read in chunks were tested.
     method : {"aggregated", "regions"}
+        "regions" also if the argument `method` was a metric, whose options are in `settings`.
     tolerance : float or None
     confidence : float
         Confidence level of `changed_share`.
@@ -252,7 +262,7 @@ class TwoSampleResult(TwoSampleReport):
         Remarks, such as omitted columns, and categories that occur in only one sample.
     kinds : tuple of ColumnKind
         Kind and use of every column of data frames; empty for arrays.
-    category_shares : list of ValueShare
+    category_shares : tuple of ValueShare
         Shares of all values of categories in X and in Y; rare values are pooled.
     checks : tuple of Check
         Facts about the two tables that need no test, such as constant columns and new categories.
@@ -260,8 +270,6 @@ class TwoSampleResult(TwoSampleReport):
         Settings of the test by the names of the options. `blocks` is the number of blocks.
     device : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
-    n_source_rows : pair of int or None
-        For samples that are read in chunks, their numbers of rows; `n_rows` of them were tested.
 
     Examples
     --------
@@ -278,20 +286,20 @@ class TwoSampleResult(TwoSampleReport):
     statistic: float
     pvalue: float
     null_distribution: np.ndarray
-    components: list[Component]
-    column_tests: list[ColumnTest]
+    components: tuple[Component, ...]
+    column_tests: tuple[ColumnTest, ...]
     n_rows: tuple[int, int]
+    n_used_rows: tuple[int, int]
     method: str
     tolerance: float | None
     confidence: float
     missing: MissingPair
     notes: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
-    category_shares: list[ValueShare]
+    category_shares: tuple[ValueShare, ...]
     checks: tuple[Check, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     device: str | None = None
-    n_source_rows: tuple[int, int] | None = None
     _details: TestDetails | None = field(init=False, repr=False, default=None)
     _kept: TestedRows | ReleasedRows | None = field(init=False, repr=False, default=None)
 
@@ -319,15 +327,15 @@ class TwoSampleResult(TwoSampleReport):
     @property
     def _tested_rows_text(self) -> str:
         """Sentence about the numbers of tested rows; "" if all rows were tested."""
-        if self.n_source_rows in (None, self.n_rows):
+        if self.n_used_rows == self.n_rows:
             return ""
-        both = zip(self.n_rows, self.n_source_rows, "XY", strict=True)
+        both = zip(self.n_used_rows, self.n_rows, "XY", strict=True)
         parts = " and ".join(f"{count} of {n} rows of {name}" for count, n, name in both)
         return f"tested at random: {parts}; rare events are counted in all rows"
 
     @property
     def _has_all_rows(self) -> bool:
-        return self.n_source_rows is None
+        return self._details is None or not self._details.in_chunks
 
     @property
     def _keeps_rows(self) -> bool:
@@ -388,7 +396,7 @@ class TwoSampleResult(TwoSampleReport):
         return f"at least {lower_percent(share)} of the rows changed ({confidence})"
 
     @cached_property
-    def changes(self) -> list[Change]:
+    def changes(self) -> tuple[Change, ...]:
         """Significant changes, the largest first; empty if the test is not significant.
 
         Changes are ordered by `Change.changed_share`, the lower confidence bound for the share of
@@ -399,7 +407,7 @@ class TwoSampleResult(TwoSampleReport):
         """
         unbounded = self._required(self._details).changes
         if not unbounded:
-            return []
+            return ()
         bounds = self._lower_bounds
         dated = with_dates(unbounded, date_columns(self.kinds))
         changes = [bounds.with_share(change) for change in dated]
@@ -410,7 +418,7 @@ class TwoSampleResult(TwoSampleReport):
         # Sorting is stable: changes of equal size remain in the order of their evidence.
         changes.sort(key=lambda each: (bool(counters & {*each.columns}), -_size(each)))
         added = [] if joint is None else [replace(joint, pvalue=self.pvalue)]
-        return [*changes[:1], *added, *changes[1:]]
+        return (*changes[:1], *added, *changes[1:])
 
     @property
     def headline(self) -> str:
@@ -450,7 +458,7 @@ class TwoSampleResult(TwoSampleReport):
         wrong, _ = split_repeated(self._repeated_values)
         dates = date_columns(self.kinds)
         for each in wrong:
-            if each.fraction >= _HEADLINED_FRACTION and not values & {*each.columns}:
+            if each.share >= _HEADLINED_FRACTION and not values & {*each.columns}:
                 facts.append(each._text(names["XY".index(each.sample)], dates))
         for check in self.checks:
             listed = check.kind in _HEADLINED_CHECKS and not named & {*check.columns}
@@ -469,7 +477,7 @@ class TwoSampleResult(TwoSampleReport):
     def _known_fraction(self) -> float:
         """Fraction of the values of numeric columns that are not missing."""
         counts = [each.counts for each in (self.missing.x, self.missing.y)]
-        cells = sum(self.n_rows) * max(1, len(counts[0]))
+        cells = sum(self.n_used_rows) * max(1, len(counts[0]))
         absent = sum(count for part in counts for _, count in part)
         return 1.0 - absent / max(1, cells)
 
@@ -479,14 +487,16 @@ class TwoSampleResult(TwoSampleReport):
         return self.changes[0].text if self.changes else ""
 
     @cached_property
-    def comparison(self) -> Comparison:
+    def _comparison(self) -> Comparison:
         """Comparison of the two samples by their distance, with the settings of the test.
 
-        It is computed at the first access.
+        Figures and reports use it. It is computed at the first access.
         """
         compare = self._kept_rows.compare
         if compare is None:
-            raise AttributeError("a test of categories alone has no comparison of regions")
+            raise InvalidInputError(
+                "a test of categories alone has no regions, which need numeric columns"
+            )
         with warnings.catch_warnings():
             if self.method == "aggregated":  # it has no option `depth` that the warning advises
                 warnings.simplefilter("ignore", DegenerateDepthWarning)
@@ -501,13 +511,16 @@ class TwoSampleResult(TwoSampleReport):
         result = {name: getattr(self, name) for name in _COPIED}
         null = self.null_distribution
         interval = np.quantile(null, [0.025, 0.975])
+        # Statistics may be so large that their squares overflow.
+        size = math.ldexp(1.0, math.frexp(float(np.abs(null).max()))[1] - 1)
+        std = (null / size).std() * size
         result |= {
             "changes": [change.to_dict() for change in self.changes],
-            "null": {"mean": null.mean(), "deviation": null.std(), "interval": interval},
+            "null_distribution": {"mean": null.mean(), "std": std, "interval": interval},
             "checks": [check.to_dict() for check in self.checks],
             "n_permutations": len(null),
             "n_rows": self.n_rows,
-            "n_source_rows": self.n_source_rows,
+            "n_used_rows": self.n_used_rows,
             "missing": self.missing.to_dict(),
             "device": self.device,
             "settings": json_settings(self.settings),
@@ -516,21 +529,20 @@ class TwoSampleResult(TwoSampleReport):
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return `column_tests` as a table with one row per column of the data."""
-        names = ColumnTest._fields
+        names = [each.name for each in fields(ColumnTest)]
         return {name: [getattr(test, name) for test in self.column_tests] for name in names}
 
-    def _profile_of(self, comparison: Comparison) -> NullProfile:
-        """Return the gaps between regions after permutations of the labels, see `null_profile`."""
+    def _profile_of(self, comparison: Comparison, count: int | None = None) -> NullProfile:
+        """Return the gaps between regions after `count` permutations, see `null_profile`."""
         blocks = self._kept_rows.tested.blocks
         kept = None if comparison.missing is None else comparison.missing.kept
         if blocks is not None and kept is not None:
             blocks = blocks[np.concatenate(kept)]
             blocks = np.unique(blocks, return_inverse=True)[1]
-        return null_profile(comparison, blocks, len(self.null_distribution))
+        return null_profile(comparison, blocks, len(self.null_distribution), count)
 
     def __repr__(self) -> str:
-        n_rows = sum(self.n_source_rows or self.n_rows)
-        shown = self._keeps_rows and n_rows <= _ROWS_IN_REPR
+        shown = self._keeps_rows and sum(self.n_rows) <= _ROWS_IN_REPR
         rows = self.suspicious_rows() if shown else None
         return "\n  ".join(summary_lines(self, rows=rows))
 
@@ -559,13 +571,16 @@ class NullProfile(NamedTuple):
         return low, high
 
 
-def null_profile(comparison: Comparison, blocks: np.ndarray | None, most: int) -> NullProfile:
+def null_profile(
+    comparison: Comparison, blocks: np.ndarray | None, most: int, count: int | None = None
+) -> NullProfile:
     """Compute the gaps between the regions of two samples after permutations of their labels.
 
     The settings are those of `comparison`, except that gaps are computed at 20 fixed levels. The
-    number of permutations, 19 to 99 and at most `most`, is chosen so that the computation takes a
-    few seconds. Each call uses the same permutations. The samples of n and m rows have no weights.
-    `blocks` (n + m,) has the index of the block of each row; None if every row is a block.
+    number of permutations is `count`. If it is None, it is 19 to 99 and at most `most`, chosen so
+    that the computation takes a few seconds. Each call uses the same permutations. The samples of n
+    and m rows have no weights. `blocks` (n + m,) has the index of the block of each row; None if
+    every row is a block.
     """
     x, y = (regions.points for regions in comparison.regions)
     points = np.concatenate([x, y])
@@ -573,7 +588,7 @@ def null_profile(comparison: Comparison, blocks: np.ndarray | None, most: int) -
     levels = midpoint_levels(_LEVELS, fitted.settings.eps)
     fitted = replace(fitted, _betas=levels)
     affordable = _WORK // (len(points) * len(fitted.directions))
-    count = min(most, max(_FEWEST, min(_MOST, affordable)))
+    count = count or min(most, max(_FEWEST, min(_MOST, affordable)))
     rng = rng_for(0, "permutations")
     labels = Permutations.draw(len(x), len(y), count, rng, blocks).labels(dtype=bool)
     gaps, distances = np.empty((count, _LEVELS)), np.empty(count)

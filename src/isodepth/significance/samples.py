@@ -10,13 +10,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from isodepth._core import project
-from isodepth.data.arrays import describe, is_missing, row_hashes
+from isodepth.data.arrays import describe, is_missing, repeated_rows, row_hashes
 from isodepth.data.columns.kinds import MISSING, category_values
+from isodepth.data.export import ResultPart
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
     MissingReport,
@@ -50,13 +51,21 @@ _KEEP_HINT = ", or accept them with nan_policy='keep', which drops no row"
 _DIRECTIONS = 100
 
 
-class ValueShare(NamedTuple):
-    """Value of a category column, and its shares among the rows of X and of Y."""
+@dataclass(frozen=True, eq=False)
+class ValueShare(ResultPart):
+    """Value of a category column, and its shares among the rows of X and of Y.
+
+    Attributes
+    ----------
+    column, value : str
+    before, after : float
+        Shares of the rows of X and of Y that have the value.
+    """
 
     column: str
     value: str
-    x: float
-    y: float
+    before: float
+    after: float
 
 
 @dataclass(frozen=True)
@@ -80,12 +89,12 @@ class Category:
         """Return a bool array (n,) that is True for the rows with this category."""
         return self.codes == self.values.index(value)
 
-    def shares(self, n_x: int) -> list[ValueShare]:
+    def shares(self, n_x: int) -> tuple[ValueShare, ...]:
         """Return the share of each category in the first sample (n_x rows) and in the second."""
         parts = self.codes[:n_x], self.codes[n_x:]
         x, y = (np.bincount(part, minlength=len(self.values)) / len(part) for part in parts)
         each = zip(self.values, x.tolist(), y.tolist(), strict=True)
-        return [ValueShare(self.name, *shares) for shares in each]
+        return tuple(ValueShare(self.name, *shares) for shares in each)
 
     def only_in(self, n_x: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the categories that occur only among the first n_x rows, and only among others."""
@@ -161,10 +170,16 @@ class Samples:
         return np.flatnonzero(varies & (known >= LEAST_ROWS))
 
     def without_copies(self) -> Samples:
-        """Return the samples with the first of all equal rows of each sample; without blocks."""
+        """Return the samples with the first of all copies of a row in each sample; without blocks.
+
+        See `repeated_rows` for rows with missing values.
+        """
         codes = [category.all_codes for category in self.categories]
-        keys = row_hashes(np.column_stack([self.numbers, *codes]))
-        parts = [np.sort(np.unique(k, return_index=True)[1]) for k in np.split(keys, [self.n_x])]
+        parts = []
+        for rows in np.split(np.column_stack([self.numbers, *codes]), [self.n_x]):
+            kept = repeated_rows(rows) != 1
+            kept[np.unique(row_hashes(rows), return_index=True)[1]] = True
+            parts.append(np.flatnonzero(kept))
         points = self.read.points[0][parts[0]], self.read.points[1][parts[1]]
         values = {
             name: [[column[i] for i in kept] for column, kept in zip(both, parts, strict=True)]
@@ -346,6 +361,14 @@ class PooledSample:
         """Array (d, n) with 1 for values that are not missing, else 0; None without missing."""
         absent = np.isnan(self.columns)
         return (~absent).astype(precision(len(self.points))) if absent.any() else None
+
+    @property
+    def filled_columns(self) -> np.ndarray:
+        """Columns (d, n) with the median of the column instead of missing values."""
+        if self.present is None:
+            return self.columns
+        medians = np.nanmedian(self.columns, axis=1, keepdims=True)
+        return np.where(np.isnan(self.columns), medians, self.columns)
 
     @cached_property
     def rows(self) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,6 @@ from isodepth.data.progress import progress_bar
 from isodepth.data.validation import (
     MOST,
     check_boolean,
-    check_choice,
     check_integer,
     check_number,
     check_option_names,
@@ -36,6 +35,7 @@ from isodepth.metric.fitted import compare_arrays
 from isodepth.metric.settings import MetricSettings
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.explanations import ks_distance
+from isodepth.rowfunctions.families import LEAST_ROWS
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.changes import joint_change, significant_changes
 from isodepth.significance.findings import (
@@ -71,8 +71,22 @@ from isodepth.sources.passes import runner_of
 from isodepth.sources.subsets import subset_pair
 
 METHODS = ("aggregated", "regions")
-# Options of method="regions", and their defaults.
-_OF_REGIONS = {"q": 2.0, "p": 2.0, "eps": 0.1, "depth": "projection", "levels": 20}
+# Options of the metric of method="regions" that differ from the defaults of `Metric`.
+_OF_REGIONS = {"q": 2.0, "levels": 20}
+# Options of a metric that a test has itself, and other options without effect in a test.
+_OF_TEST = ("scale", "n_directions", "random_state", "n_jobs")
+_NOT_OF_METHOD = {
+    # The first, because an array of directions determines `n_directions`.
+    "directions": "a test has the axes and orthogonal directions",
+    **dict.fromkeys(_OF_TEST, "pass it to two_sample_test"),
+    "n_levels": "a test has a fixed grid of levels",
+    "normalize": "it does not affect p-values",
+    "refine": "the regions of a test are compared along fixed directions",
+    "gap": "the regions of a test are compared along fixed directions",
+    "nan_policy": "a test does not drop rows",
+    "dtype": "a test chooses the precision",
+    "memory_mb": "a test chooses the memory",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +106,12 @@ class Settings:
     metric: MetricSettings
 
     def __post_init__(self) -> None:
-        check_choice(self.method, "method", METHODS)
+        if not isinstance(self.method, str) or self.method not in METHODS:
+            raise InvalidOptionError(
+                f"method must be one of {', '.join(METHODS)}, or an isodepth.Metric, got "
+                f"{self.method!r}",
+                option="method",
+            )
         check_integer(self.n_permutations, "n_permutations", 1, high=MOST)
         check_number(self.confidence, "confidence", 0, 1, low_open=True, high_open=True)
         check_boolean(self.progress, "progress")
@@ -116,28 +135,42 @@ class Settings:
         return self.metric.n_jobs or available_cores()
 
 
-def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any) -> MetricSettings:
-    """Create the metric of the distance between trimmed regions.
-
-    `of_regions` are the options of ``method="regions"``; None selects the default.
-    """
-    for name, value in of_regions.items():
-        if value is not None and method == "aggregated":
-            raise InvalidOptionError(
-                f"{name} belongs to method='regions', got {name}={value!r} with "
-                f"method={method!r}; remove it, or use method='regions'",
-                option=name,
-            )
-        options[name] = _OF_REGIONS[name] if value is None else value
+def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricSettings:
+    """Create the metric of the distance between trimmed regions, and of the scale and the seed."""
     if isinstance(scale, str) and scale != "pooled":
         raise InvalidOptionError(
             f"scale must be 'pooled', None or an array from other data, got {scale!r}: a scale "
             "that depends on which rows are X is not allowed in a permutation test",
             option="scale",
         )
-    check_number(options["p"], "p", 1)
-    check_integer(options["levels"], "levels", 1)
-    return MetricSettings(refine=0, scale=scale, **options)
+    of_regions: dict[str, Any] = _OF_REGIONS
+    if isinstance(method, MetricSettings):
+        _check_method(method)
+        names = ("depth", "p", "q", "eps", "levels")
+        of_regions = {name: getattr(method, name) for name in names}
+    return MetricSettings(refine=0, scale=scale, **of_regions, **options)
+
+
+def _check_method(metric: MetricSettings) -> None:
+    """Refuse a metric with options that a test does not support or that have no effect."""
+    defaults = {field.name: field.default for field in fields(MetricSettings)}
+    for name, reason in _NOT_OF_METHOD.items():
+        value = getattr(metric, name)
+        plain = value is None or isinstance(value, str | int | float)
+        # The regions of a test are compared without refinement.
+        if plain and (value == defaults[name] or (name, value) == ("refine", 0)):
+            continue
+        shown = f"{name}={value!r}" if plain else name
+        raise InvalidOptionError(
+            f"{shown} has no effect in the metric of a test; remove it ({reason})", option="method"
+        )
+    if isinstance(metric.levels, str):
+        raise InvalidOptionError(
+            f"method=Metric(...) needs a fixed grid of levels, got levels={metric.levels!r}; use "
+            "an integer, such as levels=20",
+            option="method",
+        )
+    check_number(metric.p, "p", 1)
 
 
 @check_option_names
@@ -145,7 +178,7 @@ def two_sample_test(
     X: Any,
     Y: Any,
     *,
-    method: str = "aggregated",
+    method: str | MetricSettings = "aggregated",
     n_permutations: int = 999,
     tolerance: float | None = None,
     confidence: float = 0.95,
@@ -155,11 +188,6 @@ def two_sample_test(
     kinds: dict[str, Any] | None = None,
     max_rows: int | None = None,
     n_directions: int | None = None,
-    q: float | None = None,
-    p: float | None = None,
-    eps: float | None = None,
-    depth: Any = None,
-    levels: int | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -189,9 +217,12 @@ def two_sample_test(
         Tensors on another device are copied to the host once, and the attribute `device` of
         the result is the name of this device. On a CUDA device, ranks along directions and sums
         over permuted samples, which take most of the time of large samples, are computed there.
-    method : {"aggregated", "regions"}
+    method : {"aggregated", "regions"} or Metric
         "aggregated" combines all statistics. "regions" uses the distance DR between trimmed regions
-        alone, and has the options listed under "Other Parameters".
+        alone, and is short for ``Metric(q=2, levels=20)``. A metric chooses `depth`, `p` (at least
+        1), `q`, `eps` and `levels` (an integer) of this distance; its other options are refused,
+        because they have no effect or belong to this function. Depths other than "projection" take
+        many times longer.
     n_permutations : int
         Number of permutations. The smallest possible p-value is 1 / (1 + n_permutations), except
         for samples that are read in chunks: their rare events have exact p-values without
@@ -224,8 +255,8 @@ def two_sample_test(
     max_rows : int or None
         For sources of :func:`isodepth.scan` and Dask collections: maximum number of rows of each
         sample that are tested, drawn at random. None for 10^6 values, and at least 10^4 rows. Rare
-        events (missing values, categories, extreme values) are counted in all rows. The attribute
-        `n_source_rows` of the result has the total number of rows of each sample.
+        events (missing values, categories, extreme values) are counted in all rows. The attributes
+        `n_rows` and `n_used_rows` of the result have the numbers of all and of tested rows.
     n_directions : int or None
         Number of directions, including the axes. None for about 100: at least two whole orthonormal
         bases.
@@ -237,19 +268,6 @@ def two_sample_test(
         Number of threads; None for all available cores. The result does not depend on it.
     progress : bool
         Whether to show a progress bar with the number of permutations and the remaining time.
-
-    Other Parameters
-    ----------------
-    q, p : float in [1, inf] or None
-        Orders of the means over directions (q) and over levels (p), 2 if None. This and the
-        following options belong to ``method="regions"``; the other method refuses them.
-    eps : float in (0, 1] or None
-        Fraction of the least deep rows that is ignored, 0.1 if None.
-    depth : str, estimator, callable or None
-        Depth function that orders the rows of each sample, see :class:`isodepth.Metric`. None for
-        "projection", which is many times faster than the others.
-    levels : int or None
-        Number of nested regions of each sample that are compared, 20 if None.
 
     Returns
     -------
@@ -271,6 +289,10 @@ def two_sample_test(
     >>> result = isodepth.two_sample_test(X, Y + [1, 0, 0], random_state=0)
     >>> result.pvalue, result.changes[0].text
     (0.001, 'column 0: median -0.10 -> 0.72')
+    >>> by_halfspace_depth = isodepth.Metric(depth="halfspace", q=2, levels=10)
+    >>> options = {"n_permutations": 99, "random_state": 0}
+    >>> isodepth.two_sample_test(X, Y + [1, 0, 0], method=by_halfspace_depth, **options).pvalue
+    0.01
     """
     if tolerance is not None:
         tolerance = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
@@ -279,12 +301,10 @@ def two_sample_test(
                 "tolerance has no guarantee for blocks of rows; remove tolerance or blocks",
                 option="tolerance",
             )
-    of_regions = {"q": q, "p": p, "eps": eps, "depth": depth, "levels": levels}
-    metric = _metric(
-        method, scale, of_regions, nan_policy="raise", random_state=random_state, n_jobs=n_jobs
-    )
+    metric = _metric(method, scale, random_state=random_state, n_jobs=n_jobs)
+    name = "regions" if isinstance(method, MetricSettings) else method
     settings = Settings(
-        method=method, n_permutations=n_permutations, tolerance=tolerance, confidence=confidence,
+        method=name, n_permutations=n_permutations, tolerance=tolerance, confidence=confidence,
         n_directions=n_directions, progress=progress, metric=metric,
     )  # fmt: skip
     if is_chunked(X) or is_chunked(Y):
@@ -331,7 +351,8 @@ def _test_sources(
         # Facts about random rows are not facts about all rows.
         checks = table_checks(pair.x, pair.y, read) if pair.is_whole else ()
         kept = replace(result._kept_rows, random_rows=pair)
-        result = result._with(n_source_rows=pair.n_rows, checks=checks, _kept=kept)
+        details = replace(result._required(result._details), in_chunks=True)
+        result = result._with(n_rows=pair.n_rows, checks=checks, _kept=kept, _details=details)
         # With a tolerance, rare events may change. Regions do not depend on rare events.
         if pair.is_whole or settings.tolerance is not None or settings.only_regions:
             return result
@@ -427,14 +448,16 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
     samples = rows.samples
     scores = _scores(rows, findings, settings)
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
-    components = [
+    components = tuple(
         Component(name, feature.kind, feature.label, float(findings.parts[name][0]), alone)
         for name, (_, alone, feature) in findings.ranked_tests().items()
         if name == "regions" or not settings.only_regions
-    ]
+    )
     if pvalue <= ALPHA and samples.blocks is None and findings.copies_explain(ALPHA):
         findings.distinct = _distinct_statistics(samples, settings)
     changes = significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else []
+    # As in `_column_tests`: a change is not more significant than the difference of the samples.
+    changes = [replace(each, pvalue=max(each.pvalue, pvalue)) for each in changes]
     few = rows.permutations.first(bound_labelings(settings.confidence))
     pool = partial(_pool_again, samples, settings, rows.directions, few, rows.rng)
     return TwoSampleResult(
@@ -444,15 +467,16 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         components=components,
         column_tests=_column_tests(rows, findings, pvalue, changes),
         n_rows=samples.read.n_rows,
+        n_used_rows=samples.read.n_rows,
         method=settings.method,
         tolerance=settings.tolerance,
         confidence=settings.confidence,
         missing=samples.missing,
         notes=(*findings.notes, *_notes(samples, settings.tolerance)),
         kinds=samples.read.kinds,
-        category_shares=[
+        category_shares=tuple(
             each for category in rows.categories for each in category.shares(samples.n_x)
-        ],
+        ),
         settings=_setting_values(settings, len(rows.directions), samples.blocks),
     )._with(
         _details=TestDetails(changes, _known_bounds(rows, findings, settings.confidence)),
@@ -514,9 +538,8 @@ def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -
     rows = pool()
     scale = None if metric.scale is None else rows.divisors
     fixed = replace(metric, directions=rows.directions, scale=scale)
-    missing = np.isnan(rows.columns)
-    filled = np.where(missing, np.nanmedian(rows.columns, axis=1, keepdims=True), rows.columns)
-    x, y = (NamedArray(part, rows.names) for part in np.split(filled.T, [rows.n_x]))
+    parts = np.split(rows.filled_columns.T, [rows.n_x])
+    x, y = (NamedArray(part, rows.names) for part in parts)
     return compare_arrays(fixed, x, y)
 
 
@@ -527,10 +550,19 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
     """
     kinds = samples.read.kinds  # empty for arrays
     notes = column_lines(kinds) if kinds else []
+    categories = [each for each in samples.categories if len(each.values) == 1]
+    rare = [each.name for each in categories if len(each.all_values) > 1]
     constant = [name for j, name in enumerate(samples.names) if j not in samples.compared]
-    constant += [each.name for each in samples.categories if len(each.values) == 1]
-    if constant:
-        notes.append(f"constant or empty, not compared: {listed(constant, 5)}")
+    few = [name for name in constant if _has_different_values(samples, name)]
+    constant = [name for name in constant if name not in few]
+    constant += [each.name for each in categories if each.name not in rare]
+    for reason, names in (
+        ("constant or empty", constant),
+        (f"fewer than {LEAST_ROWS} values", few),
+        ("all values are rare", rare),
+    ):
+        if names:
+            notes.append(f"{reason}, not compared: {listed(names, 5)}")
     if samples.categories and tolerance is not None and samples.names:
         notes.append("with a tolerance, numbers are not compared within categories")
     if len(samples.categories) > 1:
@@ -543,9 +575,15 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
     return notes
 
 
+def _has_different_values(samples: Samples, name: str) -> bool:
+    """Return whether a numeric column has different values, but too few to be compared."""
+    known = np.concatenate(samples.read.numbers(name))
+    return len(known) < LEAST_ROWS and len(np.unique(known)) > 1
+
+
 def _column_tests(
     rows: PooledSample, findings: Findings, pvalue: float, changes: Sequence[Change]
-) -> list[ColumnTest]:
+) -> tuple[ColumnTest, ...]:
     """Return the test of each column, with adjusted p-values.
 
     P-values are adjusted for columns and pairs of columns together, and are at least `pvalue`, the
@@ -571,7 +609,8 @@ def _column_tests(
     differences = dict(zip(rows.names, found, strict=True))
     for category in rows.categories:
         shares = category.shares(n_x)
-        differences[category.name] = 0.5 * sum(abs(share.x - share.y) for share in shares), None
+        total = sum(abs(share.after - share.before) for share in shares)
+        differences[category.name] = 0.5 * total, None
     pvalues = np.maximum(findings.adjusted(family), pvalue)
     tests: dict[str, ColumnTest] = {}
     for f in np.argsort(-np.array(family.observed), kind="stable"):
@@ -582,7 +621,7 @@ def _column_tests(
             size, shift = abs(feature.shares[1] - feature.shares[0]), None
         kind = kinds.get(name) if pvalues[f] <= ALPHA else None
         tests.setdefault(name, ColumnTest(name, kind, size, shift, float(pvalues[f])))
-    return list(tests.values())
+    return tuple(tests.values())
 
 
 def _setting_values(

@@ -46,10 +46,17 @@ def has_other_types(table: Any) -> bool:
     import narwhals as nw
 
     try:
-        types = nw.from_native(table, eager_only=True).schema.values()
+        frame = nw.from_native(table, eager_only=True)
+        schema = frame.schema
     except (TypeError, ValueError):
         return False  # reading the table raises the error with the reason
-    return not all(type_.is_numeric() or type_ == nw.Unknown for type_ in types)
+
+    def is_other(label: str, type_: Any) -> bool:
+        if type_ == nw.Unknown:  # among others the type null of pyarrow, of columns without values
+            return len(frame) > 0 and frame.get_column(label).null_count() == len(frame)
+        return not type_.is_numeric()
+
+    return any(is_other(label, type_) for label, type_ in schema.items())
 
 
 def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:

@@ -11,7 +11,13 @@ import pytest
 import isodepth
 from isodepth.errors import InvalidOptionError
 from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious import RULE, SuspiciousRows, repeated_values, suspicious_rows
+from isodepth.inspection.suspicious import (
+    RULE,
+    RepeatedValue,
+    SuspiciousRows,
+    repeated_values,
+    suspicious_rows,
+)
 from isodepth.inspection.suspicious.contradictions import find_contradictions
 
 
@@ -107,7 +113,7 @@ def test_repeated_values_are_found_from_minima_and_maxima() -> None:
     x[:3] = -9999.0  # too few
     x[10:14, 0] = 5.0  # too few, and not far from the other values
     (repeated,) = repeated_values(TwoSamples((x, y), ("a", "b", "c"), {}))
-    assert repeated == ("Y", 9999.0, ("b", "c"), 12, 0.06)
+    assert repeated == RepeatedValue("Y", 9999.0, ("b", "c"), 12, 0.06)
     assert repeated._text("July") == "12 rows of July look wrong: b and 1 more column = 9999"
 
 
@@ -215,7 +221,8 @@ def test_a_repeated_value_inside_the_range() -> None:
     assert set(found.indices("Y")) == set(range(20))
     assert len(found) == 20
     assert found.rows[0].explanation == "price = 9999 in 20 rows, never in the other sample"
-    assert [each[:4] for each in found.repeated_values] == [("Y", 9999.0, ("price",), 20)]
+    (repeated,) = found.repeated_values
+    assert repeated == RepeatedValue("Y", 9999.0, ("price",), 20, repeated.share)
 
 
 def test_values_of_a_shifted_discrete_column_are_not_repeated_values() -> None:

@@ -6,12 +6,14 @@ The kind of a column is determined by an ordered list of rules (`isodepth.data.c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
 from isodepth.data.columns.pooled import PooledColumn, column_type
 from isodepth.data.columns.rules import SINCE_1970, Reading, read_column
 from isodepth.data.columns.values import strings_of
+from isodepth.data.export import ResultPart
 from isodepth.data.frames import (
     NamedArray,
     column_names,
@@ -40,7 +42,8 @@ _USES = {
 }  # fmt: skip
 
 
-class ColumnKind(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ColumnKind(ResultPart):
     """Kind of one column, and how it is compared.
 
     Attributes

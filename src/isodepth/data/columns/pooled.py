@@ -143,8 +143,9 @@ class PooledColumn:
         series = self.series if series is None else series
         if not all(each.dtype.is_integer() for each in series):
             return ""
-        count = len(set().union(*(each.unique().to_list() for each in series)))
-        if not 1 < count <= FEW_VALUES < sum(map(len, series)):
+        known = [each.drop_nulls() for each in series]
+        count = len(set().union(*(each.unique().to_list() for each in known)))
+        if not 1 < count <= FEW_VALUES < sum(map(len, known)):
             return ""
         return f"{count} distinct values; choose 'category' if they are codes"
 

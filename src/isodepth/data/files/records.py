@@ -46,7 +46,11 @@ def unpacked(type_: Any, value: Any, names: FieldNames | None = None) -> Any:
     if type_ is Any:
         return value
     if isinstance(type_, types.UnionType):
-        return None if value is None else unpacked(typing.get_args(type_)[0], value, names)
+        if value is None:
+            return None
+        # Of several types, such as float | str | None, one is that of the value.
+        first, *others = typing.get_args(type_)
+        return unpacked(type(value) if type(value) in others else first, value, names)
     if type_ is np.ndarray:
         return _array(*value)
     if typing.get_origin(type_) is not None:

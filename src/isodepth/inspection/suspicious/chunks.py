@@ -70,17 +70,17 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
         for (_, row, point), file, place, index in zip(
             state.found, files, places.tolist(), indices.tolist(), strict=True
         ):
-            rows.append(row._replace(row=index, file=file, file_row=place))
+            rows.append(replace(row, row=index, file=file, file_row=place))
             points[sample, index] = point
         random = pair.random_rows[side]
         for row in (each for each in contradictions if each.sample == sample):
             at = row.row
             place = {"file": random.files[at], "file_row": int(random.rows[at])}
-            rows.append(row._replace(row=int(random.indices[at]), **place))
+            rows.append(replace(row, row=int(random.indices[at]), **place))
             points[sample, rows[-1].row] = samples.points[side][at].copy()
         unlisted.append(state.count - len(state.found))
     exact = [
-        each._replace(n_rows=count, fraction=count / pair.n_rows["XY".index(each.sample)])
+        replace(each, n_rows=count, share=count / pair.n_rows["XY".index(each.sample)])
         for each, count in zip(
             repeated, (c for state in states for c in state.repeated), strict=True
         )
@@ -103,11 +103,11 @@ def _located(found: SuspiciousRows, pair: SubsetPair) -> SuspiciousRows:
     rows = []
     for row in found.rows:
         random = pair.random_rows["XY".index(row.sample)]
-        rows.append(row._replace(file=random.files[row.row], file_row=int(random.rows[row.row])))
-    return replace(found, rows=rows)
+        rows.append(replace(row, file=random.files[row.row], file_row=int(random.rows[row.row])))
+    return replace(found, rows=tuple(rows))
 
 
-def _one_sided(pair: SubsetPair, states: list[SuspectState]) -> list[OneSidedValue]:
+def _one_sided(pair: SubsetPair, states: list[SuspectState]) -> tuple[OneSidedValue, ...]:
     """Return the values of categories that occur in only one source, most frequent first."""
     from scipy.special import gammaln
 
@@ -121,7 +121,7 @@ def _one_sided(pair: SubsetPair, states: list[SuspectState]) -> list[OneSidedVal
             first = np.array([states[side].first[column, value]])
             row = int(pair.profiles[side].locate(first)[2][0])
             values.append(OneSidedValue(sample, column, value, count, row, float(np.exp(log))))
-    return sorted(values, key=lambda each: (-each.n_rows, each.column, each.value))
+    return tuple(sorted(values, key=lambda each: (-each.n_rows, each.column, each.value)))
 
 
 @dataclass

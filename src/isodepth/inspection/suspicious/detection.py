@@ -84,12 +84,12 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
     )
 
 
-def distinct_rows(rows: Sequence[SuspiciousRow]) -> list[SuspiciousRow]:
+def distinct_rows(rows: Sequence[SuspiciousRow]) -> tuple[SuspiciousRow, ...]:
     """Return each row once, with the preferred reason; the largest scores first."""
     first: dict[tuple[str, int], SuspiciousRow] = {}
     for row in sorted(rows, key=lambda row: (_PREFERENCE.get(row.reason, 2), -row.score)):
         first.setdefault((row.sample, row.row), row)
-    return sorted(first.values(), key=lambda row: -row.score)
+    return tuple(sorted(first.values(), key=lambda row: -row.score))
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
             if own < _MIN_REPEATED or other_rate > NEARLY_ABSENT * rate or rate > _MAX_FRACTION:
                 continue
             chance = _log_chance(own, own + other, sizes[side], sum(sizes))
-            if chance <= limit:
+            if chance <= limit and _is_isolated(points[side][:, j], value):
                 sentinels.append(Sentinel(side, j, float(value), (own, other), chance / limit))
         if sentinels:
             found += _of_few_rows(sentinels, sizes)
@@ -173,6 +173,18 @@ def _isolated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, tup
     return values[places[kept]], np.column_stack(both)[kept], sizes
 
 
+def _is_isolated(column: np.ndarray, value: float) -> bool:
+    """Return whether a value is isolated among the values (n,) of its own sample.
+
+    If all values of one sample are rounded, or multiplied by a constant, ordinary values of this
+    sample look isolated among the values of both samples.
+    """
+    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    place = int(np.searchsorted(values, value))
+    near = np.delete(counts, place)[max(0, place - _NEIGHBORS) : place + _NEIGHBORS]
+    return not len(near) or bool(counts[place] >= _ISOLATED * np.median(near))
+
+
 def _rows_between(ordered: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return the numbers of sorted values from `low` to `high`, both included."""
     return np.searchsorted(ordered, high, "right") - np.searchsorted(ordered, low, "left")
@@ -232,7 +244,7 @@ def _far_ends(samples: TwoSamples, side: int, j: int) -> list[float]:
     return found
 
 
-def one_sided_values(samples: TwoSamples) -> list[OneSidedValue]:
+def one_sided_values(samples: TwoSamples) -> tuple[OneSidedValue, ...]:
     """Return the values of categories that occur in only one sample, most frequent first."""
     values = []
     for column, both in samples.categories.items():
@@ -244,4 +256,4 @@ def one_sided_values(samples: TwoSamples) -> list[OneSidedValue]:
                 size, total = samples.n_rows[side], sum(samples.n_rows)
                 chance = float(np.prod((size - before) / (total - before)))
                 values.append(OneSidedValue(sample, column, value, count, row, chance))
-    return sorted(values, key=lambda each: (-each.n_rows, each.column, each.value))
+    return tuple(sorted(values, key=lambda each: (-each.n_rows, each.column, each.value)))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from isodepth.data.columns.dates import day_text
-from isodepth.data.export import ResultMixin, document
+from isodepth.data.export import ResultMixin, ResultPart, document
 from isodepth.data.validation import check_choice
 from isodepth.inspection.rows import TwoSamples
 
@@ -39,7 +39,8 @@ def value_text(value: float, is_date: bool) -> str:
     return day_text(value) if is_date else f"{value:.6g}"
 
 
-class SuspiciousRow(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class SuspiciousRow(ResultPart):
     """A row that does not look like the rows of the other sample.
 
     Attributes
@@ -105,7 +106,8 @@ class SuspiciousRow(NamedTuple):
         return f"{name}[{self.row}]: {self.explanation}"
 
 
-class OneSidedValue(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class OneSidedValue(ResultPart):
     """A value of a category that occurs in only one sample.
 
     Attributes
@@ -135,7 +137,8 @@ class OneSidedValue(NamedTuple):
         return f"only {self.sample} has {self.column} = {self.value} ({rows})"
 
 
-class RepeatedValue(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RepeatedValue(ResultPart):
     """One unusual value, such as -9999, that many rows of a sample have in common.
 
     Attributes
@@ -146,7 +149,7 @@ class RepeatedValue(NamedTuple):
         Columns with the maximum number of rows that have the value.
     n_rows : int
         Number of rows that have the value, in each of these columns.
-    fraction : float
+    share : float
         `n_rows` divided by the number of rows of the sample.
     """
 
@@ -154,7 +157,7 @@ class RepeatedValue(NamedTuple):
     value: float
     columns: tuple[str, ...]
     n_rows: int
-    fraction: float
+    share: float
 
     def _where(self, dates: Collection[str]) -> str:
         """Return columns and value as a string; `dates` are the names of columns of dates."""
@@ -185,7 +188,7 @@ def split_repeated(
         if (x.sample, y.sample) == ("X", "Y")
         and x.value == y.value
         and {*x.columns} & {*y.columns}
-        and min(x.fraction, y.fraction) > NEARLY_ABSENT * max(x.fraction, y.fraction)
+        and min(x.share, y.share) > NEARLY_ABSENT * max(x.share, y.share)
     ]
     paired = [each for pair in pairs for each in pair]
     return [each for each in values if each not in paired], pairs
@@ -209,7 +212,7 @@ def repeated_texts(
     wrong, pairs = split_repeated(values)
     texts = [each._text(names["XY".index(each.sample)], dates) for each in wrong]
     for x, y in pairs:
-        shares = f"{100 * x.fraction:.2g}% of {names[0]} and {100 * y.fraction:.2g}% of {names[1]}"
+        shares = f"{100 * x.share:.2g}% of {names[0]} and {100 * y.share:.2g}% of {names[1]}"
         texts.append(f"{x._where(dates)} in {shares}")
     return texts
 
@@ -220,9 +223,9 @@ class SuspiciousRows(ResultMixin):
 
     Attributes
     ----------
-    rows : list of SuspiciousRow
+    rows : tuple of SuspiciousRow
         Suspicious rows of both samples, most suspicious first.
-    one_sided_values : list of OneSidedValue
+    one_sided_values : tuple of OneSidedValue
         Values of categories that occur in only one sample, most frequent first.
     n_rows : pair of int
         Numbers of rows of X and Y.
@@ -251,8 +254,8 @@ class SuspiciousRows(ResultMixin):
     ('column 1', -9999.0)
     """
 
-    rows: list[SuspiciousRow]
-    one_sided_values: list[OneSidedValue]
+    rows: tuple[SuspiciousRow, ...]
+    one_sided_values: tuple[OneSidedValue, ...]
     n_rows: tuple[int, int]
     skipped_columns: tuple[str, ...] = ()
     repeated_values: tuple[RepeatedValue, ...] = ()

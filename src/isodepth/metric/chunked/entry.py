@@ -156,7 +156,7 @@ class SourceComparison(Comparison):
         return False
 
     @property
-    def null_profile(self) -> None:  # type: ignore[override]
+    def _null_profile(self) -> None:  # type: ignore[override]
         """None: permutations of the labels need the rows of the samples, which are not kept."""
 
     def gradient(self, *_: Any, **__: Any) -> Any:

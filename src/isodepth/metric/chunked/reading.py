@@ -369,17 +369,22 @@ def too_many_rows(source: Source, name: str) -> InvalidInputError:
     )
 
 
+def refuse_weights(source: Source, name: str) -> None:
+    """Raise an error if the rows of a source have weights; `name` is its name in messages."""
+    if source.weighted:
+        raise InvalidInputError(
+            f"the {name} must not have weights, because its rows are used one by one; scan the "
+            f"{name} without them"
+        )
+
+
 def row_chunks(source: Source, name: str, nan_policy: str) -> Iterator[np.ndarray]:
     """Yield the rows of a source in chunks, as float64.
 
     Raise an error if the source has weights, or no rows. Missing values are kept, or are an error
     if `nan_policy` is "raise".
     """
-    if source.weighted:
-        raise InvalidInputError(
-            f"the {name} must not have weights, because its rows are used one by one; scan the "
-            f"{name} without them"
-        )
+    refuse_weights(source, name)
     how, empty = Preparation.of(source, "float64", nan_policy, None, _MOST_CHUNK_ROWS, 1), True
     for chunk in source._chunks(how.chunk_rows):
         points = how.split(chunk)[0]

@@ -23,26 +23,26 @@ def test_the_exact_distance_lies_between_the_bounds(seed) -> None:
     }  # fmt: skip
     searched = isodepth.compare(x, y, refine=5 * (seed % 2), **options)
     exact = isodepth.compare(x, y, gap="exact", **options)
-    low, high = searched.bracket
+    low, high = searched.supremum_bounds()
     assert low == searched.distance
     # The relative rounding error of exact gaps is about 1e-10.
     assert low <= exact.distance * (1 + 1e-9)
     assert exact.distance <= high * (1 + 1e-9)
     assert high <= 1.0201 * exact.distance + 1e-9
-    assert exact.bracket == (exact.distance, exact.distance)
+    assert exact.supremum_bounds() == (exact.distance, exact.distance)
 
 
 def test_equal_samples_have_a_distance_of_zero() -> None:
     x = np.random.default_rng(0).normal(size=(40, 3))
-    assert isodepth.compare(x, x, random_state=0).bracket == (0.0, 0.0)
+    assert isodepth.compare(x, x, random_state=0).supremum_bounds() == (0.0, 0.0)
 
 
 def test_means_over_directions_and_chunks_have_no_bounds() -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 40, 3))
     with pytest.raises(InvalidInputError, match="this comparison has q=2"):
-        _ = isodepth.compare(x, y, q=2, random_state=0).bracket
+        isodepth.compare(x, y, q=2, random_state=0).supremum_bounds()
     chunks = isodepth.compare(
         isodepth.scan(x), isodepth.scan(y), levels=10, n_directions=20, random_state=0
     )
     with pytest.raises(InvalidInputError, match="need the rows"):
-        _ = chunks.bracket
+        chunks.supremum_bounds()

@@ -1,0 +1,1 @@
+"""Attacks on the guarantees of monitors, and of rare events of data in chunks."""
