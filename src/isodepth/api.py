@@ -62,7 +62,7 @@ class Metric(MetricSettings):
     __doc__ = MetricSettings.__doc__
 
     @classmethod
-    def paper(cls, n_levels: int, n_directions: int, **options: Unpack[PaperOptions]) -> Self:
+    def paper(cls, *, n_levels: int, n_directions: int, **options: Unpack[PaperOptions]) -> Self:
         """Return the metric of Algorithm 1 of the paper, with random levels and uniform directions.
 
         The paper is Staerman et al., arXiv 2103.12711.
@@ -80,8 +80,8 @@ class Metric(MetricSettings):
         Examples
         --------
         >>> from isodepth import Metric
-        >>> Metric.paper(20, 100, depth="halfspace", eps=0.3, random_state=1).signature
-        'DR|depth=halfspace|p=2|eps=0.3|levels=monte-carlo:20|dirs=uniform:100|refine=0|seed=1|v=0.4.0'
+        >>> Metric.paper(n_levels=20, n_directions=100, eps=0.3, random_state=1).signature
+        'DR|depth=projection|p=2|eps=0.3|levels=monte-carlo:20|dirs=uniform:100|refine=0|seed=1|v=0.4.0'
         """
         return cls(
             levels="monte-carlo",

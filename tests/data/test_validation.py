@@ -234,7 +234,7 @@ def test_unknown_options_get_a_suggestion() -> None:
     ("make", "similar"),
     [
         (lambda: isodepth.Metric(esp=0.1), "Metric: .*'eps'"),
-        (lambda: isodepth.Metric.paper(3, 4, esp=0.1), "Metric: .*'eps'"),
+        (lambda: isodepth.Metric.paper(n_levels=3, n_directions=4, esp=0.1), "Metric: .*'eps'"),
         (lambda: isodepth.Monitor(np.eye(9), alhpa=1), "Monitor: .*'alpha'"),
         (lambda: isodepth.ProjectionDepth(n_direction=3), "ProjectionDepth: .*'n_directions'"),
         (lambda: isodepth.AIIRWDepth(covarianc="mcd"), "AIIRWDepth: .*'covariance'"),

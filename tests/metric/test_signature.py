@@ -52,7 +52,7 @@ def test_settings_are_written(options: dict, name: str, text: str) -> None:
 
 
 def test_the_metric_of_the_paper() -> None:
-    metric = Metric.paper(20, 100, random_state=1)
+    metric = Metric.paper(n_levels=20, n_directions=100, random_state=1)
     assert (metric.levels, metric.n_levels) == ("monte-carlo", 20)
     assert (metric.directions, metric.n_directions, metric.refine) == ("uniform", 100, 0)
 

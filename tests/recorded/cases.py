@@ -116,7 +116,9 @@ def _ways() -> Iterator[Case]:
                 ),
             )
     for depth in DEPTHS:
-        metric = isodepth.Metric.paper(15, 40, depth=depth, eps=0.3, random_state=9)
+        metric = isodepth.Metric.paper(
+            n_levels=15, n_directions=40, depth=depth, eps=0.3, random_state=9
+        )
         yield f"the paper's algorithm {depth}", lambda metric=metric: metric.distance(x, y)
 
 

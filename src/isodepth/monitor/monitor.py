@@ -183,7 +183,7 @@ class Monitor(ReportableResult):
         """Verdicts on the last 500 batches."""
         return [Verdict.from_json(line) for line in self._state.records]
 
-    def check(self, batch: Any, label: Any = None, group: Any = None) -> Verdict:
+    def check(self, batch: Any, *, label: Any = None, group: Any = None) -> Verdict:
         """Check the next batch of the stream, and return the verdict on it.
 
         Parameters
