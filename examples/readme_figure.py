@@ -98,14 +98,14 @@ def _draw_regions(axes: Axes) -> None:
     axes.plot(*contaminated[wrong].T, "x", color=ORANGE, ms=6, mew=1.6)
     for regions, color in ((of_x, BLUE), (of_contaminated, ORANGE)):
         for beta in LEVELS:
-            outline = _outline(regions.points[regions.inside(beta)])
+            outline = _outline(regions.points[regions.indices(beta)])
             axes.fill(*outline.T, color=color, alpha=0.13, lw=0)
             axes.plot(*outline.T, color=color, lw=1.6)
     for beta in LEVELS:
-        outline = _outline(of_y.points[of_y.inside(beta)])
+        outline = _outline(of_y.points[of_y.indices(beta)])
         axes.plot(*outline.T, color=BLACK, lw=1.1, ls=(0, (1, 1.4)))
 
-    first, second = (r.points[r.inside(SHOWN_GAP)] for r in (of_x, of_contaminated))
+    first, second = (r.points[r.indices(SHOWN_GAP)] for r in (of_x, of_contaminated))
     gap = hausdorff(first, second)
     farther = first if gap.from_first else second
     start = farther[(farther @ gap.direction).argmax()]

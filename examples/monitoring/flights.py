@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 import isodepth
-from isodepth.plot import monitor_timeline
+from isodepth.plot import timeline
 
 COLUMNS = ["dep_delay", "arr_delay", "air_time", "distance", "hour"]
 REFERENCE_WEEKS, WEEKS = 26, 52
@@ -61,8 +61,8 @@ def main(folder: Path) -> None:
             f"p {verdict.pvalue:4.2f}  window p {verdict.window_pvalue:7.2g}  "
             f"{'ALARM' if verdict.alarm else '':5}  {change}"
         )
-    monitor_timeline(monitor).savefig(folder / "monitoring_flights.png", dpi=150)
-    alarms = [v.batch for v in watched(flights, week, patience=2).verdicts if v.alarm]
+    timeline(monitor).savefig(folder / "monitoring_flights.png", dpi=150)
+    alarms = [v.batch_number for v in watched(flights, week, patience=2).verdicts if v.alarm]
     when = f"alarm at {date(REFERENCE_WEEKS + alarms[0] - 1)}" if alarms else "no alarm"
     print(f"with patience=2: {when}")
     # Rows as units: a DependenceWarning, and an alarm that means no more than "another week".

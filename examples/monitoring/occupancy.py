@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 import isodepth
-from isodepth.plot import monitor_timeline
+from isodepth.plot import timeline
 
 #: Observations of one batch: an hour and a half.
 ROWS = 6
@@ -70,7 +70,7 @@ def watch(
             f"{rows.start + 1:4d}  {labels[-1]}  {verdict.group:5}  p {verdict.pvalue:8.2g}  "
             f"window p {verdict.window_pvalue:8.2g}  {'ALARM' if verdict.alarm else '':5}  {change}"
         )
-    figure = monitor_timeline(monitor, labels)
+    figure = timeline(monitor, labels)
     figure.savefig(folder / f"monitoring_{name.split()[0]}.png", dpi=150)
 
 

@@ -93,7 +93,7 @@ def _draw_regions(folder: Path, results: Results) -> Any:
             (bag,) = bags(image[None], "nonzero")
             regions = metric.regions(bag)
             for number, beta in enumerate(betas):
-                outline = hull_outline(bag[regions.inside(beta)][:, :2])
+                outline = hull_outline(bag[regions.indices(beta)][:, :2])
                 axes.plot(*outline.T, color=f"C{number}", lw=1.4, label=f"β = {beta:g}")
             name = CLASSES[labels[place]]
             axes.set_title(name if row == 0 else f"{name}, patch 10", fontsize=10)

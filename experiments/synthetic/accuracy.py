@@ -62,7 +62,11 @@ def errors_part(settings: Settings) -> Part:
         }
         # The same directions for the depth, so that these three differ only in the supremum.
         pair = plain["uniform"].regions(X), plain["uniform"].regions(Y)
-        distances = {PAPER: Metric.paper(20, K, **common).with_directions(d).distance(*pair)}
+        distances = {
+            PAPER: Metric.paper(n_levels=20, n_directions=K, **common)
+            .with_directions(d)
+            .distance(*pair)
+        }
         for family, metric in plain.items():
             distances[family] = metric.distance(X, Y)
         for name, options in ((REFINED, {}), (EXACT, {"gap": "exact"})):

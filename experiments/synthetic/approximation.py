@@ -50,7 +50,7 @@ def parts(settings: Settings) -> list[Part]:
             "random_state": streams.integer("K", K),
         }
         distances = {
-            PAPER: Metric.paper(N_ALPHA, K, **common).distance(X, Y),
+            PAPER: Metric.paper(n_levels=N_ALPHA, n_directions=K, **common).distance(X, Y),
             REFINED: Metric(n_directions=K, **common).distance(X, Y),
             SLICED: max_sliced_wasserstein(
                 X, Y, random_directions(DIMENSION, K, common["random_state"])

@@ -58,7 +58,7 @@ def far_points(d: int, count: int, rng: np.random.Generator) -> np.ndarray:
 def first_level(X: np.ndarray, z: np.ndarray, outliers: int) -> float:
     """Return the level from which the regions of X with `outliers` copies of z contain z."""
     joint = np.concatenate([X, np.tile(z, (outliers, 1))])
-    depth = HalfspaceDepth(method="exact").fit(joint).depth_
+    depth = HalfspaceDepth(algorithm="exact").fit(joint).depth_
     return float(np.mean(depth > depth[-1]))
 
 
@@ -78,7 +78,7 @@ def breaking_numbers(X: np.ndarray, points: np.ndarray) -> dict[float, int]:
 def worst_distance(X: np.ndarray, points: np.ndarray, outliers: int, eps: float) -> float:
     """Return the maximum DR between X with and without copies of one of `points`."""
     metric = Metric(
-        depth=HalfspaceDepth(method="exact"), eps=eps, n_directions=64, directions="equispaced"
+        depth=HalfspaceDepth(algorithm="exact"), eps=eps, n_directions=64, directions="equispaced"
     )
     fitted = metric.with_directions(X.shape[1])
     clean = fitted.regions(X)
@@ -91,7 +91,7 @@ def parts(settings: Settings) -> list[Part]:
         data = condition["data"]
         X = clean_sample(data, settings.n, streams.rng("data", data))
         points = far_points(X.shape[1], settings.directions, streams.rng("far", data))
-        depth = HalfspaceDepth(method="exact").fit(X).depth_
+        depth = HalfspaceDepth(algorithm="exact").fit(X).depth_
         numbers = breaking_numbers(X, points)
         by_eps = {}
         for eps, outliers in numbers.items():

@@ -53,11 +53,11 @@ def parts(settings: Settings) -> list[Part]:
             all_regions, clean = metric.regions(points), metric.regions(points[~wrong])
             gaps = [
                 hausdorff(
-                    points[all_regions.inside(beta)], points[~wrong][clean.inside(beta)]
+                    points[all_regions.indices(beta)], points[~wrong][clean.indices(beta)]
                 ).distance
                 for beta in LEVELS
             ]
-            inside = wrong[all_regions.inside(OUTER)].sum() / wrong.sum()
+            inside = wrong[all_regions.indices(OUTER)].sum() / wrong.sum()
             by_depth[name] = [*gaps, float(inside)]
         return by_depth
 

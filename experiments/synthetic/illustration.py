@@ -52,7 +52,7 @@ def regions_of(
 
 def gap_at(pair: list[TrimmedRegions], beta: float) -> HullGap:
     """Return the exact Hausdorff gap of the two regions of one level."""
-    first, second = (regions.points[regions.inside(beta)] for regions in pair)
+    first, second = (regions.points[regions.indices(beta)] for regions in pair)
     return hausdorff(first, second)
 
 
@@ -64,7 +64,7 @@ def parts(settings: Settings) -> list[Part]:
                 gap_at(everything, beta).distance,
                 gap_at(clean, beta).distance,
                 float(
-                    np.mean([w[r.inside(beta)].sum() / w.sum()
+                    np.mean([w[r.indices(beta)].sum() / w.sum()
                              for r, w in zip(everything, wrong, strict=True)])
                 ),
             ]
@@ -110,7 +110,7 @@ def draw(results: Results) -> dict[str, Any]:
         axes.plot(*points[~outlying].T, ".", color=color, ms=4, alpha=0.5, label=name)
         axes.plot(*points[outlying].T, "x", color=color, ms=4, label=f"outliers of {name}")
         for beta in LEVELS[:-1]:
-            axes.plot(*hull_outline(points[regions.inside(beta)]).T, color=color, lw=1.2)
+            axes.plot(*hull_outline(points[regions.indices(beta)]).T, color=color, lw=1.2)
     greys = np.linspace(0.65, 0.0, len(LEVELS) - 1)
     for beta, grey in zip(LEVELS[:-1], greys, strict=True):
         segment = _segment(pair, beta)
@@ -130,7 +130,7 @@ def draw(results: Results) -> dict[str, Any]:
 def _segment(pair: list[TrimmedRegions], beta: float) -> np.ndarray:
     """Return the ends of the gap: a vertex of one region, and the nearest point of the other."""
     gap = gap_at(pair, beta)
-    first, second = (regions.points[regions.inside(beta)] for regions in pair)
+    first, second = (regions.points[regions.indices(beta)] for regions in pair)
     outer = first if gap.from_first else second
     corner = outer[(outer @ gap.direction).argmax()]
     return np.array([corner, corner - gap.distance * gap.direction])

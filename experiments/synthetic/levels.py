@@ -54,7 +54,9 @@ def parts(settings: Settings) -> list[Part]:
         exact = Metric(n_directions=settings.K, refine=0, **common)
         pair = exact.regions(X), exact.regions(Y)
         distances: dict[Any, float] = {
-            n_alpha: Metric.paper(n_alpha, settings.K, **common).with_directions(d).distance(*pair)
+            n_alpha: Metric.paper(n_levels=n_alpha, n_directions=settings.K, **common)
+            .with_directions(d)
+            .distance(*pair)
             for n_alpha in N_ALPHA
         }
         refined = Metric(n_directions=settings.K, **common)

@@ -110,7 +110,7 @@ def triangle_small_p(rng: np.random.Generator, n: int) -> Case:
 def isometry(rng: np.random.Generator, n: int) -> Case:
     X, Y = samples(rng, n, 2, d=2)
     rotation, _ = np.linalg.qr(rng.standard_normal((2, 2)))
-    metric = Metric(depth=HalfspaceDepth(method="exact"), gap="exact", eps=0.2)
+    metric = Metric(depth=HalfspaceDepth(algorithm="exact"), gap="exact", eps=0.2)
     moved = [points @ rotation.T + [3.0, -1.0] for points in (X, Y)]
     return equal(metric.distance(*moved), metric.distance(X, Y))
 
@@ -122,7 +122,8 @@ def _shifted(
     X, Y = samples(rng, n, 2, d=2)
     X, Y = X + rng.normal(scale=3, size=2), Y
     common: dict[str, Any] = {
-        "depth": HalfspaceDepth(method="exact"), "gap": "exact", "eps": 0.3, "normalize": normalize,
+        "depth": HalfspaceDepth(algorithm="exact"), "gap": "exact", "eps": 0.3,
+        "normalize": normalize,
     }  # fmt: skip
     centered = X - X.mean(axis=0), Y - Y.mean(axis=0)
     two, one = (Metric(p=p, **common).distance(*centered) for p in (2, 1))

@@ -32,7 +32,7 @@ class Settings:
 
 def breakdown(rng: np.random.Generator, n: int) -> Case:
     X = clean_sample("gaussian d=2", n, rng)
-    depth = HalfspaceDepth(method="exact").fit(X).depth_
+    depth = HalfspaceDepth(algorithm="exact").fit(X).depth_
     eps = float(rng.choice(EPS))
     broken = breaking_numbers(X, far_points(2, 4, rng))[eps]
     bound = breakdown_bound(X, eps, depth=depth, statement="paper")

@@ -52,7 +52,10 @@ def parts(settings: Settings) -> list[Part]:
             return metric.with_directions(2).distance(*pair)
 
         errors: dict[Any, list[float]] = {
-            n_alpha: [distance(Metric.paper(n_alpha, K, eps=e, **common)) for e in EPS]
+            n_alpha: [
+                distance(Metric.paper(n_levels=n_alpha, n_directions=K, eps=e, **common))
+                for e in EPS
+            ]
             for n_alpha in N_ALPHA
         }
         errors[EXACT] = [distance(Metric(n_directions=K, eps=e, refine=0, **common)) for e in EPS]

@@ -20,7 +20,14 @@ from isodepth.data.columns.kinds import (
     numeric_columns,
 )
 from isodepth.data.frames import is_frame
-from isodepth.data.validation import MOST, check_integer, is_chunked, is_tensor, refuse_chunks
+from isodepth.data.validation import (
+    MOST,
+    check_class_options,
+    check_integer,
+    is_chunked,
+    is_tensor,
+    refuse_chunks,
+)
 from isodepth.errors import ColumnWarning, InvalidOptionError, warn_user
 from isodepth.geometry.regions import Sample, TrimmedRegions
 from isodepth.metric.comparison import Comparison
@@ -49,12 +56,13 @@ if TYPE_CHECKING:
 
 
 # A constructor of its own, so that its errors name Metric.
+@check_class_options
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Metric(MetricSettings):
     __doc__ = MetricSettings.__doc__
 
     @classmethod
-    def paper(cls, n_levels: int, n_directions: int, **options: Unpack[PaperOptions]) -> Self:
+    def paper(cls, *, n_levels: int, n_directions: int, **options: Unpack[PaperOptions]) -> Self:
         """Return the metric of Algorithm 1 of the paper, with random levels and uniform directions.
 
         The paper is Staerman et al., arXiv 2103.12711.
@@ -72,8 +80,8 @@ class Metric(MetricSettings):
         Examples
         --------
         >>> from isodepth import Metric
-        >>> Metric.paper(20, 100, depth="halfspace", eps=0.3, random_state=1).signature
-        'DR|depth=halfspace|p=2|eps=0.3|levels=monte-carlo:20|dirs=uniform:100|refine=0|seed=1|v=0.4.0'
+        >>> Metric.paper(n_levels=20, n_directions=100, eps=0.3, random_state=1).signature
+        'DR|depth=projection|p=2|eps=0.3|levels=monte-carlo:20|dirs=uniform:100|refine=0|seed=1|v=0.4.0'
         """
         return cls(
             levels="monte-carlo",
@@ -220,7 +228,7 @@ class Metric(MetricSettings):
         return fit_for_one_sample(self, n_features, dtype)
 
     def region_table(
-        self, X: Any, *, weights: Any = None, storage: Precision = "float64"
+        self, X: Any, *, weights: Any = None, table_dtype: Precision = "float64"
     ) -> RegionTable:
         """Compute the region table of one sample, to compare it with many other tables.
 
@@ -233,20 +241,20 @@ class Metric(MetricSettings):
         ----------
         X : array-like or data frame of shape (n, d), or a source of :func:`isodepth.scan`
         weights : array-like of shape (n,) or None
-        storage : {"float64", "float32"}
+        table_dtype : {"float64", "float32"}
             Precision of the stored support values.
 
         Returns
         -------
         table : RegionTable, with values of shape (levels, 2 * n_directions)
         """
-        check_for_tables(self, storage)
+        check_for_tables(self, table_dtype)
         if is_chunked(X):
             from isodepth.metric.chunked import entry
 
-            return entry.region_table(self, X, weights, storage)
+            return entry.region_table(self, X, weights, table_dtype)
         fitted, regions = self._fit_one(X, weights, "a table of rows")
-        values = np.empty(fitted._table_shape, dtype=storage)
+        values = np.empty(fitted._table_shape, dtype=table_dtype)
         fitted._write_table(regions, values)
         settings = fitted._table_settings(str(regions.points.dtype))
         return RegionTable(

@@ -17,6 +17,7 @@ __all__ = [
     "MissingExtraError",
     "NotNumbersError",
     "ScaleWarning",
+    "UnknownOptionError",
     "UnreadableFileError",
 ]
 
@@ -46,6 +47,10 @@ class InvalidOptionError(IsodepthError, ValueError):
     def __init__(self, *args: object, option: str | None = None) -> None:
         super().__init__(*args)
         self.option = option
+
+
+class UnknownOptionError(InvalidOptionError, TypeError):
+    """A function or class has no option of this name."""
 
 
 class UnreadableFileError(IsodepthError, ValueError):

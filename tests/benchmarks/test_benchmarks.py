@@ -79,7 +79,9 @@ def test_distance_of_the_authors_is_ours(depth: str, eps: float, seed: int) -> N
 
     expected = authors.distance(X, Y, depth, eps=eps, directions=both_signs(U), levels=levels)
 
-    distance = Metric.paper(20, 50, depth=depth, eps=eps, random_state=seed).distance(X, Y)
+    distance = Metric.paper(
+        n_levels=20, n_directions=50, depth=depth, eps=eps, random_state=seed
+    ).distance(X, Y)
     assert distance == pytest.approx(expected, rel=ROUNDING)
 
 

@@ -28,7 +28,7 @@ def weather(folder):
     path = folder / "weather.html"
     code = main(
         ["report", *WEATHER, "-o", str(path), "--blocks", "day",
-         "--nan-policy", "omit", "--directions", "100"]
+         "--nan-policy", "omit", "--n-directions", "100"]
     )  # fmt: skip
     assert code == 0
     return path

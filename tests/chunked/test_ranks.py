@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 from isodepth import AIIRWDepth, InvalidOptionError, Metric, scan
-from isodepth.depth import BY_NAME, SteadyIRW
+from isodepth.depth import BY_NAME, CorrectedIRW
 from isodepth.depth.base import Projections, center_and_exponent
 from isodepth.depth.whitening import Whitening
 from isodepth.engine.compiled import Resources
@@ -111,7 +111,7 @@ def test_cells_take_a_quarter_of_the_memory() -> None:
 def test_depths_that_need_all_rows_are_refused() -> None:
     points = np.random.default_rng(6).standard_normal((150, 2))
     with small_scale(), pytest.raises(InvalidOptionError, match="do not fit into memory_mb=256"):
-        stream_table(metric(SteadyIRW()), scan(points))
+        stream_table(metric(CorrectedIRW()), scan(points))
     robust = AIIRWDepth(covariance="mcd")
     with small_scale(), pytest.raises(InvalidOptionError, match="empirical covariance"):
         stream_table(metric(robust), scan(points))

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from isodepth.cli.program import cli
 
 NAMES = ("temp", "dewp", "wind")
-QUICK = ("--directions", 20)
+QUICK = ("--n-directions", 20)
 
 
 def run(*arguments: object, code: int = 0, stdin: bytes | None = None) -> Result:

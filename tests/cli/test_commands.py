@@ -45,13 +45,13 @@ def test_version_and_missing_commands() -> None:
         (["--eps", "2"], "--eps must lie in (0, 1], got 2.0"),
         (["--eps", "x"], "Invalid value for '--eps'"),
         (["--p", "nan"], "--p must"),
-        (["--directions", "0"], "--directions must be an integer >= 1"),
+        (["--n-directions", "0"], "--n-directions must be an integer >= 1"),
         (["--levels", "few"], "must be exact or a number of levels, got few"),
         (["--refine", "-1"], "--refine must"),
         (["--random-state", "-1"], "--random-state must"),
         (["--depth", "tukey"], "'--depth': 'tukey' is not one of 'halfspace'"),
         (["--nan-policy", "drop"], "'--nan-policy'"),
-        (["--permutations", "-1"], "'--permutations'"),
+        (["--n-permutations", "-1"], "'--n-permutations'"),
         (["--tolerance", "0.1"], "--tolerance has no effect without a test"),
     ],
 )
@@ -136,7 +136,7 @@ def test_names_of_files_that_are_not_utf_8(tmp_path: Path) -> None:
 
 @posix
 def test_a_closed_pipe_and_a_full_disk_have_the_code_of_errors(files: list[str]) -> None:
-    arguments = [*COMMAND, "compare", *files, "--directions", "20"]
+    arguments = [*COMMAND, "compare", *files, "--n-directions", "20"]
     read, write = os.pipe()
     os.close(read)
     for command in (arguments, [*COMMAND, "--help"]):
@@ -228,7 +228,7 @@ class Terminal(io.StringIO):
 def test_progress_on_a_terminal_only(
     files: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["test", *files, "--permutations", "19", "--directions", "20"]
+    arguments = ["test", *files, "--n-permutations", "19", "--n-directions", "20"]
     assert "%|" not in run(*arguments).stderr
     monkeypatch.setattr("sys.stderr", Terminal())
     assert main(arguments) == 0

@@ -45,7 +45,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: list[NamedArr
         (["--depth", "halfspace"], {"depth": "halfspace"}),
         (["--eps", "0.3", "--p", "inf"], {"eps": 0.3, "p": np.inf}),
         (["--q", "2", "--scale", "none"], {"q": 2, "scale": None}),
-        (["--directions", "17", "--random-state", "3"], {"n_directions": 17, "random_state": 3}),
+        (["--n-directions", "17", "--random-state", "3"], {"n_directions": 17, "random_state": 3}),
         (["--levels", "10", "--refine", "0"], {"levels": 10, "refine": 0}),
     ],
 )  # fmt: skip
@@ -64,7 +64,7 @@ def test_every_setting_reaches_the_metric(
 @pytest.mark.usefixtures("without_pictures")
 def test_all_commands_agree(files: list[str], tables: list[NamedArray]) -> None:
     """The same files and options: the same p-value, default units, and distance."""
-    given = (*files[:2], "--drop", "day", "--permutations", 49)
+    given = (*files[:2], "--drop", "day", "--n-permutations", 49)
     compared, tested = run_json("compare", *given, *QUICK), run_json("test", *given)
     assert compared["test"]["pvalue"] == tested["pvalue"]
     assert compared["scale"] == tested["scale"] == "pooled"
@@ -84,7 +84,7 @@ def test_all_commands_agree(files: list[str], tables: list[NamedArray]) -> None:
 
 
 def test_blocks_are_any_labels_and_need_not_be_chosen(files: list[str]) -> None:
-    given = ("test", *files[:2], "--permutations", 49, *QUICK)
+    given = ("test", *files[:2], "--n-permutations", 49, *QUICK)
     numbered = run_json(*given, "--blocks", "day")
     for name in files[:2]:
         lines = Path(name).read_text().splitlines()
@@ -99,15 +99,15 @@ def test_blocks_are_any_labels_and_need_not_be_chosen(files: list[str]) -> None:
 
 
 def test_blocks_have_no_share_of_changed_rows(files: list[str]) -> None:
-    given = ("test", files[0], files[2], "--permutations", 49, *QUICK, "--blocks", "day")
+    given = ("test", files[0], files[2], "--n-permutations", 49, *QUICK, "--blocks", "day")
     assert "--max-changed has no guarantee for blocks" in refusal(*given, "--max-changed", "5%")
-    assert run_json(*given, "--alpha", "1", code=1)["changed_share"] is None
+    assert run_json(*given, "--min-pvalue", "1", code=1)["changed_share"] is None
 
 
 @pytest.mark.usefixtures("without_pictures")
 def test_reports_are_written(files: list[str]) -> None:
     for command in ("compare", "test"):
-        given = (*files[:2], "--permutations", 19, *QUICK, "-o", "r.html")
+        given = (*files[:2], "--n-permutations", 19, *QUICK, "-o", "r.html")
         assert run(command, *given).stdout.endswith("report: r.html\n")
         assert f"isodepth {command} june.csv july.csv" in Path("r.html").read_text("utf-8")
 
@@ -127,7 +127,7 @@ def test_outputs_are_checked_before_anything_is_read(
 
 
 def test_json_names_the_compared_columns(files: list[str]) -> None:
-    quick = ("--permutations", 9, *QUICK)
+    quick = ("--n-permutations", 9, *QUICK)
     of_test = run_json("test", *files[:2], *quick)["columns"]
     assert of_test == run_json("compare", *files[:2], *quick)["columns"]
     kept = run_json("test", *files[:2], "--category", "wind", "--drop", "temp", *quick)["columns"]
@@ -151,8 +151,8 @@ def test_a_report_can_be_repeated(files: list[str], blocks: tuple[str, ...]) -> 
         lines = Path(name).read_text().splitlines()
         text = [f"{line},x" for line in lines] + ["7,,1.0,x" if name == files[0] else "107,1,,x"]
         Path(name).write_text("\n".join(["note".join(text[0].rsplit("x", 1)), *text[1:]]))
-    given = [*files[:2], "-o", "r.html", "--drop", "wind", "--drop-text", "--nan-policy", "omit"]
-    run("report", *given, *blocks, "--permutations", 19, *QUICK)
+    given = [*files[:2], "-o", "r.html", "--drop", "wind", "--numeric-only", "--nan-policy", "omit"]
+    run("report", *given, *blocks, "--n-permutations", 19, *QUICK)
     page = Path("r.html").read_text("utf-8")
     command, code = map(html.unescape, re.findall(r"<pre><code>(.*?)</code>", page, re.DOTALL)[-2:])
     Path("r.html").unlink()
@@ -160,14 +160,14 @@ def test_a_report_can_be_repeated(files: list[str], blocks: tuple[str, ...]) -> 
     assert Path("r.html").read_text("utf-8") == page
     made: dict[str, Any] = {}
     exec(code, made)
-    found = run_json("compare", *given[:2], *given[4:], *blocks, "--permutations", 19, *QUICK)
+    found = run_json("compare", *given[:2], *given[4:], *blocks, "--n-permutations", 19, *QUICK)
     assert made["result"].distance == pytest.approx(found["distance"], rel=1e-12)
     assert made["result"].test.pvalue == found["test"]["pvalue"]
 
 
 @pytest.mark.usefixtures("without_pictures")
 def test_the_report_of_a_test_can_be_repeated(files: list[str]) -> None:
-    arguments = ("test", *files[:2], "--permutations", 19, "--scale", "none", "--blocks", "day")
+    arguments = ("test", *files[:2], "--n-permutations", 19, "--scale", "none", "--blocks", "day")
     found = run_json(*arguments, "-o", "r.html")
     made: dict[str, Any] = {}
     exec(found["code"], made)
@@ -221,13 +221,13 @@ def test_folders_are_read_in_chunks(folders: list[str], tables: list[NamedArray]
 @pytest.mark.usefixtures("without_pictures")
 def test_folders_are_tested(folders: list[str]) -> None:
     """As files, except for the distance, which is computed on a grid of levels."""
-    found = run_json("test", *folders, "--permutations", 19, *QUICK)
+    found = run_json("test", *folders, "--n-permutations", 19, *QUICK)
     files = [f"{folder}/part.csv" for folder in folders]
-    expected = run_json("test", *files, "--permutations", 19, *QUICK)
+    expected = run_json("test", *files, "--n-permutations", 19, *QUICK)
     for name in ("pvalue", "statistic", "changes", "n_rows"):
         assert found[name] == expected[name]
     assert found["n_used_rows"] == found["n_rows"]
-    run("report", *folders, "-o", "r.html", "--permutations", 19, *QUICK)
+    run("report", *folders, "-o", "r.html", "--n-permutations", 19, *QUICK)
     assert "july differs from june" in Path("r.html").read_text("utf-8")
 
 
@@ -242,8 +242,8 @@ def test_large_files_are_read_in_chunks(files: list[str], monkeypatch: pytest.Mo
 def test_options_that_chunks_do_not_support(folders: list[str]) -> None:
     assert "--refine has no effect on tables" in refusal("compare", *folders, "--refine", 3)
     for command in ("compare", "test"):
-        for options in (("--blocks", "day"), ("--drop-text",)):
-            message = refusal(command, *folders, "--permutations", 19, *options)
+        for options in (("--blocks", "day"), ("--numeric-only",)):
+            message = refusal(command, *folders, "--n-permutations", 19, *options)
             assert f"{options[0]} is not available for folders" in message
         assert "has no column 'no'" in refusal(command, *folders, "--drop", "no")
 
@@ -258,7 +258,7 @@ def test_columns_and_words_are_left_out_of_folders(folders: list[str]) -> None:
         ("--drop", "wind", "--missing", words),
     ):
         found, expected = (
-            run_json("test", *tables, "--permutations", 19, *options, *QUICK)
+            run_json("test", *tables, "--n-permutations", 19, *options, *QUICK)
             for tables in (folders, files)
         )
         for name in ("pvalue", "statistic", "changes", "n_rows", "missing"):
@@ -271,7 +271,7 @@ def test_columns_and_words_are_left_out_of_folders(folders: list[str]) -> None:
 
 
 def test_json_has_finite_numbers_only(files: list[str]) -> None:
-    text = run("compare", files[0], files[0], "--permutations", 9, "--json", *QUICK).stdout
+    text = run("compare", files[0], files[0], "--n-permutations", 9, "--json", *QUICK).stdout
     assert json.loads(text, parse_constant=pytest.fail)["distance"] == 0
 
 
@@ -285,11 +285,11 @@ def test_options_without_an_effect_on_the_test_are_refused(
 
 
 def test_every_option_of_the_test_has_an_effect(files: list[str]) -> None:
-    given = ("test", *files[:2], "--permutations", 49)
+    given = ("test", *files[:2], "--n-permutations", 49)
     usual = run_json(*given)
     for option in (
         ("--scale", "none"),
-        ("--directions", 7),
+        ("--n-directions", 7),
         ("--random-state", 5),
         ("--tolerance", 0.1),
         ("--blocks", "day"),
@@ -307,31 +307,38 @@ def test_every_option_of_the_test_has_an_effect(files: list[str]) -> None:
 
 @pytest.mark.parametrize("command", ["compare", "test"])
 def test_numbers_beyond_any_memory_are_refused(files: list[str], command: str) -> None:
-    said = refusal(command, *files[:2], "--directions", 99999999999999999999)
+    said = refusal(command, *files[:2], "--n-directions", 99999999999999999999)
     assert "please report" not in said
-    assert "--directions must be at most 2147483647, got 99999999999999999999" in said
-    assert "--permutations" in refusal(command, *files[:2], "--permutations", 99999999999999999999)
+    assert "--n-directions must be at most 2147483647, got 99999999999999999999" in said
+    assert "--n-permutations" in refusal(
+        command, *files[:2], "--n-permutations", 99999999999999999999
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
         (["--max-changed", "5%"], 1), (["--max-changed", "0.99"], 0), (["--max-changed", "0"], 1),
-        (["--alpha", "5%"], 1), (["--alpha", "0.05", "--tolerance", "30%"], 0), ([], 0),
+        (["--min-pvalue", "5%"], 1), (["--min-pvalue", "0.05", "--tolerance", "30%"], 0), ([], 0),
     ],
 )  # fmt: skip
 def test_thresholds_set_the_exit_code(files: list[str], arguments: list[str], code: int) -> None:
-    run("test", files[0], files[2], "--drop", "day", "--permutations", "39", *arguments, code=code)
+    run(
+        "test", files[0], files[2], "--drop", "day", "--n-permutations", "39", *arguments, code=code
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--permutations", "19", "--alpha", "0.01"], "add --permutations 99"),
-        (["--alpha", "0"], "increase it"),
-        (["--permutations", "19", "--alpha", "0.01"], "error: --alpha 0.01 is below 0.05"),
-        (["--permutations", "18", "--max-changed", "5%"], "at least 19 permutations"),
-        (["--permutations", "18", "--max-changed", "5%"], "error: --max-changed needs"),
+        (["--n-permutations", "19", "--min-pvalue", "0.01"], "add --n-permutations 99"),
+        (["--min-pvalue", "0"], "increase it"),
+        (
+            ["--n-permutations", "19", "--min-pvalue", "0.01"],
+            "error: --min-pvalue 0.01 is below 0.05",
+        ),
+        (["--n-permutations", "18", "--max-changed", "5%"], "at least 19 permutations"),
+        (["--n-permutations", "18", "--max-changed", "5%"], "error: --max-changed needs"),
         (["--max-changed", "5"], "such as 5%"),
         (["--tolerance", "500%"], "such as 5%"),
     ],
@@ -348,7 +355,7 @@ def test_tables_without_a_complete_row_are_tested(tmp_path: Path) -> None:
     x, y = tmp_path / "x.csv", tmp_path / "y.csv"
     pd.DataFrame(rows, columns=["a", "b"]).to_csv(x, index=False)
     pd.DataFrame(sample(1, 80, 0.0)[:, :2], columns=["a", "b"]).to_csv(y, index=False)
-    found = run_json("test", x, y, "--permutations", "39")
+    found = run_json("test", x, y, "--n-permutations", "39")
     assert {change["columns"][0] for change in found["changes"]} == {"a", "b"}
     run("monitor", "fit", y, "-o", tmp_path / "m.npz")
     assert run_json("monitor", "check", tmp_path / "m.npz", x, code=1)["changes"]
@@ -374,13 +381,13 @@ def test_tables_without_complete_rows_are_tested_without_a_distance(tmp_path: Pa
         cells = [",".join("" if np.isnan(v) else f"{v:.6f}" for v in row) for row in rows]
         (tmp_path / name / "rows.csv").write_text("\n".join(["a,b,c", *cells]) + "\n")
     files = [folder / "rows.csv" for folder in folders]
-    expected = run_json("test", *files, "--permutations", 19)
+    expected = run_json("test", *files, "--n-permutations", 19)
     page = tmp_path / "page.html"
     for inputs in (files, folders):
-        said = run_json("compare", *inputs, "--permutations", 19)
+        said = run_json("compare", *inputs, "--n-permutations", 19)
         assert (said["pvalue"], said["changes"]) == (expected["pvalue"], expected["changes"])
         assert "the distance is left out" in said["warnings"][-1]
-        run("report", *inputs, "--permutations", 19, "-o", page)
+        run("report", *inputs, "--n-permutations", 19, "-o", page)
         assert page.exists()
         page.unlink()
         assert "; or use isodepth test, which does not need" in refusal("compare", *inputs)
@@ -396,5 +403,5 @@ def test_a_column_has_one_kind(files: list[str], command: str) -> None:
 def test_a_constant_column_is_no_obstacle_to_a_report(tmp_path: Path, command: str) -> None:
     files = [save(tmp_path / f"{i}.csv", sample(i) * [1, 1, 0] + 7) for i in range(2)]
     page = tmp_path / "page.html"
-    run(command, *files, "-o", page, "--permutations", 19, *QUICK)
+    run(command, *files, "-o", page, "--n-permutations", 19, *QUICK)
     assert "wind is constant (7)" in page.read_text("utf-8")

@@ -64,7 +64,7 @@ def test_codes_numbers_show_and_reset(folder: Path) -> None:
     assert "Alarm since batch" in Path("r.html").read_text("utf-8")
     for _ in range(2):
         again = run_json("monitor", "check", "m.npz", "loud2.csv", "--label", "Monday", code=1)
-        assert (again["batch"], again["label"]) == (6, "Monday")
+        assert (again["batch_number"], again["label"]) == (6, "Monday")
     assert "label 'Monday'" in refusal(
         "monitor", "check", "m.npz", "quiet0.csv", "--label", "Monday"
     )
@@ -81,7 +81,7 @@ def test_a_folder_of_batches_is_checked_once_in_one_call(folder: Path) -> None:
         found = run_json("monitor", "check", "m.npz", "days", code=1)
         labels = [verdict["label"] for verdict in found["verdicts"]]
         assert labels == ["day2.csv", "day10.csv", "day11.csv"]
-        assert [verdict["batch"] for verdict in found["verdicts"]] == [1, 2, 3]
+        assert [verdict["batch_number"] for verdict in found["verdicts"]] == [1, 2, 3]
     assert "--label names one batch" in refusal("monitor", "check", "m.npz", "days", "--label", "a")
 
 
@@ -96,7 +96,7 @@ def test_columns_of_a_batch(folder: Path) -> None:
         # The same rows: a label is not refused.
         found = run_json("monitor", "check", "m.npz", batch, "--label", "same")
         assert found["n_suspicious"] == wanted
-        digests.add(found["batch"])
+        digests.add(found["batch_number"])
     assert digests == {1}
     save(Path("other.csv"), QUIET[0], ("size", "weight", "sex"))
     message = "lacks the column 'age' of the reference; add it to the batch, or fit the monitor"
@@ -107,8 +107,8 @@ def test_a_file_without_a_label_counts_again(folder: Path) -> None:
     """Unlike the files of a folder: the same path may have new rows every day."""
     for number in (1, 2):
         found = run_json("monitor", "check", "m.npz", "quiet0.csv")
-        assert (found["batch"], found["label"]) == (number, None)
-    assert run_json("monitor", "check", "m.npz", "quiet1.csv", "--label", "a")["batch"] == 3
+        assert (found["batch_number"], found["label"]) == (number, None)
+    assert run_json("monitor", "check", "m.npz", "quiet1.csv", "--label", "a")["batch_number"] == 3
     assert "it counts twice" in " ".join(run("monitor", "check", "--help").stdout.split())
 
 
@@ -125,9 +125,9 @@ def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:
     assert "up to 10% contaminated rows; an alarm takes 2 crossings" in text
     assert "group must be one of 'EWR', 'JFK'" in refusal("monitor", "check", "g.npz", "quiet0.csv")
     assert run_json("monitor", "check", "g.npz", "quiet0.csv", "--group", "JFK")["group"] == "JFK"
-    assert "--overwrite" in refusal(*given, "--blocks", "week", "--drop-text")
+    assert "--overwrite" in refusal(*given, "--blocks", "week", "--numeric-only")
     found = run_json(*given, "--blocks", "week", "--columns", ",".join(NAMES), "--overwrite")
-    assert found["groups"][0]["blocks"] == 75
+    assert found["groups"][0]["n_blocks"] == 75
     assert found["columns"] == list(NAMES)
     far = save(Path("far.csv"), QUIET[0] + 50, NAMES)
     said = refusal("monitor", "check", "g.npz", far, "--max-changed", "5%")
@@ -139,7 +139,7 @@ def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:
 def test_settings_and_missing_values(folder: Path) -> None:
     arguments = ("--alpha", 0.2, "--nan-policy", "keep", "--random-state", 4)
     found = run_json("monitor", "fit", "reference.csv", "-o", "o.npz", *arguments)
-    assert found["policy"]["alpha"] == 0.2
+    assert found["settings"]["alpha"] == 0.2
     lines = Path("quiet0.csv").read_text().splitlines()
     Path("holes.csv").write_text("\n".join([*lines[:-1], "1.0,,2.0"]))
     expected = library(alpha=0.2, nan_policy="keep", random_state=4)
@@ -203,9 +203,9 @@ def test_bad_input_changes_nothing(folder: Path, arguments: list[str], message: 
 def test_thresholds_decide_about_the_exit_code(folder: Path) -> None:
     loud = save(Path("loud.csv"), LOUD[0], NAMES)
     for thresholds, code in (
-        (["--max-changed", "5%"], 1), (["--max-changed", "0.9"], 0), (["--batch-alpha", 0.01], 1),
-        (["--max-changed", "90%", "--batch-alpha", 1e-300], 0), ([], 1),
-        (["--max-changed", 0.9, "--batch-alpha", 0.05], 1),
+        (["--max-changed", "5%"], 1), (["--max-changed", "0.9"], 0), (["--min-pvalue", 0.01], 1),
+        (["--max-changed", "90%", "--min-pvalue", 1e-300], 0), ([], 1),
+        (["--max-changed", 0.9, "--min-pvalue", 0.05], 1),
     ):  # fmt: skip
         found = run_json("monitor", "check", "m.npz", loud, "--label", "a", *thresholds, code=code)
         assert found["alarm"]
@@ -216,5 +216,5 @@ def test_thresholds_decide_about_the_exit_code(folder: Path) -> None:
     assert quiet["changed_share"] == 0
     for bad in ("5", "-1%", "a%", "nan"):
         assert "such as 5% or 0.05" in refusal(
-            "monitor", "check", "m.npz", loud, "--batch-alpha", bad
+            "monitor", "check", "m.npz", loud, "--min-pvalue", bad
         )

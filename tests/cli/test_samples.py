@@ -71,7 +71,7 @@ def test_numeric_labels_are_sorted_as_numbers(folder: Path) -> None:
         (["months", "-o", "d.xlsx"], "its name must end in .csv"),
         (["months", "--scale", "reference"], "is not one of 'pooled', 'none'"),
         (["months", "--levels", "exact"], "levels"),
-        (["months", "--permutations", "9"], "--permutations"),
+        (["months", "--n-permutations", "9"], "--n-permutations"),
         (["months", "other.csv"], "'rain' is only in other; select columns that both have"),
     ],
 )
@@ -104,7 +104,7 @@ def test_depths_are_written(folder: Path) -> None:
     path = write(Path("raw.csv"), raw)
     rows = [[1, 2], [4, 5], [5, 9], [2, 2]]
     depths = isodepth.ProjectionDepth(n_directions=20, random_state=0).fit(rows).depth_.tolist()
-    run("depth", path, "-o", "deep.csv", "--drop-text", "--nan-policy", "omit", *QUICK)
+    run("depth", path, "-o", "deep.csv", "--numeric-only", "--nan-policy", "omit", *QUICK)
     cells = [repr(depths[0]), "", *map(repr, depths[1:])]
     lines = [f"{row},{cell}" for row, cell in enumerate(cells)]
     assert Path("deep.csv").read_text().splitlines() == ["row,depth", *lines]
@@ -116,7 +116,7 @@ def test_depths_are_written(folder: Path) -> None:
         (["--reference", "absent.csv"], "no such file"),
         (["-o", "absent/d.csv"], "no folder"),
         (["-o", "d.parquet"], ".csv"),
-        (["--directions", "0"], "--directions"),
+        (["--n-directions", "0"], "--n-directions"),
         (["--eps", "0.1"], "--eps"),
     ],
 )

@@ -70,7 +70,7 @@ def test_every_column_of_a_mixed_table_is_accounted_for(tmp_path: Path) -> None:
         for i in range(60)
     ).replace(".", ",")
     raw = write(tmp_path / "raw.csv", header + rows)
-    options = (*QUICK, "--permutations", 19)
+    options = (*QUICK, "--n-permutations", 19)
     found = run_json("compare", raw, raw, *options, "--category", "zip", "--numeric", "late,when")
     kinds = {each["column"]: (each["kind"], each["use"]) for each in found["kinds"]}
     assert kinds == {
@@ -86,7 +86,7 @@ def test_every_column_of_a_mixed_table_is_accounted_for(tmp_path: Path) -> None:
     said = refusal("compare", raw, raw, "--columns", "origin")
     assert "no numeric column to compare (categories: origin); the two-sample test" in said
     page = tmp_path / "report.html"
-    run("report", raw, "--by", "origin", "-o", page, *QUICK, "--permutations", 99)
+    run("report", raw, "--by", "origin", "-o", page, *QUICK, "--n-permutations", 99)
     text = page.read_text("utf-8")
     assert "origin J;R differs from origin E;R" in text
     assert "--blocks cannot be combined with --by" in refusal(
@@ -109,7 +109,7 @@ def test_typing_errors_in_numbers_are_named(tmp_path: Path) -> None:
 
 def test_declared_categories_keep_their_zeros(tmp_path: Path) -> None:
     codes = write(tmp_path / "codes.csv", "a,code\n" + "1,01\n2,NA\n3,02\n4,01\n" * 3)
-    options = ("--category", "code", "--nan-policy", "keep", "--permutations", 9)
+    options = ("--category", "code", "--nan-policy", "keep", "--n-permutations", 9)
     other = write(tmp_path / "other.csv", "a,code\n" + "1,03\n2,03\n3,03\n4,01\n" * 3)
     found = run_json("test", codes, other, *options)
     assert {"01", "02", "03", "(missing)"} == {share["value"] for share in found["category_shares"]}
@@ -120,18 +120,18 @@ def test_declared_categories_keep_their_zeros(tmp_path: Path) -> None:
     [
         ("--drop", "origin,when"),
         ("--drop", "origin", "--drop", "when"),
-        ("--drop-text",),
+        ("--numeric-only",),
         ("--columns", "temp,dewp"),
         ("--columns", "temp", "--columns", "dewp"),
     ],
 )
 def test_columns_are_chosen(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     raw = write(tmp_path / "raw.csv", RAW)
-    assert "--drop-text or --drop origin,when" in refusal("pairwise", raw, raw)
+    assert "--numeric-only or --drop origin,when" in refusal("pairwise", raw, raw)
     found = run_json("compare", raw, raw, "--depth", "irw", *QUICK, *arguments)
     assert (found["columns"], found["distance"]) == (["temp", "dewp"], 0)
     assert found["left_out"] == ([] if "--columns" in arguments else ["origin", "when"])
-    assert bool(found["warnings"]) == ("--drop-text" in arguments)
+    assert bool(found["warnings"]) == ("--numeric-only" in arguments)
 
 
 @pytest.mark.parametrize(
@@ -159,18 +159,18 @@ def test_columns_are_matched_by_name(tmp_path: Path, a: Path) -> None:
         assert found["columns"] == list(NAMES)
 
 
-def test_drop_text_leaves_out_a_column_of_all_tables(tmp_path: Path) -> None:
+def test_numeric_only_leaves_out_a_column_of_all_tables(tmp_path: Path) -> None:
     words = write(tmp_path / "words.csv", "a,b,c\n1,2,x\n3,4,7\n5,1,8\n2,7,9\n")
     numbers = write(tmp_path / "numbers.csv", "a,b,c\n1,2,3\n3,4,7\n6,1,8\n2,9,9\n")
     for command in ("pairwise", "compare"):
         for order in ((words, numbers), (numbers, words)):
-            found = run_json(command, *order, "--drop-text", *QUICK)
+            found = run_json(command, *order, "--numeric-only", *QUICK)
             assert found["left_out"] == ["c"]
             note = f"left out of {numbers}: 'c' (not numeric in another table)"
             assert note in found["warnings"]
     alone = write(tmp_path / "alone.csv", "c\n3\n4\n5\n")
     assert "none of its columns is numeric in all tables" in refusal(
-        "pairwise", words, alone, "--drop-text"
+        "pairwise", words, alone, "--numeric-only"
     )
 
 
@@ -214,15 +214,15 @@ def test_csv_and_parquet_give_the_same_answer(tmp_path: Path) -> None:
     answers = []
     for endings in (("csv", "csv"), ("csv", "parquet"), ("parquet", "parquet")):
         files = [tmp_path / f"{name}.{end}" for name, end in zip("xy", endings, strict=True)]
-        answers.append(run_json("test", *files, "--permutations", 19))
+        answers.append(run_json("test", *files, "--n-permutations", 19))
         del answers[-1]["files"], answers[-1]["code"]  # they contain the paths
     assert answers[0] == answers[1] == answers[2]
     assert answers[0]["pvalue"] == 0.05
     assert answers[0]["changes"][0]["columns"] == ["price"]
     kinds = {each["column"]: each["note"] for each in answers[0]["kinds"]}
     assert kinds["price"].startswith("read from strings such as '$")
-    assert "numbers: price (read from strings" in run("test", *files, "--permutations", 19).stdout
-    words = ("--missing", "NA", "--nan-policy", "keep", "--permutations", 19)
+    assert "numbers: price (read from strings" in run("test", *files, "--n-permutations", 19).stdout
+    words = ("--missing", "NA", "--nan-policy", "keep", "--n-permutations", 19)
     strict = ("--nan-policy", "raise", *words[4:])
     assert "'land' of X has" in refusal("test", *files, *words[:2], *strict)
     shares = run_json("test", *files, *words)["category_shares"]

@@ -147,7 +147,7 @@ def test_codes_with_a_new_word_in_files(ending: str, tmp_path: Path) -> None:
         frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
     for command in ("compare", "test", "report"):
         page = ["-o", tmp_path / "r.html"] if command == "report" else []
-        found = run_json(command, *paths, *page, "--permutations", 9, *QUICK)
+        found = run_json(command, *paths, *page, "--n-permutations", 9, *QUICK)
         assert "'NEW' is not a number" in str(found["warnings"])
         assert "check column 'v'" in str(found)
     run("monitor", "fit", paths[0], "-o", tmp_path / "m.npz")
@@ -287,7 +287,7 @@ def test_words_among_numbers_in_results_and_sources(tmp_path: Path) -> None:
     fact = "v: 1 of 602 values is not a number ('12a'), read as missing"
     for command in ("test", "report"):
         page = ["-o", tmp_path / "r.html"] if command == "report" else []
-        found = run_json(command, *paths, *page, "--permutations", 9, *QUICK)
+        found = run_json(command, *paths, *page, "--n-permutations", 9, *QUICK)
         assert fact in str(found)
         assert "type numbers" not in str(found)
     assert fact in unescape((tmp_path / "r.html").read_text())
@@ -652,3 +652,9 @@ def test_durations_are_days_by_option(chunked: bool) -> None:
     test = isodepth.two_sample_test(*samples, kinds={"wait": "numeric"}, **options)
     assert test.kinds[1] == ColumnKind("wait", "numeric", "numbers", "days", "numeric")
     assert test.changes[0].columns == ("wait",)
+
+
+def test_a_kind_of_dates_is_refused_with_the_remedy() -> None:
+    frame = pd.DataFrame({"when": pd.date_range("2024", periods=9), "x": np.arange(9.0)})
+    with pytest.raises(InvalidOptionError, match=r"dates are left out unless .* 'numeric'"):
+        isodepth.two_sample_test(frame, frame, kinds={"when": "date"})

@@ -194,7 +194,7 @@ def test_columns_are_chosen(path: Path) -> None:
 def test_text_is_refused_with_advice(path: Path) -> None:
     message = fault(path)
     assert "'EWR' is not a number (text, booleans or dates in 'site', 'when')" in message
-    assert "--drop-text or --drop site,when" in message
+    assert "--numeric-only or --drop site,when" in message
     with pytest.raises(InvalidOptionError, match=r"has no column 'c'.*site, a, when, b"):
         numbers(path, columns=["c"])
     assert read_table(path, ReadOptions(missing=True, text="keep", drop=["c"])).absent == ["c"]

@@ -34,7 +34,7 @@ def all_results() -> dict[str, ResultMixin]:
     verdict = monitor.check(NamedArray(rng.normal(size=(30, 2)), names))
     bags = [rng.normal(size=(20, 2)) + i for i in range(4)]
     tables = isodepth.region_tables(bags, n_directions=20, random_state=0)
-    matrix = isodepth.DistanceMatrix.of(isodepth.pairwise(tables), [EVIL, "b", "c", "d"])
+    matrix = isodepth.DistanceMatrix.from_array(isodepth.pairwise(tables), [EVIL, "b", "c", "d"])
     return {
         "Comparison": comparison,
         "LargestGap": comparison.largest_gap,
@@ -103,7 +103,7 @@ def test_dictionaries_and_rows() -> None:
     assert all_results()["Scores"] == [0.5, all_results()["Scores"][1]]
     assert np.mean(Scores([1.0, 3.0])) == 2.0
     assert all_results()["Verdict"].to_dict()["pvalue"] == all_results()["Verdict"].pvalue
-    assert all_results()["Monitor"]._rows()["batch"] == [1]
+    assert all_results()["Monitor"]._rows()["batch_number"] == [1]
 
 
 def test_unknown_backends_are_refused() -> None:
@@ -135,9 +135,12 @@ def test_matrix_is_an_array_to_numpy() -> None:
 
 
 def test_labels_of_a_matrix() -> None:
-    assert isodepth.DistanceMatrix.of([[3.0, 0.5]], ["a"]).other_labels == ("0", "1")
-    assert isodepth.DistanceMatrix.of([[3.0], [0.5]], ["a", "b"]).other_labels == ("0",)
-    between = isodepth.DistanceMatrix.of([[3.0, 0.5]], ["a"], ["p", "sample"])
+    assert isodepth.DistanceMatrix.from_array([[3.0, 0.5]], ["a"]).other_labels == ("0", "1")
+    assert isodepth.DistanceMatrix.from_array([[3.0], [0.5]], ["a", "b"]).other_labels == ("0",)
+    for labels in ("a", ("a", "b")):
+        with pytest.raises(InvalidInputError, match=r"to_frame\(\)\.loc"):
+            isodepth.DistanceMatrix.from_array(np.eye(2), "ab")[labels]
+    between = isodepth.DistanceMatrix.from_array([[3.0, 0.5]], ["a"], ["p", "sample"])
     assert list(between._rows()) == ["sample_", "p", "sample"]
 
 
@@ -153,17 +156,19 @@ def test_labels_of_a_matrix() -> None:
 )
 def test_other_values_and_labels_are_refused(values, labels, message) -> None:
     with pytest.raises(InvalidInputError, match=message):
-        isodepth.DistanceMatrix.of(values, labels)
+        isodepth.DistanceMatrix.from_array(values, labels)
 
 
 def test_print_of_a_matrix_shows_its_distances() -> None:
-    matrix = isodepth.DistanceMatrix.of([[0, 1.25], [1.25, 0]], ["june", "july"])
+    matrix = isodepth.DistanceMatrix.from_array([[0, 1.25], [1.25, 0]], ["june", "july"])
     assert str(matrix).splitlines() == [
         "DistanceMatrix: distances between 2 samples",
         "      june  july",
         "june     0  1.25",
         "july  1.25     0",
     ]
-    small, large = (isodepth.DistanceMatrix.of(np.eye(n, 12))._matrix_lines() for n in (12, 13))
+    small, large = (
+        isodepth.DistanceMatrix.from_array(np.eye(n, 12))._matrix_lines() for n in (12, 13)
+    )
     assert len(small) == 13
     assert large == [*small, "(first rows and columns of 13 x 12)"]

@@ -7,6 +7,7 @@ import math
 import pickle
 import re
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -223,10 +224,31 @@ def test_errors_of_options_have_the_option() -> None:
 
 def test_unknown_options_get_a_suggestion() -> None:
     rows = np.random.default_rng(0).normal(size=(8, 2))
-    for call in (isodepth.distance, isodepth.compare, isodepth.two_sample_test):
+    for call in (isodepth.distance, isodepth.compare):
         with pytest.raises(InvalidOptionError, match="'esp'; did you mean 'eps'") as caught:
             call(rows, rows, esp=0.1)
         assert caught.value.option == "esp"
+
+
+@pytest.mark.parametrize(
+    ("make", "similar"),
+    [
+        (lambda: isodepth.Metric(esp=0.1), "Metric: .*'eps'"),
+        (lambda: isodepth.Metric.paper(n_levels=3, n_directions=4, esp=0.1), "Metric: .*'eps'"),
+        (lambda: isodepth.Monitor(np.eye(9), alhpa=1), "Monitor: .*'alpha'"),
+        (lambda: isodepth.ProjectionDepth(n_direction=3), "ProjectionDepth: .*'n_directions'"),
+        (lambda: isodepth.AIIRWDepth(covarianc="mcd"), "AIIRWDepth: .*'covariance'"),
+        (lambda: isodepth.DistanceTransformer(level=3), "DistanceTransformer: .*'levels'"),
+        (lambda: isodepth.text.DepthScore(esp=0.1), "DepthScore: .*'eps'"),
+        (lambda: isodepth.distance([[0.0]], [[1.0]], esp=0.1), "'eps'"),
+    ],
+)
+def test_an_unknown_option_is_one_error_for_functions_and_classes(
+    make: Callable[[], Any], similar: str
+) -> None:
+    for kind in (TypeError, InvalidOptionError):
+        with pytest.raises(kind, match=similar):
+            make()
 
 
 def test_the_error_for_an_unknown_option_lists_all_options() -> None:
@@ -241,7 +263,7 @@ def test_the_error_for_an_unknown_option_lists_all_options() -> None:
     for call, samples in calls.items():
         parameters = inspect.signature(call).parameters.values()
         names = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
-        assert "eps" in names
+        assert "random_state" in names
         with pytest.raises(InvalidOptionError, match=rf"\(options are {', '.join(names)}\)$"):
             call(*samples, permutations=9)
 
@@ -266,9 +288,10 @@ def test_options_of_tests_are_not_options_of_a_distance(name: str) -> None:
 
 
 def test_errors_of_the_constructor_name_the_public_class() -> None:
-    for call in (lambda: isodepth.Metric("projection"), lambda: isodepth.Metric(esp=0.1)):
-        with pytest.raises(TypeError, match=r"Metric\.__init__\(\)"):
-            call()
+    with pytest.raises(TypeError, match=r"Metric\.__init__\(\)"):
+        isodepth.Metric("projection")  # type: ignore[misc]
+    with pytest.raises(TypeError, match="Metric: unknown option 'esp'"):
+        isodepth.Metric(esp=0.1)  # type: ignore[call-arg]
 
 
 def test_directions_as_an_array_have_their_own_number() -> None:

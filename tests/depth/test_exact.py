@@ -174,7 +174,7 @@ def test_a_query_off_the_flat_of_the_sample_has_depth_zero() -> None:
 
 def test_too_much_work_is_refused() -> None:
     points = np.random.default_rng(0).normal(size=(3000, 4))
-    with pytest.raises(InvalidOptionError, match="method='exact' takes about"):
+    with pytest.raises(InvalidOptionError, match="algorithm='exact' takes about"):
         smallest_masses(points, np.ones(3000), points)
     corners = np.concatenate([np.zeros((1, 13)), np.eye(13)])
     with pytest.raises(InvalidOptionError, match="up to 12 dimensions"):

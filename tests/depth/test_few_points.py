@@ -7,14 +7,14 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from isodepth import Metric
-from isodepth.depth import IRW, Dual, SteadyIRW
+from isodepth.depth import IRW, CorrectedIRW, Dual
 from isodepth.depth.base import Projections
 from isodepth.depth.integrated import MOST_POINTS, span_of_sample
 from isodepth.engine.compiled import Resources
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.regions import Sample
 
-DEPTHS = [SteadyIRW(), Dual()]
+DEPTHS = [CorrectedIRW(), Dual()]
 
 
 def depths_of(depth, points, weights=None, queries=None, n_directions=1000, seed=0):
@@ -58,7 +58,7 @@ def test_closed_form_on_a_line_is_the_simplicial_depth():
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(1, 21)])
-def test_steady_irw_estimates_the_same_depth_with_less_noise(points, weights):
+def test_corrected_irw_estimates_the_same_depth_with_less_noise(points, weights):
     truth = depths_of(IRW(), points, weights, n_directions=200_000)
 
     def mean_square_error(depth):
@@ -70,7 +70,7 @@ def test_steady_irw_estimates_the_same_depth_with_less_noise(points, weights):
 
     # For ranks that are uniform on [0, 1], a sixteenth of the error remains. These ranks are only
     # nearly uniform, and the reference has a simulation error of 500 / 200,000 of the plain error.
-    assert mean_square_error(SteadyIRW()) < mean_square_error(IRW()) / 6
+    assert mean_square_error(CorrectedIRW()) < mean_square_error(IRW()) / 6
 
 
 def test_repeated_rows_are_weights(points):
@@ -109,7 +109,7 @@ def test_outliers_keep_the_dual_depth_in_its_range(points, size):
 def test_many_points_are_left_to_plain_irw():
     points = np.random.default_rng(2).normal(size=(MOST_POINTS + 1, 3))
     plain = depths_of(IRW(), points, n_directions=50)
-    assert (depths_of(SteadyIRW(), points, n_directions=50) == plain).all()
+    assert (depths_of(CorrectedIRW(), points, n_directions=50) == plain).all()
 
 
 def test_one_and_two_points():

@@ -17,18 +17,18 @@ def test_defaults(estimator: type) -> None:
     found = estimator().get_params()
     expected = {"n_directions": 1000, "directions": "uniform", "random_state": None, "n_jobs": None}
     if estimator is HalfspaceDepth:
-        expected |= {"method": "directions"}
+        expected |= {"algorithm": "directions"}
     if estimator is AIIRWDepth:
         expected |= {"covariance": "empirical"}
     assert found == expected
     assert len({estimator(), estimator()}) == 2  # hashable, and equal to itself alone
 
 
-def test_invalid_method() -> None:
-    with pytest.raises(InvalidOptionError, match="method"):
-        HalfspaceDepth(method="best").fit(X)
-    with pytest.raises(TypeError, match="method"):
-        ProjectionDepth(method="directions")
+def test_invalid_algorithm() -> None:
+    with pytest.raises(InvalidOptionError, match="algorithm"):
+        HalfspaceDepth(algorithm="best").fit(X)
+    with pytest.raises(TypeError, match="algorithm"):
+        ProjectionDepth(algorithm="directions")
 
 
 def test_weights_are_passed_on_if_there_are_any() -> None:
@@ -41,7 +41,7 @@ def test_weights_are_passed_on_if_there_are_any() -> None:
     metric = Metric(depth=central, random_state=0)
     plain = metric.regions(X)
     assert [len(arguments) for arguments in calls] == [1]
-    np.testing.assert_array_equal(plain.depth, -np.abs(X).sum(axis=1))
+    np.testing.assert_array_equal(plain.depths, -np.abs(X).sum(axis=1))
     weights = np.arange(1.0, 10.0)
     metric.regions(X, weights=weights)
     rows, given = calls[-1]
@@ -77,5 +77,5 @@ def test_equal_rows_have_the_larger_of_their_scores() -> None:
     rows = np.array([[0.0], [1.0], [1.0], [2.0]])
     scores = np.array([0.1, 0.2, 0.9, 0.3])
     regions = Metric(depth=lambda X: scores, random_state=0).regions(rows)
-    assert regions.depth.tolist() == [0.1, 0.9, 0.9, 0.3]
-    assert regions.inside(0.0).tolist() == [1, 2]
+    assert regions.depths.tolist() == [0.1, 0.9, 0.9, 0.3]
+    assert regions.indices(0.0).tolist() == [1, 2]

@@ -365,7 +365,7 @@ def check_monitor(case: Case) -> None:
     monitor = isodepth.Monitor(reference, **options)
     with tempfile.TemporaryDirectory() as folder:
         monitor.save(os.path.join(folder, "m.npz"))
-        loaded = isodepth.Monitor.load(os.path.join(folder, "m.npz"))
+        loaded = isodepth.Monitor.load(os.path.join(folder, "m.npz"), autosave=False)
     chunked = isodepth.Monitor(isodepth.scan(cut(reference, 5)), **options)
     verdicts = [monitor.check(batch), loaded.check(batch), chunked.check(isodepth.scan(batch))]
     for verdict in verdicts[1:]:

@@ -28,9 +28,9 @@ def regions_of(points: np.ndarray) -> TrimmedRegions:
 
 def count_inside(regions: TrimmedRegions, beta: float) -> int:
     """Return the number of points in the smallest upper level set with a mass above beta."""
-    for alpha in sorted(set(regions.depth), reverse=True):
-        held = int((regions.depth >= alpha).sum())
-        if held > beta * regions.n_points + 1e-9:
+    for alpha in sorted(set(regions.depths), reverse=True):
+        held = int((regions.depths >= alpha).sum())
+        if held > beta * regions.n_rows + 1e-9:
             return held
     raise AssertionError("beta must be below 1")
 

@@ -67,8 +67,8 @@ BETAS = [0.0, 0.3, 0.62, 0.99]
 
 def naive_inside(regions: TrimmedRegions, beta: float) -> list[int]:
     weights = np.asarray(regions.weights)
-    for alpha in sorted(set(regions.depth[weights > 0]), reverse=True):
-        held = (regions.depth >= alpha) & (weights > 0)
+    for alpha in sorted(set(regions.depths[weights > 0]), reverse=True):
+        held = (regions.depths >= alpha) & (weights > 0)
         if weights[held].sum() > beta * weights.sum():
             return np.flatnonzero(held).tolist()
     raise AssertionError("beta must be below 1")
@@ -79,15 +79,15 @@ def test_inside_is_the_smallest_level_set_of_more_mass(
     regions: TrimmedRegions, beta: float
 ) -> None:
     inside = naive_inside(regions, beta)
-    assert regions.inside(beta).tolist() == inside
-    assert regions.min_depth(beta) == regions.depth[inside].min()
+    assert regions.indices(beta).tolist() == inside
+    assert regions.min_depth(beta) == regions.depths[inside].min()
     assert isinstance(regions.min_depth(beta), float)
 
 
 def test_zero_weight_is_outside_of_the_outermost_region(regions: TrimmedRegions) -> None:
     present = np.flatnonzero(np.asarray(regions.weights) > 0)
     assert len(present) < 40
-    assert regions.inside(0.9999).tolist() == present.tolist()
+    assert regions.indices(0.9999).tolist() == present.tolist()
 
 
 @pytest.mark.parametrize("n_directions", [1, 15, 16, 17, 40])
@@ -119,7 +119,7 @@ def test_repr_goes_from_the_least_deep_to_the_deepest() -> None:
     "beta", ["a", "0.5", None, [0.1, "b"], 1j, [[0.1], [0.2, 0.3]], object], ids=repr
 )
 def test_levels_are_numbers(beta: object) -> None:
-    for ask in (REGIONS.min_depth, REGIONS.inside, lambda b: REGIONS.support([[1.0]], b)):
+    for ask in (REGIONS.min_depth, REGIONS.indices, lambda b: REGIONS.support([[1.0]], b)):
         with pytest.raises(InvalidInputError, match=r"level must"):
             ask(beta)
 

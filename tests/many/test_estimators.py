@@ -109,8 +109,8 @@ def test_bad_bags(estimator: type) -> None:
         fitted.transform([BAGS[0], BAGS[1][:, :1]])
     with pytest.raises(InvalidInputError, match="columns differ: 2 and 1"):
         fitted.transform([BAGS[1][:, :1]])
-    with pytest.raises(isodepth.InvalidOptionError, match="storage"):
-        estimator(storage="float16").fit(BAGS)
+    with pytest.raises(isodepth.InvalidOptionError, match="table_dtype"):
+        estimator(table_dtype="float16").fit(BAGS)
 
 
 # -- what they give -------------------------------------------------------------------------------
@@ -183,4 +183,4 @@ def test_defaults_are_those_of_the_metric_on_a_grid_of_twenty_levels(estimator: 
         assert found[name] == getattr(metric, name)
     assert (found["n_directions"], found["p"], found["eps"]) == (1000, 2, 0.1)
     assert found["levels"] == 20
-    assert found["storage"] == "float64"
+    assert found["table_dtype"] == "float64"

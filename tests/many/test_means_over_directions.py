@@ -20,10 +20,10 @@ def bags(seed: int = 0, count: int = 12, d: int = 3) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("q", [1, 2, 3.5])
 @pytest.mark.parametrize("p", [0.5, 1, 2, math.inf])
-@pytest.mark.parametrize("storage", ["float64", "float32"])
-def test_all_distances_are_those_of_the_definition(q: float, p: float, storage: str) -> None:
+@pytest.mark.parametrize("table_dtype", ["float64", "float32"])
+def test_all_distances_are_those_of_the_definition(q: float, p: float, table_dtype: str) -> None:
     options = {"q": q, "p": p, "n_directions": 13, "levels": 5, "random_state": 0}
-    tables = isodepth.region_tables(bags(), storage=storage, **options)
+    tables = isodepth.region_tables(bags(), table_dtype=table_dtype, **options)
     found = isodepth.pairwise(tables).values
     assert (found == found.T).all()
     assert not found.diagonal().any()
@@ -35,7 +35,7 @@ def test_all_distances_are_those_of_the_definition(q: float, p: float, storage: 
             for a, b in zip(tables[i].values, tables[j].values, strict=True)
         ]
         wanted = naive_means.mean(gaps, p)
-        assert found[i, j] == pytest.approx(wanted, rel=1e-12 if storage == "float64" else 1e-5)
+        assert found[i, j] == pytest.approx(wanted, rel=1e-12 if table_dtype == "float64" else 1e-5)
         assert found[i, j] == tables[i].distance_to(tables[j])
         assert found[i, j] == tables.distances(tables[i])[j]
 

@@ -45,7 +45,7 @@ def test_each_pair_is_the_test_of_two_samples() -> None:
         )
         assert alone.pvalue == test.pvalue == p
         assert alone.statistic == test.statistic
-        assert result.test(second, first) is test
+        assert result[second, first] is test
     np.testing.assert_array_equal(result.adjusted_pvalues, holm_adjusted(result.pvalues))
     assert repr(result).splitlines()[0].startswith("PairwiseTestResult: 2 of 3 pairs")
     frame = result.to_frame()
@@ -54,7 +54,9 @@ def test_each_pair_is_the_test_of_two_samples() -> None:
     assert "median" in frame["change"].tolist()[1]
     assert json.loads(result.to_json())["pairs"][1]["second"] == "c"
     with pytest.raises(InvalidInputError, match="there is no pair 'a' and 7; the samples are a, b"):
-        result.test("a", 7)
+        result["a", 7]
+    with pytest.raises(InvalidInputError, match="two labels"):
+        result["a"]  # type: ignore[index]
 
 
 def test_samples_by_a_column_and_categories() -> None:
@@ -63,8 +65,8 @@ def test_samples_by_a_column_and_categories() -> None:
     frame["month"] = np.repeat([5, 6, 7], [40, 30, 50])
     result = isodepth.pairwise_test(frame, by="month", random_state=0, n_permutations=99)
     assert result.labels == ("5", "6", "7")
-    assert result.test(5, 7).pvalue == 0.01
-    assert {"u", "v", "kind"} == {kind.column for kind in result.test(5, 6).kinds}
+    assert result[5, 7].pvalue == 0.01
+    assert {"u", "v", "kind"} == {kind.column for kind in result[5, 6].kinds}
 
 
 def test_permutations_suffice_for_many_pairs() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import signal
 import subprocess
 import sys
@@ -108,7 +109,7 @@ def test_a_table_of_a_list_is_the_table_of_a_sample() -> None:
 
 
 def test_float32_tables_and_data() -> None:
-    coarse = pairwise(BAGS[:20], **OPTIONS, storage="float32")
+    coarse = pairwise(BAGS[:20], **OPTIONS, table_dtype="float32")
     size = max(np.abs(bag).max() for bag in BAGS[:20]) * np.sqrt(3)
     # Two values rounded by 2**-25 of their size each, and their difference once more.
     assert np.abs(coarse - MATRIX[:20, :20]).max() <= 3 * 2.0**-24 * size
@@ -375,3 +376,18 @@ def test_an_interrupt_ends_all_threads_soon(phase: str) -> None:
         child.wait()
     assert out == "interrupted 1\n"
     assert child.returncode == 0
+
+
+def test_a_matrix_has_its_settings_by_the_names_of_the_options() -> None:
+    matrix = isodepth.pairwise(BAGS[:2], p=np.inf, levels=5, n_directions=7, random_state=3)
+    wanted = {"p": "inf", "levels": 5, "n_directions": 7, "random_state": 3, "depth": "projection"}
+    assert matrix.settings is not None
+    assert matrix.settings.items() >= wanted.items()
+    assert matrix.settings.keys() <= {
+        *inspect.signature(isodepth.pairwise).parameters,
+        "gap",
+        "refine",
+    }
+    assert json.loads(matrix.to_json())["settings"] == matrix.settings
+    tables = isodepth.region_tables(BAGS[:2], levels=5, random_state=4)
+    assert isodepth.pairwise(tables).settings["random_state"] == 4  # type: ignore[index]

@@ -60,7 +60,7 @@ def test_regions_one_by_one_or_together_and_with_any_threads() -> None:
         alone = one.regions(sample)
         assert (a._order == b._order).all()
         assert (a._order == alone._order).all()
-        assert (a.depth == alone.depth).all()
+        assert (a.depths == alone.depths).all()
 
 
 def test_without_a_seed_all_share_the_directions() -> None:

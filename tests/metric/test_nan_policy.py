@@ -67,8 +67,8 @@ def test_everything_else_takes_the_policy() -> None:
     np.testing.assert_array_equal(
         metric.region_table(X).values, metric.region_table(clean[0]).values
     )
-    assert metric.regions(X).n_points == len(KEPT[0])
-    assert metric.with_directions(3).regions(X).n_points == len(KEPT[0])
+    assert metric.regions(X).n_rows == len(KEPT[0])
+    assert metric.with_directions(3).regions(X).n_rows == len(KEPT[0])
     rows = isodepth.RegionTransformer(**OMIT).fit_transform([X, Y])
     np.testing.assert_array_equal(rows, isodepth.RegionTransformer(**OPTIONS).fit_transform(clean))
     assert isodepth.distance(X, Y, scale="pooled", **OMIT) == isodepth.distance(

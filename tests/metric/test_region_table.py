@@ -84,11 +84,11 @@ def test_distance_is_that_of_the_plain_loops(p: float, normalize: bool) -> None:
 
 def test_single_precision_storage_only_rounds() -> None:
     metric = Metric(levels=10, n_directions=50, random_state=0)
-    fine, coarse = metric.region_table(X), metric.region_table(X, storage="float32")
+    fine, coarse = metric.region_table(X), metric.region_table(X, table_dtype="float32")
     assert coarse.values.dtype == np.float32
     assert (coarse.values == fine.values.astype(np.float32)).all()
     exact = fine.distance_to(metric.region_table(Y))
-    other = metric.region_table(Y, storage="float32")
+    other = metric.region_table(Y, table_dtype="float32")
     # Each value moves by half a unit, the difference by one more: three times 2**-24 of the size.
     bound = 3 * 2.0**-24 * max(np.abs(fine.values).max(), np.abs(other.values).max())
     assert abs(coarse.distance_to(other) - exact) <= bound
@@ -152,7 +152,7 @@ def test_tables_of_other_data_refuse() -> None:
     with pytest.raises(InvalidInputError, match="columns differ: 3 and 2"):
         a.distance_to(metric.region_table(X[:, :2]))
     with pytest.raises(InvalidInputError, match="dtype differ: float64 and float32"):
-        a.distance_to(metric.region_table(X, storage="float32"))
+        a.distance_to(metric.region_table(X, table_dtype="float32"))
     with pytest.raises(InvalidInputError, match="must be a RegionTable, got ndarray"):
         a.distance_to(X)  # type: ignore[arg-type]
     abc, xyz = (
@@ -188,8 +188,8 @@ def test_fixed_directions_need_no_seed() -> None:
 
 def test_bad_storage_and_bad_data() -> None:
     metric = Metric(**BASE)
-    with pytest.raises(InvalidOptionError, match="storage must be one of"):
-        metric.region_table(X, storage="float16")
+    with pytest.raises(InvalidOptionError, match="table_dtype must be one of"):
+        metric.region_table(X, table_dtype="float16")
     with pytest.raises(InvalidInputError, match="NaN values"):
         metric.region_table(np.where(X > 0, np.nan, X))
     with pytest.raises(InvalidInputError, match="one number for each of the 40 rows"):

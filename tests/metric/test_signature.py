@@ -36,7 +36,7 @@ def fields(**options: object) -> dict[str, str]:
         ({"scale": "pooled"}, "scale", "pooled"),
         ({"scale": [1, 2, 3]}, "scale", "given:3:a68de4b5"),
         ({"depth": "irw"}, "depth", "irw"),
-        ({"depth": HalfspaceDepth(method="exact")}, "depth", "halfspace(method=exact)"),
+        ({"depth": HalfspaceDepth(algorithm="exact")}, "depth", "halfspace(algorithm=exact)"),
         ({"depth": AIIRWDepth(covariance="mcd")}, "depth", "ai_irw(covariance=mcd)"),
         ({"depth": AIIRWDepth(covariance=OAS())}, "depth", "ai_irw(covariance=custom:OAS)"),
         ({"depth": lambda X: X[:, 0]}, "depth", "custom:lambda"),
@@ -52,14 +52,14 @@ def test_settings_are_written(options: dict, name: str, text: str) -> None:
 
 
 def test_the_metric_of_the_paper() -> None:
-    metric = Metric.paper(20, 100, random_state=1)
+    metric = Metric.paper(n_levels=20, n_directions=100, random_state=1)
     assert (metric.levels, metric.n_levels) == ("monte-carlo", 20)
     assert (metric.directions, metric.n_directions, metric.refine) == ("uniform", 100, 0)
 
 
 def test_fields_that_differ_are_named_also_beside_a_depth_with_settings() -> None:
     X = np.random.default_rng(0).standard_normal((10, 2))
-    exact = {"depth": HalfspaceDepth(method="exact"), "levels": 3}
+    exact = {"depth": HalfspaceDepth(algorithm="exact"), "levels": 3}
     first, second = (Metric(**exact, random_state=seed).region_table(X) for seed in (0, 1))
     with pytest.raises(InvalidInputError, match="differ in seed "):
         first.distance_to(second)

@@ -132,6 +132,23 @@ def test_settings_that_make_no_sense(tmp_path: Path, changes: dict) -> None:
         RegionTable.load(tmp_path / "changed.npz")
 
 
+@pytest.mark.parametrize("with_settings", [True, False])
+def test_the_exact_halfspace_depth_in_files_of_0_4_0_is_known(
+    tmp_path: Path, with_settings: bool
+) -> None:
+    """That version wrote the option `algorithm` as `method`."""
+    depth = isodepth.HalfspaceDepth(algorithm="exact")
+    table = Metric(depth=depth, **OPTIONS).region_table(BATCH)
+    table.save(tmp_path / "table.npz")
+    header, arrays = read_archive(tmp_path / "table.npz", KIND)
+    former = {**header, "signature": table.signature.replace("algorithm=exact", "method=exact")}
+    former["settings"] = {**table.settings, "depth": "halfspace(method=exact)"}
+    if not with_settings:
+        del former["settings"]
+    write_archive(tmp_path / "former.npz", KIND, former, arrays)
+    assert RegionTable.load(tmp_path / "former.npz").distance_to(table) == 0
+
+
 def test_settings_are_read_from_the_file_and_not_from_the_signature(tmp_path: Path) -> None:
     table = Metric(depth="projection", p=float("inf"), **OPTIONS).region_table(BATCH)
     table.save(tmp_path / "table.npz")

@@ -29,7 +29,7 @@ def test_days_that_differ_from_each_other_are_no_change() -> None:
     assert all(verdict.exact and verdict.score is not None for verdict in verdicts)
     changed = [monitor.check(days(1, rng)[0] * [1.0, 4.0]) for _ in range(12)]
     assert changed[-1].alarm
-    assert changed[-1].window == 42
+    assert changed[-1].n_window_batches == 42
 
 
 def test_batches_beyond_all_blocks_are_named_at_once() -> None:
@@ -98,7 +98,7 @@ def test_a_reset_spends_no_new_capital() -> None:
         verdict = monitor.check(days(1, rng)[0])
         ranks = monitor._state.ranks[None]
         assert ranks.n_batches == number
-        assert verdict.window == (number - 1) % 3 + 1
+        assert verdict.n_window_batches == (number - 1) % 3 + 1
         if number % 3 == 0:
             monitor.reset()
             ranks = monitor._state.ranks[None]

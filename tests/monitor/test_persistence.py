@@ -82,7 +82,25 @@ def test_it_is_saved_after_every_check(tmp_path: Path) -> None:
         assert Monitor.load(path).verdicts == monitor.verdicts
     assert monitor.alarm
     monitor.reset()
-    assert not Monitor.load(path, autosave=True).check(BATCHES[0]).alarm
+    assert not Monitor.load(path).check(BATCHES[0]).alarm
+
+
+def test_a_loaded_monitor_is_saved_after_every_check_unless_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.npz"
+    fresh(path=path)
+    Monitor.load(path).check(BATCHES[0])
+    assert Monitor.load(path).n_batches == 1
+    content, copy = path.read_bytes(), Monitor.load(path, autosave=False)
+    copy.check(BATCHES[1])
+    copy.reset()
+    assert copy.n_batches == 2
+    assert path.read_bytes() == content
+    continued = Monitor.load(path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(BusyFileError):
+        continued.check(BATCHES[1])
+    assert continued.n_batches == 1
 
 
 def test_a_new_monitor_never_replaces_a_file_silently(tmp_path: Path) -> None:
@@ -106,10 +124,10 @@ def test_a_new_monitor_never_replaces_a_file_silently(tmp_path: Path) -> None:
 def test_a_monitor_that_was_overtaken_refuses(tmp_path: Path) -> None:
     path = tmp_path / "m.npz"
     first = fresh(path=path)
-    second = Monitor.load(path, autosave=True)
+    second = Monitor.load(path)
     first.check(BATCHES[0])
     for act in (lambda: second.check(BATCHES[1]), second.reset):
-        with pytest.raises(BusyFileError, match=r"has been changed .*autosave=True"):
+        with pytest.raises(BusyFileError, match=r"has been changed .*Monitor\.load"):
             act()
     assert second.verdicts == []
     path.unlink()
@@ -198,7 +216,7 @@ def test_crafted_files_are_refused(tmp_path: Path, blocks: Any) -> None:
         write_archive(path, KIND, {"content": 1, "state": state}, {})
         try:
             # A change that is not noticed must not raise other errors later.
-            Monitor.load(path).check(batch)
+            Monitor.load(path, autosave=False).check(batch)
             return False
         except (UnreadableFileError, InvalidInputError):
             return True
@@ -328,7 +346,7 @@ def killed_at(line):
 
     trace.seen = 0
     sys.settrace(trace)
-    Monitor.load(path, autosave=True).check(batches[3])
+    Monitor.load(path).check(batches[3])
     sys.settrace(None)
     os._exit(0)
 
@@ -340,7 +358,7 @@ while True:
     if child == 0:
         killed_at(line)
     _, status = os.waitpid(child, 0)
-    again = Monitor.load(path, autosave=True)
+    again = Monitor.load(path)
     seen = len(again.verdicts)
     counts[seen] += 1
     for batch in batches[seen:]:
@@ -378,7 +396,7 @@ path, seed = sys.argv[1], int(sys.argv[2])
 rng = np.random.default_rng(seed)
 for number, batch in enumerate(rng.normal(size=(12, 20, 2))):
     while True:
-        monitor = Monitor.load(path, autosave=True)
+        monitor = Monitor.load(path)
         try:
             monitor.check(batch, label=f"{seed} {number}")
             break
@@ -395,7 +413,7 @@ def test_two_processes_lose_nothing(tmp_path: Path) -> None:
     ]
     assert [worker.wait(timeout=300) for worker in workers] == [0, 0]
     verdicts = Monitor.load(tmp_path / "m.npz").verdicts
-    assert [verdict.batch for verdict in verdicts] == list(range(1, 25))
+    assert [verdict.batch_number for verdict in verdicts] == list(range(1, 25))
     # Every batch is there once.
     expected = {f"{seed} {number}" for seed in (1, 2) for number in range(12)}
     assert {verdict.label for verdict in verdicts} == expected

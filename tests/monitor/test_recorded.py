@@ -61,7 +61,7 @@ def test_verdicts_are_the_recorded_ones(name: str, tmp_path: Path) -> None:
             monitor.reset()
             monitor.save(tmp_path / "m.npz")
             monitor = Monitor.load(tmp_path / "m.npz")
-    found = {str(verdict.batch): verdict.to_dict() for verdict in monitor.verdicts}
+    found = {str(verdict.batch_number): verdict.to_dict() for verdict in monitor.verdicts}
     for label, group in monitor._state.groups.items():
         farthest = float(group.functions.thresholds.value[-1])
         found[f"group {label}"] = [*group.reference.ones.tolist(), farthest]
@@ -82,7 +82,7 @@ def test_files_of_version_1_0_stay_readable(name: str) -> None:
         monitor.check(table(20, rng), label="Monday")
     else:
         table(20, rng)
-    monitor = Monitor.load(path)
+    monitor = Monitor.load(path, autosave=False)
     batch = CHANGES[0](table(20, rng))
     found = {"first": monitor.verdicts[0].to_dict(), "next": monitor.check(batch).to_dict()}
     assert monitor.n_batches == 2

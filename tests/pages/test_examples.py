@@ -100,7 +100,7 @@ pip install isodepth
 ```
 
 ```console
-$ isodepth compare before.csv after.csv --directions 10
+$ isodepth compare before.csv after.csv --n-directions 10
 before and after are at distance ...
   DR|...dirs=uniform:10|...
 ```

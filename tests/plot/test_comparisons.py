@@ -124,7 +124,7 @@ def test_bars_are_contributions_and_hollow_if_not_significant(tested) -> None:
 def test_a_constant_column_has_a_hollow_bar_without_a_pvalue() -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 60, 2)) * [1, 0] + [0, 7]
     result = isodepth.compare(x, y + [3, 0], n_permutations=19, random_state=0)
-    ax = result.plot("columns")
+    ax = result.plot("contributions")
     assert [bar.get_facecolor()[3] == 0 for bar in ax.patches] == [False, True]
     assert texts(ax) == "100%   p = 0.05\n0%   not tested"
     assert result.to_frame()["pvalue"].isna().tolist() == [False, True]
@@ -135,7 +135,7 @@ def test_a_test_of_categories_alone_has_no_figure_of_gaps() -> None:
     frame = pd.DataFrame({"c": ["a", "b"] * 20})
     result = isodepth.two_sample_test(frame, frame, n_permutations=19, random_state=0)
     with pytest.raises(isodepth.InvalidInputError, match="categories alone has no regions"):
-        result.plot("gaps")
+        result.plot("gap_profile")
 
 
 def test_null_distribution_shows_all_permutations_and_the_observed(tested) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isodepth import InvalidInputError, Monitor
-from isodepth.plot import monitor_timeline
+from isodepth.plot import timeline
 from isodepth.plot.style import FIRST, MARK, QUIET
 
 pytest.importorskip("matplotlib")
@@ -25,7 +25,7 @@ def monitor() -> Monitor:
 
 
 def test_every_panel(monitor: Monitor) -> None:
-    figure = monitor_timeline(monitor)
+    figure = timeline(monitor)
     top, bottom = figure.axes[:2]
     verdicts = monitor.verdicts
     drawn = {(line.get_color(), line.get_marker()): line for line in top.lines}
@@ -33,11 +33,11 @@ def test_every_panel(monitor: Monitor) -> None:
     window = [max(v.window_pvalue, 1e-40) for v in verdicts]
     assert drawn[FIRST, "s"].get_ydata() == pytest.approx(window)
     assert drawn[MARK, "None"].get_ydata() == pytest.approx([v.threshold for v in verdicts])
-    crossing = [v.batch for v in verdicts if v.crossing]
+    crossing = [v.batch_number for v in verdicts if v.crossing]
     assert crossing
     assert drawn[MARK, "D"].get_xdata().tolist() == crossing
     shaded = top.patches[0].get_extents().transformed(top.transData.inverted())
-    alarms = [v.batch for v in verdicts if v.alarm]
+    alarms = [v.batch_number for v in verdicts if v.alarm]
     assert (shaded.x0, shaded.x1) == pytest.approx((alarms[0] - 0.5, alarms[-1] + 0.5))
     assert top.get_yscale() == "log"
     assert max(top.get_yticks()) <= 1
@@ -52,7 +52,7 @@ def test_every_panel(monitor: Monitor) -> None:
 def test_the_legend_stays_inside_and_above_all_points(monitor: Monitor, width: float) -> None:
     from isodepth.plot.style import new_figure
 
-    figure = monitor_timeline(monitor, figure=new_figure(width, 5.0))
+    figure = timeline(monitor, figure=new_figure(width, 5.0))
     figure.draw_without_rendering()
     top = figure.axes[0]
     legend = top.get_legend().get_window_extent()
@@ -63,14 +63,14 @@ def test_the_legend_stays_inside_and_above_all_points(monitor: Monitor, width: f
 
 
 def test_labels(monitor: Monitor) -> None:
-    figure = monitor_timeline(monitor, labels=[f"week {i}" for i in range(14)])
+    figure = timeline(monitor, labels=[f"week {i}" for i in range(14)])
     figure.draw_without_rendering()
     assert [t.get_text() for t in figure.axes[1].get_xticklabels()][:2] == ["week 0", "week 1"]
     with pytest.raises(InvalidInputError, match="14 batches, got 1"):
-        monitor_timeline(monitor, labels=["one"])
+        timeline(monitor, labels=["one"])
     own = Monitor(RNG.normal(size=(2000, 1)), random_state=0)
     with pytest.raises(InvalidInputError, match="no batch yet"):
-        monitor_timeline(own)
+        timeline(own)
     own.check(RNG.normal(size=(30, 1)), label="2024-01-07")
-    shown = monitor_timeline(own).axes[1].get_xticklabels()
+    shown = timeline(own).axes[1].get_xticklabels()
     assert [text.get_text() for text in shown] == ["2024-01-07"]

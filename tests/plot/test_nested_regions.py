@@ -31,7 +31,7 @@ def twin_mean_squared_gap(comparison, u) -> float:
     total = 0.0
     x, y = comparison.regions
     for share, beta in zip(comparison.level_widths, comparison.levels, strict=True):
-        inside_x, inside_y = x.points[x.inside(beta)], y.points[y.inside(beta)]
+        inside_x, inside_y = x.points[x.indices(beta)], y.points[y.indices(beta)]
         for sign in (1, -1):
             apart = (sign * inside_x @ u).max() - (sign * inside_y @ u).max()
             total += share * apart**2 / 2
@@ -133,7 +133,7 @@ def test_outlines_are_the_regions_of_the_samples(options) -> None:
     assert len(outlines) == 2 * len(drawn_levels(comparison))
     assert ax.get_xlabel() == "column 0"
     last = float(drawn_levels(comparison)[-1])
-    inside = comparison.regions[0].points[comparison.regions[0].inside(last)]
+    inside = comparison.regions[0].points[comparison.regions[0].indices(last)]
     np.testing.assert_allclose(outlines[3].max(axis=0), inside.max(axis=0), atol=1e-6)
     np.testing.assert_allclose(outlines[3].min(axis=0), inside.min(axis=0), atol=1e-6)
 

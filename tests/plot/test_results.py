@@ -41,11 +41,14 @@ def test_all_figures_of_all_results(results) -> None:
 
 
 def test_unknown_kinds_are_refused(results) -> None:
-    with pytest.raises(InvalidOptionError, match="'gaps', 'regions', 'columns', 'null'"):
+    with pytest.raises(
+        InvalidOptionError,
+        match="'gap_profile', 'nested_regions', 'contributions', 'null_distribution'",
+    ):
         results[0].plot("pie")
     untested = isodepth.compare([[0.0], [1.0]], [[1.0], [2.0]], depth="halfspace")
     with pytest.raises(InvalidOptionError, match="has no test"):
-        untested.plot("null")
+        untested.plot("null_distribution")
 
 
 def test_without_matplotlib_the_message_names_the_extra(results, monkeypatch) -> None:

@@ -73,11 +73,11 @@ def assert_same_regions(
     present = [i for i, m in enumerate(reference.mass) if m > 0]
     expected = np.array([float(v) for v in reference.depth])
     np.testing.assert_allclose(
-        found.depth[present], expected[present], rtol=0, atol=naive.PROJECTION_TIE
+        found.depths[present], expected[present], rtol=0, atol=naive.PROJECTION_TIE
     )
     signed = np.array(naive.both_signs(directions))
     for beta in levels_to_try(reference):
-        inside = np.asarray(found.inside(beta)).tolist()
+        inside = np.asarray(found.indices(beta)).tolist()
         rows = reference.inside(beta)
         assert sorted(inside) == sorted(rows), f"region at beta={beta}"
         assert float(found.min_depth(beta)) == pytest.approx(
@@ -258,7 +258,7 @@ def test_more_than_one_block(depth: str, n: int, m: int, n_directions: int) -> N
         metric = isodepth.Metric(depth=depth, directions=U, refine=0, memory_mb=memory_mb)
         found = metric.regions(X)
         for beta, inside in regions.items():
-            assert set(np.asarray(found.inside(beta)).tolist()) == inside
+            assert set(np.asarray(found.indices(beta)).tolist()) == inside
         result = metric.compare(X, Y)
         at = np.searchsorted(result.level_intervals[:, 0], levels, side="right") - 1
         np.testing.assert_allclose(result.gaps[at], gaps, rtol=RELATIVE)
@@ -315,7 +315,7 @@ def test_float32_lattice(depth: str, seed: int) -> None:
     single = [z.astype(np.float32) for z in (case.x, case.y)]
     found = metric.regions(single[0], weights=case.wx)
     for beta in levels_to_try(x):
-        assert set(np.asarray(found.inside(beta)).tolist()) == x.inside(beta)
+        assert set(np.asarray(found.indices(beta)).tolist()) == x.inside(beta)
     expected = naive.distance(x, y, case.directions, 2, 0.15)
     # A few roundings of float32 (6e-8 each) at most.
     assert metric.distance(*single, weights=case.weights) == pytest.approx(expected, rel=1e-6)
@@ -344,9 +344,9 @@ def test_simplices_are_exact_ties(depth: str, n: int, d: int) -> None:
     directions = gaussian_directions(rng, d, 7)
     metric = isodepth.Metric(depth=depth, directions=directions, refine=0)
     found = metric.regions(X)
-    np.testing.assert_allclose(found.depth, _tied_depth(depth, n), rtol=0, atol=1e-14)
-    assert len(set(found.depth.tolist())) == 1
-    assert set(np.asarray(found.inside(0.0)).tolist()) == set(range(n))
+    np.testing.assert_allclose(found.depths, _tied_depth(depth, n), rtol=0, atol=1e-14)
+    assert len(set(found.depths.tolist())) == 1
+    assert set(np.asarray(found.indices(0.0)).tolist()) == set(range(n))
     one_region = [naive.regions(z, [Fraction(1, n)] * n) for z in (X, Y)]
     expected = naive.gap(*one_region, directions, 0)
     assert metric.distance(X, Y) == pytest.approx(expected, rel=RELATIVE)

@@ -123,10 +123,10 @@ def test_row_order_is_irrelevant(depth: str, d: int) -> None:
 
         kept = metric.regions(case.x, weights=case.wx)
         moved = metric.regions(case.x[i], weights=wx)
-        np.testing.assert_allclose(moved.depth, kept.depth[i], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(moved.depths, kept.depths[i], rtol=0, atol=1e-12)
         for beta in (0.0, 0.31, 0.62, 0.93):
-            assert set(i[moved.inside(beta)].tolist()) == set(
-                np.asarray(kept.inside(beta)).tolist()
+            assert set(i[moved.indices(beta)].tolist()) == set(
+                np.asarray(kept.indices(beta)).tolist()
             )
 
 
@@ -172,7 +172,7 @@ def test_equal_points_have_equal_depth(depth: str, d: int, dtype: type) -> None:
     rows = rng.permutation(np.concatenate([np.arange(101), rng.integers(0, 101, 132)]))
     found = isodepth.Metric(depth=depth, n_directions=97, random_state=0).regions(base[rows])
     for row in range(101):
-        assert len(set(found.depth[rows == row].tolist())) == 1
+        assert len(set(found.depths[rows == row].tolist())) == 1
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
@@ -254,7 +254,7 @@ def test_huge_and_tiny_scales(depth: str, p: float, refine: int) -> None:
             found = metric.distance(factor * X, factor * Y)
         assert found / factor == pytest.approx(expected, rel=1e-9)
         scaled = metric.regions(factor * X)
-        np.testing.assert_allclose(scaled.depth, regions.depth, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(scaled.depths, regions.depths, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("depth", DEPTHS)

@@ -56,8 +56,8 @@ def test_one_point_against_one_point(depth: str, d: int) -> None:
 def test_depth_when_all_points_are_equal(depth: str, value: float, n: int) -> None:
     X = np.tile([[1.5, -2.0, 0.1]], (n, 1))
     regions = isodepth.Metric(depth=depth, n_directions=20, random_state=0).regions(X)
-    np.testing.assert_array_equal(regions.depth, np.full(n, value))
-    assert set(np.asarray(regions.inside(0.0)).tolist()) == set(range(n))
+    np.testing.assert_array_equal(regions.depths, np.full(n, value))
+    assert set(np.asarray(regions.indices(0.0)).tolist()) == set(range(n))
     assert regions.min_depth(0.0) == value
     if depth != "ai_irw":  # nothing to whiten: off the sample it has no meaning
         fitted = ESTIMATORS[depth](n_directions=20, random_state=0).fit(X)
@@ -123,7 +123,7 @@ def test_a_constant_column_seen_along_the_axes(depth: str) -> None:
     assert solid.distance(*wide) == pytest.approx(flat.distance(X, Y), rel=1e-12)
     if depth != "irw":  # irw takes the mean over directions, so its values do change
         np.testing.assert_allclose(
-            solid.regions(wide[0]).depth, flat.regions(X).depth, rtol=0, atol=1e-12
+            solid.regions(wide[0]).depths, flat.regions(X).depths, rtol=0, atol=1e-12
         )
 
 

@@ -116,7 +116,9 @@ def _ways() -> Iterator[Case]:
                 ),
             )
     for depth in DEPTHS:
-        metric = isodepth.Metric.paper(15, 40, depth=depth, eps=0.3, random_state=9)
+        metric = isodepth.Metric.paper(
+            n_levels=15, n_directions=40, depth=depth, eps=0.3, random_state=9
+        )
         yield f"the paper's algorithm {depth}", lambda metric=metric: metric.distance(x, y)
 
 
@@ -155,14 +157,14 @@ def _depths() -> Iterator[Case]:
     yield (
         "exact HalfspaceDepth",
         lambda: [
-            *isodepth.HalfspaceDepth(method="exact").fit(x).depth_,
-            *isodepth.HalfspaceDepth(method="exact").fit(x).score_samples(y),
+            *isodepth.HalfspaceDepth(algorithm="exact").fit(x).depth_,
+            *isodepth.HalfspaceDepth(algorithm="exact").fit(x).score_samples(y),
         ],
     )
     solid, _ = _pair(13, 40, 1, 3)
     yield (
         "exact halfspace in space",
-        lambda: isodepth.HalfspaceDepth(method="exact").fit(solid).depth_,
+        lambda: isodepth.HalfspaceDepth(algorithm="exact").fit(solid).depth_,
     )
     for covariance in ("mcd", "ledoit-wolf"):
         yield (
@@ -178,29 +180,29 @@ def _depths() -> Iterator[Case]:
 def _many() -> Iterator[Case]:
     rng = np.random.default_rng(14)
     bags = [rng.standard_normal((int(n), 3)) + shift for shift, n in enumerate((30, 50, 44, 61))]
-    for depth, storage in itertools.product(DEPTHS, ("float64", "float32")):
+    for depth, table_dtype in itertools.product(DEPTHS, ("float64", "float32")):
         options = {"depth": depth, "n_directions": 45, "random_state": 14}
         yield (
-            f"tables {depth} {storage}",
-            lambda options=options, storage=storage: isodepth.region_tables(
-                bags, storage=storage, levels=6, **options
+            f"tables {depth} {table_dtype}",
+            lambda options=options, table_dtype=table_dtype: isodepth.region_tables(
+                bags, table_dtype=table_dtype, levels=6, **options
             ).values[:, ::2, ::7],
         )
         for p in (2, 1, float("inf"), 0.7):
             yield (
-                f"pairwise {depth} {storage} p={p}",
-                lambda options=options, storage=storage, p=p: isodepth.pairwise(
-                    bags, storage=storage, p=p, **options
+                f"pairwise {depth} {table_dtype} p={p}",
+                lambda options=options, table_dtype=table_dtype, p=p: isodepth.pairwise(
+                    bags, table_dtype=table_dtype, p=p, **options
                 ),
             )
 
-        def near(options: Any = options, storage: str = storage) -> Any:
-            tables = isodepth.region_tables(bags, storage=storage, **options)
+        def near(options: Any = options, table_dtype: str = table_dtype) -> Any:
+            tables = isodepth.region_tables(bags, table_dtype=table_dtype, **options)
             distances = tables.distances(tables[1])
             nearest = distances.argsort(kind="stable")[:3]
             return [*distances[nearest], *nearest]
 
-        yield f"nearest {depth} {storage}", near
+        yield f"nearest {depth} {table_dtype}", near
     yield (
         "pairwise of two lists with weights",
         lambda: isodepth.pairwise(
@@ -232,7 +234,7 @@ def _texts() -> Iterator[Case]:
 
     candidates = ["a robust distance", "the weather is fine", "x", "many words in one line"]
     references = [["a sound distance"], ["rain again", "fine weather"], ["y"], ["one line"]]
-    for depth, gap in itertools.product(("irw", "dual", "ai_irw"), ("exact", "search")):
+    for depth, gap in itertools.product(("irw_corrected", "dual", "ai_irw"), ("exact", "search")):
         yield (
             f"score {depth} {gap}",
             lambda depth=depth, gap=gap: DepthScore(

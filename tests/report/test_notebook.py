@@ -134,11 +134,13 @@ def test_a_verdict_and_suspicious_rows_are_tables(monitor, result) -> None:
 
 def test_a_distance_matrix_shows_its_first_rows_and_columns() -> None:
     labels = [f"bag {k}" for k in range(20)]
-    page = isodepth.DistanceMatrix.of(np.arange(400.0).reshape(20, 20), labels)._repr_html_()
+    page = isodepth.DistanceMatrix.from_array(
+        np.arange(400.0).reshape(20, 20), labels
+    )._repr_html_()
     assert "DistanceMatrix: distances between 20 samples" in page
     assert page.count("<tr>") == 1 + 12
     assert "First rows and columns of 20 x 21; to_frame() has all." in page
-    small = isodepth.DistanceMatrix.of([[0, 1.5], [1.5, 0]], [EVIL, "b"])._repr_html_()
+    small = isodepth.DistanceMatrix.from_array([[0, 1.5], [1.5, 0]], [EVIL, "b"])._repr_html_()
     assert "First rows" not in small
     assert ">1.5<" in small
     assert EVIL not in small

@@ -388,7 +388,7 @@ def test_samples_in_chunks_have_a_report() -> None:
     with pytest.raises(InvalidInputError, match="typical rows need both samples in memory"):
         result.typical_rows()
     with pytest.raises(InvalidInputError, match="read in chunks"):
-        result.plot("regions")
+        result.plot("nested_regions")
 
 
 def mixed(rows_of_x: str = "aabbc" * 10, rows_of_y: str = "abbbc" * 10):

@@ -515,7 +515,10 @@ def test_a_wide_column_hides_nothing() -> None:
         ({"nan_policy": "drop"}, "nan_policy must be one of keep, raise"),
         ({"method": Metric(p=0.5, levels=20)}, "p must lie"),
         ({"method": Metric()}, "needs a fixed grid of levels, got levels='exact'.*levels=20"),
-        ({"method": Metric.paper(5, 1000)}, "n_levels=5 has no effect in the metric of a test"),
+        (
+            {"method": Metric.paper(n_levels=5, n_directions=1000)},
+            "n_levels=5 has no effect in the metric of a test",
+        ),
         ({"method": Metric(scale="pooled")}, "scale='pooled' has no.*pass it to two_sample_test"),
         ({"method": Metric(n_directions=7)}, "n_directions=7 has no.*pass it to two_sample_test"),
         ({"method": Metric(random_state=0)}, "random_state=0 has no effect"),

@@ -54,11 +54,11 @@ PYTHON: dict[str, Callable[[], Any]] = {
     "verdict": lambda: isodepth.Monitor(X, random_state=0).check(Y),
 }
 COMMANDS = {
-    "compare": "compare x.csv y.csv --permutations 39",
+    "compare": "compare x.csv y.csv --n-permutations 39",
     "compare without a test": "compare x.csv y.csv",
-    "test": "test x.csv y.csv --permutations 39",
-    "report": "report x.csv y.csv -o r.html --permutations 39",
-    "report of categories": "report x.csv y.csv -o r.html --permutations 39 --columns kind",
+    "test": "test x.csv y.csv --n-permutations 39",
+    "report": "report x.csv y.csv -o r.html --n-permutations 39",
+    "report of categories": "report x.csv y.csv -o r.html --n-permutations 39 --columns kind",
     "pairwise": "pairwise x.csv y.csv --columns a",
     "depth": "depth x.csv --columns a",
     "monitor fit": "monitor fit x.csv -o m.npz --overwrite",

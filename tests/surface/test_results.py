@@ -195,7 +195,7 @@ def test_a_matrix_is_an_array_with_labels() -> None:
 
 def test_a_matrix_of_the_caller_is_copied() -> None:
     values = np.array([[0.0, 1.5], [1.5, 0.0]])
-    matrix = isodepth.DistanceMatrix.of(values)
+    matrix = isodepth.DistanceMatrix.from_array(values)
     values[:] = 7
     assert matrix[0, 1] == 1.5
 
@@ -258,9 +258,7 @@ def test_a_result_without_rows_has_the_same_content(name: str, tmp_path: Any) ->
         for method in (small.gradient, small.chance_level):
             with pytest.raises(isodepth.InvalidInputError, match=r"need.* rows|read in chunks"):
                 method()
-        assert [each.n_points for each in small.regions] == [
-            each.n_points for each in result.regions
-        ]
+        assert [each.n_rows for each in small.regions] == [each.n_rows for each in result.regions]
     else:
         with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
             _ = small._comparison

@@ -184,7 +184,7 @@ def test_half_precision_tables_and_devices():
     with pytest.raises(InvalidInputError, match="weights of X are on the device cpu"):
         isodepth.distance(X, Y, weights=(torch.ones(500), None))
     with pytest.raises(InvalidOptionError, match=r"not available on the device cuda:0"):
-        isodepth.distance(X, Y, depth=isodepth.HalfspaceDepth(method="exact"))
+        isodepth.distance(X, Y, depth=isodepth.HalfspaceDepth(algorithm="exact"))
 
 
 def test_permutations_are_computed_on_the_host():

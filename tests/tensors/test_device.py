@@ -11,7 +11,7 @@ from strategies import POINTS, cases, make_case
 from twins.naive import masses, weighted_median
 
 import isodepth
-from isodepth.depth import SteadyIRW
+from isodepth.depth import CorrectedIRW
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 torch = pytest.importorskip("torch")
@@ -87,7 +87,7 @@ def test_single_precision_is_within_the_documented_bound(case, depth, levels, p,
     assert abs(found.value.item() - expected.distance) <= allowed
     if case.name.startswith("gaussian") and depth == "projection":
         for rows, weights, one in zip(samples, case.weights or (None, None), regions, strict=True):
-            exact = metric.regions(rows.astype(np.float64), weights=weights).depth
+            exact = metric.regions(rows.astype(np.float64), weights=weights).depths
             kept = slice(None) if weights is None else np.asarray(weights) > 0
             found_depth = one.depth[one.sample.index_of_rows(len(rows))].numpy()
             error = np.abs(found_depth - exact)[kept].max()
@@ -156,9 +156,9 @@ def test_invalid_numbers_are_refused():
 @pytest.mark.parametrize(
     "depth",
     [
-        isodepth.HalfspaceDepth(method="exact"),
+        isodepth.HalfspaceDepth(algorithm="exact"),
         isodepth.AIIRWDepth(covariance="mcd"),
-        SteadyIRW(),
+        CorrectedIRW(),
         lambda points: points[:, 0],
     ],
 )

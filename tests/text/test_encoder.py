@@ -63,7 +63,7 @@ def test_vectors_do_not_depend_on_the_batch(encoder):
 def test_layers_are_those_of_the_model(encoder):
     import torch
 
-    network = load(encoder.path, "cpu", "double")
+    network = load(encoder.path, "cpu", "float64")
     ids = network.tokenizer(TEXTS[1], return_tensors="pt")
     with torch.inference_mode():
         states = network.model(**ids, output_hidden_states=True).hidden_states
@@ -74,7 +74,7 @@ def test_layers_are_those_of_the_model(encoder):
 
 
 def test_single_precision_is_close(encoder):
-    single = Encoder(precision="single", progress=False)(TEXTS)
+    single = Encoder(dtype="float32", progress=False)(TEXTS)
     for a, b in zip(single, encoder(TEXTS), strict=True):
         # Vectors of length about 6 after six layers of single precision.
         assert a == pytest.approx(b, abs=1e-4)
@@ -122,7 +122,7 @@ def test_invalid_settings_are_refused(tmp_path):
         Encoder(str(tmp_path / "elsewhere"), progress=False)(["a"])
     with pytest.raises(InvalidOptionError, match=r"model must be .* got 3"):
         Encoder(3)
-    for settings in ({"special_tokens": "some"}, {"precision": "half"}):
+    for settings in ({"special_tokens": "some"}, {"dtype": "float16"}):
         with pytest.raises(InvalidOptionError):
             Encoder(**settings)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isodepth import AIIRWDepth, DegenerateDepthWarning, IRWDepth, Metric
-from isodepth.depth import SteadyIRW
+from isodepth.depth import CorrectedIRW
 from isodepth.text import DepthScore
 from isodepth.text.pairs import pair_distances
 
@@ -131,4 +131,4 @@ def test_corrected_irw_depends_less_on_the_seed():
         ]
         return np.std(scores)
 
-    assert spread(SteadyIRW()) < spread(IRWDepth())
+    assert spread(CorrectedIRW()) < spread(IRWDepth())

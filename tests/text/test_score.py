@@ -77,7 +77,7 @@ def test_zero_to_itself_and_symmetric(score, scores):
 @needs_encoder
 def test_signature_contains_all_settings(score):
     assert score.encoder.signature in score.signature
-    settings = "unit=yes|empty=worst|refs=mean|DR|depth=steady_irw|p=2|eps=0.01|gap=exact|seed=0"
+    settings = "unit=yes|empty=worst|refs=mean|DR|depth=irw_corrected|p=2|eps=0.01|gap=exact|seed=0"
     assert set(settings.split("|")) <= set(score.signature.split("|"))
     other = DepthScore(layer=3, eps=0.1, random_state=5, multi_ref="min").signature
     for part in ("layer=3", "eps=0.1", "seed=5", "refs=min"):
@@ -89,14 +89,14 @@ def test_signature_contains_all_settings(score):
     "settings",
     [{"layer": 2}, {"special_tokens": "keep"}, {"l2_normalize": False}, {"depth": "dual"},
      {"depth": AIIRWDepth(covariance="ledoit-wolf")},
-     {"gap": "search"}, {"precision": "single"}],
+     {"gap": "search"}, {"dtype": "float32"}],
 )  # fmt: skip
 def test_settings_change_scores(settings, score, scores):
     other = DepthScore(progress=False, **settings)
     values = other.score(CANDIDATES[:4], REFERENCES[:4])
     assert all(math.isfinite(value) for value in values)
     assert other.score(CANDIDATES[1:2], CANDIDATES[1:2]) == [0.0]
-    if settings in ({"depth": "dual"}, {"precision": "single"}):
+    if settings in ({"depth": "dual"}, {"dtype": "float32"}):
         # The dual depth orders tokens almost as IRW does.
         assert values == pytest.approx(scores[:4], rel=0.05)
     else:
@@ -197,4 +197,4 @@ def test_invalid_settings_are_refused(settings, message):
 def test_custom_encoder_is_named_in_the_signature():
     assert "model=own:words" in DepthScore(words).signature
     assert "model=own:words" in DepthScore(CachedEncoder(words)).signature
-    assert "steady_irw" in repr(DepthScore(words))
+    assert "irw_corrected" in repr(DepthScore(words))

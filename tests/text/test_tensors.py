@@ -37,7 +37,7 @@ def test_tensors_are_converted_or_refused(cloud, message):
 
 
 @pytest.mark.cuda
-@pytest.mark.parametrize("depth", ["irw", "dual"])
+@pytest.mark.parametrize("depth", ["irw_corrected", "irw", "dual"])
 def test_scores_on_the_gpu(depth):
     texts = ["a" * k for k in range(2, 40)]
     expected = DepthScore(letters, depth=depth, n_directions=500).score(texts, texts[::-1])

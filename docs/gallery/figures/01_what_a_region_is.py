@@ -32,9 +32,9 @@ def outline(points):
 levels = (0.1, 0.3, 0.5, 0.7, 0.9)
 fig, ax = plt.subplots(figsize=(6.5, 4.8), layout="constrained")
 for beta, shade in zip(levels, plt.cm.Blues(np.linspace(0.95, 0.4, len(levels))), strict=True):
-    line = outline(flowers[regions.inside(beta)])
+    line = outline(flowers[regions.indices(beta)])
     ax.plot(*line.T, color=shade, linewidth=2, label=f"β = {beta}")
-order = np.argsort(np.argsort(regions.depth))
+order = np.argsort(np.argsort(regions.depths))
 ax.scatter(*flowers.T, c=order, cmap="Blues", s=30, edgecolor="0.4", linewidth=0.6, zorder=3)
 ax.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)", title="Regions of one sample")
 ax.legend(title="level")
@@ -46,11 +46,11 @@ ax.legend(title="level")
 
 angle = np.deg2rad(35)
 u = np.array([np.cos(angle), np.sin(angle)])
-center = flowers[regions.inside(0.0)].mean(axis=0)
+center = flowers[regions.indices(0.0)].mean(axis=0)
 fig, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
 left.plot(*flowers.T, "o", color="0.8", markersize=4)
 for beta, color in ((0.5, "#0072b2"), (0.9, "#56b4e9")):
-    inside = flowers[regions.inside(beta)]
+    inside = flowers[regions.indices(beta)]
     left.plot(*outline(inside).T, color=color, linewidth=2)
     touched = inside[np.argmax(inside @ u)]
     along = touched + np.outer([-0.8, 0.8], [-u[1], u[0]])
@@ -78,7 +78,7 @@ ax.plot(*spoilt.T, "o", color="0.75", markersize=4)
 styles = {"projection": ("#0072b2", "-"), "halfspace": ("#d55e00", "--"), "irw": ("#009e73", "-.")}
 for depth, (color, style) in styles.items():
     one = isodepth.Metric(depth=depth, directions="equispaced").regions(spoilt)
-    line = outline(spoilt[one.inside(0.89)])
+    line = outline(spoilt[one.indices(0.89)])
     ax.plot(*line.T, color=color, linestyle=style, linewidth=2, label=depth)
 ax.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)", title="Five rows far away")
 ax.legend(title="depth", loc="lower right")

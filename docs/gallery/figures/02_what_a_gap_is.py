@@ -40,7 +40,7 @@ for ax, beta in zip(axes, (0.1, 0.5, 0.85), strict=True):
     u = result.gap_directions[level]
     for points, regions, color in zip((X, Y), result.regions, ("#0072b2", "#d55e00"), strict=True):
         ax.plot(*points.T, "o", color=color, markersize=3, alpha=0.3)
-        inside = points[regions.inside(middles[level])]
+        inside = points[regions.indices(middles[level])]
         if len(inside) > 2:
             ax.fill(*outline(inside).T, color=color, alpha=0.2)
             ax.plot(*outline(inside).T, color=color, linewidth=2)

@@ -40,7 +40,7 @@ print(result)
 # each month. It is large even on the left: July differs in its most typical hours, not only in
 # extreme ones.
 
-ax = result.plot("gaps")
+ax = result.plot("gap_profile")
 
 # %%
 # The two months in the plane of their largest difference, with the regions of a quarter, a half,

@@ -52,7 +52,7 @@ for ax, test, name in zip(axes, (alike, apart), ("One grower, split", "Two growe
 compared = isodepth.compare(
     first, second, n_permutations=199, scale="pooled", n_directions=200, random_state=0
 )
-ax = compared.plot("gaps")
+ax = compared.plot("gap_profile")
 
 # %%
 # **Dependent rows.** Hours of one day are not independent: a warm morning is followed by a warm

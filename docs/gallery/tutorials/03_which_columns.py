@@ -37,7 +37,7 @@ for column in test.column_tests:
 # Both in one figure: ``compare(..., n_permutations=...)`` includes the test.
 
 both = isodepth.compare(first, second, n_permutations=199, scale="pooled", random_state=0)
-ax = both.plot("columns")
+ax = both.plot("contributions")
 
 # %%
 # The same as a data frame, for a notebook or a file:

@@ -10,7 +10,7 @@ probability of any false alarm is at most ``alpha``, however long the stream is.
 import pandas as pd
 
 import isodepth
-from isodepth.plot import monitor_timeline
+from isodepth.plot import timeline
 
 # %%
 # 24,000 flights from New York in 2013, in random order, from ``examples/flights`` of the
@@ -41,7 +41,7 @@ print(verdict)
 # %%
 # The evidence of each batch with the threshold of the alarm:
 
-figure = monitor_timeline(monitor)
+figure = timeline(monitor)
 
 # %%
 # **Dependent rows.** Rows of one day have more in common than rows of a whole year: a storm delays

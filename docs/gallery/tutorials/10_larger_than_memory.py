@@ -48,7 +48,7 @@ print(abs(result.distance / same - 1) < 1e-12)
 # %%
 # A comparison in chunks has its gaps on a grid of levels. The difference is in the outer regions.
 
-ax = result.plot("gaps")
+ax = result.plot("gap_profile")
 
 # %%
 # **Any source of chunks.** A function is called once per pass. The rows are never in memory at the

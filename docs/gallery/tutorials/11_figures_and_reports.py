@@ -55,11 +55,11 @@ ax = nested_regions(result, names=("June", "July"))
 # %%
 # **The columns**, and **the null distribution**. Columns that are not significant are hollow.
 
-ax = result.plot("columns")
+ax = result.plot("contributions")
 
 # %%
 
-ax = result.plot("null")
+ax = result.plot("null_distribution")
 
 # %%
 # Every function accepts axes (``ax=``) and returns them, so figures can be combined and modified.

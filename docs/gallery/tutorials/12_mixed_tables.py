@@ -54,7 +54,7 @@ result.report(Path(mkdtemp()) / "flights.html", names=("January", "July"))
 # ``--numeric NAME`` a column of dates as numbers:
 
 files = [str(folder / "january.csv"), str(folder / "july.csv")]
-main(["test", *files, "--nan-policy", "omit", "--permutations", "199"])
+main(["test", *files, "--nan-policy", "omit", "--n-permutations", "199"])
 
 # %%
 # **A monitor** compares numbers and categories of batches. The verdict names values that do not

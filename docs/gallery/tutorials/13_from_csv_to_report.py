@@ -31,7 +31,7 @@ print(file.read_text()[:250])
 
 main(
     ["report", str(file), "--by", "progress", "--category", "sex",
-     "--permutations", "199", "-o", str(file.with_suffix(".html"))]
+     "--n-permutations", "199", "-o", str(file.with_suffix(".html"))]
 )  # fmt: skip
 
 # %%
@@ -55,4 +55,4 @@ print(result.test.to_frame().round(3).to_string(index=False))
 # Sex has about the same shares in both groups. The body mass index and s5 (the logarithm of the
 # triglycerides) differ most.
 
-ax = result.plot("columns")
+ax = result.plot("contributions")

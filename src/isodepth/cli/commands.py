@@ -147,9 +147,9 @@ def _with_flag(error: IsodepthError, params: Sequence[click.Parameter]) -> str:
 
     Examples
     --------
-    >>> options = [click.Option(["--directions", "n_directions"])]
+    >>> options = [click.Option(["--n-directions", "n_directions"])]
     >>> _with_flag(InvalidOptionError("n_directions must be 1", option="n_directions"), options)
-    '--directions must be 1'
+    '--n-directions must be 1'
     """
     message, option = _PYTHON_KINDS.sub("", str(error)), getattr(error, "option", None) or ""
     message = _PYTHON_NAN_POLICY.sub(r"--nan-policy \1", message)

@@ -122,16 +122,16 @@ def compare(
 
     X and Y are tables with one observation per row, or folders of such tables. Columns are matched
     by name. Prints the distance, the columns that contribute most, and suspicious rows. The
-    distance uses numeric columns; the test (--permutations) also compares categories. If X or Y is
-    a folder or a file above 256 MB, both are read in chunks, and the test uses random rows.
+    distance uses numeric columns; the test (--n-permutations) also compares categories. If X or Y
+    is a folder or a file above 256 MB, both are read in chunks, and the test uses random rows.
 
     \b
     Examples:
       isodepth compare june.csv july.csv
-      isodepth compare june.csv july.csv --permutations 199
+      isodepth compare june.csv july.csv --n-permutations 199
       isodepth compare june.csv july.csv --columns temp,dewp
-      isodepth compare raw.csv july.csv --drop-text --json
-      isodepth compare june.csv july.csv --permutations 99 -o report.html
+      isodepth compare raw.csv july.csv --numeric-only --json
+      isodepth compare june.csv july.csv --n-permutations 99 -o report.html
       cat june.csv | isodepth compare - july.csv
     """
     cli.check_page(page)
@@ -177,7 +177,7 @@ def _is_large(path: str) -> bool:
 def _scanned(paths: Sequence[str], reading: cli.ReadingOptions, blocks: str | None) -> list[Any]:
     """Open tables that are read in chunks, with the columns that the options select."""
     refused = {
-        "--drop-text": (reading.drop_text, "name the columns in --drop"),
+        "--numeric-only": (reading.numeric_only, "name the columns in --drop"),
         "--blocks": (blocks, "pass files of at most 256 MB"),
     }
     for flag, (value, remedy) in refused.items():
@@ -237,40 +237,40 @@ def _compare_chunks(
     only=("scale", "n_directions", "random_state"), scales=("pooled", "none"),
     n_directions="about 100",
 )  # fmt: skip
-@cli.threshold_options()
+@cli.threshold_options
 @cli.report_option
 def test(
-    x: str, y: str, page: str | None, max_changed: float | None, alpha: float | None,
+    x: str, y: str, page: str | None, max_changed: float | None, min_pvalue: float | None,
     reading: cli.ReadingOptions, settings: Options, test: Options,
 ) -> Answer:  # fmt: skip
     """Test whether two tables differ significantly.
 
     Runs a permutation test of the hypothesis that the rows of both tables come from the same
     distribution. Of folders and of files above 256 MB, random rows are tested. Prints whether the
-    tables differ, the changes, and suspicious rows. `compare --permutations 999` also prints the
+    tables differ, the changes, and suspicious rows. `compare --n-permutations 999` also prints the
     distance.
 
-    With --max-changed or --alpha, exit code 1 means that the tables exceed one of these thresholds:
-    at least this share of the rows changed with 95% confidence, or the p-value is at most alpha.
-    Otherwise the exit code is 0, and 2 after an error.
+    With --max-changed, exit code 1 means that at least this share of the rows changed with 95%
+    confidence, and with --min-pvalue, that the p-value is at most this. Otherwise the exit code is
+    0, and 2 after an error.
 
     \b
     Examples:
       isodepth test june.csv july.csv
-      isodepth test june.csv july.csv --permutations 199 --tolerance 0.05
+      isodepth test june.csv july.csv --n-permutations 199 --tolerance 0.05
       isodepth test june.csv july.csv --blocks day --json
       isodepth test june.csv july.csv --max-changed 5%
-      isodepth test june.csv july.csv --permutations 99 -o report.html
+      isodepth test june.csv july.csv --n-permutations 99 -o report.html
     """
     cli.check_page(page)
     if max_changed is not None and test["blocks"] is not None:
         raise InvalidOptionError(
-            "--max-changed has no guarantee for blocks of rows; remove it, or use --alpha"
+            "--max-changed has no guarantee for blocks of rows; remove it, or use --min-pvalue"
         )
     about: Options = {"names": tables.file_names((x, y))}
     are_large = any(map(_is_large, (x, y)))
     # Rare events of large tables have exact p-values, which may be smaller than the minimum.
-    cli.check_reachable(test["n_permutations"], max_changed, None if are_large else alpha)
+    cli.check_reachable(test["n_permutations"], max_changed, None if are_large else min_pvalue)
     if are_large:
         first, second = _scanned((x, y), reading, test["blocks"])
         options = dict(test)
@@ -280,7 +280,7 @@ def test(
     result = isodepth.two_sample_test(first, second, progress=progress_wanted(), **options)
     cli.save_report(result, page, **about)
     answer = _answer(result, about, (x, y), reading, settings["scale"], page)
-    answer.code = int(cli.exceeds(result.changed_share, result.pvalue, max_changed, alpha))
+    answer.code = int(cli.exceeds(result.changed_share, result.pvalue, max_changed, min_pvalue))
     return answer
 
 
@@ -309,7 +309,7 @@ def report(
     \b
     Examples:
       isodepth report june.csv july.csv -o report.html --blocks day
-      isodepth report raw.csv july.csv -o report.html --drop-text --json
+      isodepth report raw.csv july.csv -o report.html --numeric-only --json
       isodepth report year.csv -o report.html --by origin
       isodepth report monitor.npz -o report.html
     """

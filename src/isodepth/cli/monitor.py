@@ -84,11 +84,11 @@ def fit(
 @click.argument("batches", nargs=-1, required=True)
 @click.option("--group", metavar="NAME", help="The group that the batches belong to.")
 @click.option("--label", metavar="TEXT", help="Name of the batch; a name is counted only once.")
-@cli.threshold_options("--batch-alpha")
+@cli.threshold_options
 @cli.reading_options(nan_policies=None)
 def check(
     monitor: str, batches: tuple[str, ...], group: str | None, label: str | None,
-    max_changed: float | None, alpha: float | None, reading: cli.ReadingOptions,
+    max_changed: float | None, min_pvalue: float | None, reading: cli.ReadingOptions,
 ) -> Answer:  # fmt: skip
     """Check the next batches; exit code 1 for an alarm.
 
@@ -99,10 +99,9 @@ def check(
     The exit code is 0 without an alarm, 1 with an alarm or a batch beyond all blocks, and 2 if a
     batch cannot be checked.
 
-    With --max-changed or --batch-alpha, exit code 1 means that a batch exceeds one of these
-    thresholds, and an alarm has no influence on the exit code. The share of changed rows is a lower
-    bound with 95% confidence. The level --batch-alpha is that of each batch alone, and --alpha of
-    `isodepth monitor fit` that of all batches together.
+    With --max-changed, exit code 1 means that at least this share of the rows of a batch changed
+    with 95% confidence, and with --min-pvalue, that the p-value of a batch alone is at most this.
+    An alarm then has no influence on the exit code.
 
     \b
     Examples:
@@ -123,11 +122,11 @@ def check(
     if max_changed is not None:
         _refuse_blocks(monitor)  # before a batch is counted
     verdicts = [_check(monitor, batch, group, name, reading) for batch, name in jobs]
-    if max_changed is None and alpha is None:
+    if max_changed is None and min_pvalue is None:
         code = int(any(verdict.alarm or verdict.beyond_blocks for verdict in verdicts))
     else:
         code = int(
-            any(cli.exceeds(v.changed_share, v.pvalue, max_changed, alpha) for v in verdicts)
+            any(cli.exceeds(v.changed_share, v.pvalue, max_changed, min_pvalue) for v in verdicts)
         )
     if len(verdicts) == 1:
         return Answer([str(verdicts[0])], verdicts[0].to_dict(), code)
@@ -137,10 +136,10 @@ def check(
 
 def _refuse_blocks(monitor: str) -> None:
     """Raise an error if a monitor has blocks, for which the share of changed rows has no bound."""
-    if isodepth.Monitor.load(monitor).to_dict()["groups"][0]["blocks"] is not None:
+    if isodepth.Monitor.load(monitor).to_dict()["groups"][0]["n_blocks"] is not None:
         raise InvalidOptionError(
             "--max-changed needs a monitor without blocks, because rows of a block depend on each "
-            "other; remove it, or use --batch-alpha"
+            "other; remove it, or use --min-pvalue"
         )
 
 
@@ -149,7 +148,7 @@ def _check(
 ) -> isodepth.Verdict:
     sources = open_sources([batch])
     for left in reversed(range(_ATTEMPTS)):
-        fitted = isodepth.Monitor.load(monitor, autosave=True)
+        fitted = isodepth.Monitor.load(monitor)
         table = _batch(sources, reading, fitted)
         try:
             return fitted.check(table, group=group, label=label)
@@ -218,7 +217,7 @@ def reset(monitor: str) -> Answer:
     Examples:
       isodepth monitor reset monitor.npz
     """
-    isodepth.Monitor.load(monitor, autosave=True).reset()
+    isodepth.Monitor.load(monitor).reset()
     return Answer(["alarm and windows reset"], document("reset", {"monitor": monitor}))
 
 
@@ -234,9 +233,9 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
     lines += [f"            {line}" for line in column_lines(fitted.kinds)]
     for own in summary["groups"]:
         group = "" if own["group"] is None else f" of group {own['group']}"
-        blocks = "" if own["blocks"] is None else f" in {own['blocks']} blocks"
+        blocks = "" if own["n_blocks"] is None else f" in {own['n_blocks']} blocks"
         rows = f"{own['n_rows']} rows{blocks}{group}"
-        lines.append(f"reference   {rows}, {own['functions']} functions")
+        lines.append(f"reference   {rows}, {own['n_functions']} functions")
     verdicts = fitted.verdicts
     lines.append(f"guarantee   {alarm_promise(summary)}")
     lines.append(f"stream      {monitor_headline(verdicts, fitted.alarm).sentence}")
@@ -250,7 +249,7 @@ def _line(verdict: isodepth.Verdict) -> str:
     change = verdict.changes[0].text if verdict.changes else ""
     label = "" if verdict.label is None else f"  ({verdict.label})"
     return (
-        f"{verdict.batch:5d}  {verdict.n_rows:5d}  {verdict.pvalue:7.2g}  "
+        f"{verdict.batch_number:5d}  {verdict.n_rows:5d}  {verdict.pvalue:7.2g}  "
         f"{verdict.window_pvalue:8.2g}  {verdict.threshold:9.2g}  "
         f"{'ALARM' if verdict.alarm else '':5}  {change}{label}"
     )

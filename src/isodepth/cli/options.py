@@ -1,6 +1,6 @@
 """Options that several commands share; a flag has the same meaning in all commands.
 
-Flags are passed to the library as keyword arguments: `--directions` is passed as `n_directions`.
+Flags are passed to the library as keyword arguments: `--nan-policy` is passed as `nan_policy`.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def _levels(value: str) -> Any:
 #: Options of the metric by keyword argument: flag, type, help text, and default shown in the help.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "scale": ("--scale", None, "", "pooled"),
-    "depth": ("--depth", click.Choice(list(BY_NAME)), "Depth that orders the rows", "projection"),
+    "depth": ("--depth", None, "Depth that orders the rows", "projection"),
     "eps": ("--eps", float, "Share of the outermost rows that is ignored", "0.1"),
     "p": ("--p", float, "Exponent of the mean over levels; may be inf", "2"),
     "q": ("--q", float, "Exponent of the mean over directions; inf for the largest gap", "inf"),
-    "n_directions": ("--directions", int, "Number of directions of projection", "1000"),
+    "n_directions": ("--n-directions", int, "Number of directions of projection", "1000"),
     "levels": ("--levels", _levels, "Number of levels, or exact", "exact"),
     "refine": ("--refine", int, "Steps of ascent from the best directions", "20, 0 for finite q"),
     "random_state": ("--random-state", int, "Seed of the random numbers", "0"),
@@ -76,14 +76,15 @@ def settings_options(
     only: Sequence[str] = tuple(_SETTINGS),
     without: Sequence[str] = (),
     scales: Sequence[str] = ("pooled", "reference", "none"),
+    depths: Sequence[str] = tuple(BY_NAME),
     **defaults: str,
 ) -> Any:
     """Return a decorator that adds the options of the metric as one argument `settings`.
 
     The argument is a dictionary of the options that are set. `only` and `without` select options,
-    and `scales` the values of --scale. `defaults` has defaults that this command shows in its help
-    instead of the usual ones; a command with another default of --levels does not support exact
-    levels. Only the defaults of --scale and --random-state are passed to the
+    `scales` the values of --scale, and `depths` those of --depth. `defaults` has defaults that this
+    command shows in its help instead of the usual ones; a command with another default of --levels
+    does not support exact levels. Only the defaults of --scale and --random-state are passed to the
     library. For other options the library uses its own defaults.
     """
     made = {}
@@ -93,6 +94,8 @@ def settings_options(
             type_ = click.Choice(scales)
             text = ", ".join(_SCALES[each] for each in scales[:-1]) + f", or {_SCALES[scales[-1]]}"
             text = f"Divide columns by {text}"
+        if name == "depth":
+            type_ = click.Choice(depths)
         if name == "levels" and name in defaults:
             text = "Number of levels"
         default = defaults.get(name, usual)
@@ -118,7 +121,7 @@ class ReadingOptions:
 
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    drop_text: bool = False
+    numeric_only: bool = False
     category: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -163,7 +166,7 @@ def reading_options(
     made = {
         "columns": named("--columns", help="Use only these columns (0, 1, ... without names)."),
         "drop": named("--drop", help="Leave out these columns."),
-        "drop_text": option("--drop-text", is_flag=True, help="Leave out non-numeric columns."),
+        "numeric_only": option("--numeric-only", is_flag=True, help="Use only numeric columns."),
     }  # fmt: skip
     if kinds:
         made["category"] = named("--category", help="Compare these columns as categories.")
@@ -189,7 +192,7 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
     option = click.option
     no_test = "" if least else " (0: no test)"
     made = {
-        "n_permutations": option("--permutations", "n_permutations",
+        "n_permutations": option("--n-permutations",
                                  type=click.IntRange(least), default=permutations,
                                  show_default=True, metavar="N",
                                  help=f"Permutations of the two-sample test{no_test}."),
@@ -205,7 +208,7 @@ def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
     for name in ("tolerance", "blocks"):
         if test[name] is not None and not test["n_permutations"]:
             raise InvalidOptionError(
-                f"{name} has no effect without a test; add --permutations 199", option=name
+                f"{name} has no effect without a test; add --n-permutations 199", option=name
             )
     return test
 
@@ -229,54 +232,51 @@ def parse_share(_: click.Context, option: click.Parameter, text: str | None) -> 
     return value
 
 
-def threshold_options(level: str = "--alpha") -> Any:
-    """Return a decorator that adds the options that determine the exit code.
-
-    These are --max-changed, and the significance level `alpha` with the flag `level`.
-    """
-
-    def add(command: Any) -> Any:
-        add_share = click.option(
-            "--max-changed", metavar="SHARE", callback=parse_share,
-            help="Exit code 1 if at least this share of the rows changed, such as 5%.",
-        )  # fmt: skip
-        add_level = click.option(
-            level, "alpha", metavar="LEVEL", callback=parse_share,
-            help="Exit code 1 if the p-value is at most this.",
-        )  # fmt: skip
-        return add_share(add_level(command))
-
-    return add
+def threshold_options(command: Any) -> Any:
+    """Add the options that determine the exit code, --max-changed and --min-pvalue."""
+    add_share = click.option(
+        "--max-changed", metavar="SHARE", callback=parse_share,
+        help="Exit code 1 if at least this share of the rows changed, such as 5%.",
+    )  # fmt: skip
+    add_pvalue = click.option(
+        "--min-pvalue", metavar="P", callback=parse_share,
+        help="Exit code 1 if the p-value is at most this, such as 0.01.",
+    )  # fmt: skip
+    return add_share(add_pvalue(command))
 
 
 def exceeds(
-    changed: float | None, pvalue: float, max_changed: float | None, alpha: float | None
+    changed: float | None, pvalue: float, max_changed: float | None, min_pvalue: float | None
 ) -> bool:
     """Return whether a share of changed rows or a p-value exceeds a threshold that is not None.
 
     A share of 0 and an unknown share, None, do not exceed any threshold.
     """
     changes = bool(changed and max_changed is not None and changed >= max_changed)
-    return changes or (alpha is not None and pvalue <= alpha)
+    return changes or (min_pvalue is not None and pvalue <= min_pvalue)
 
 
-def check_reachable(n_permutations: int, max_changed: float | None, alpha: float | None) -> None:
+def check_reachable(
+    n_permutations: int, max_changed: float | None, min_pvalue: float | None
+) -> None:
     """Raise an error if a permutation test has too few permutations to exceed a threshold.
 
     Otherwise the exit code would be 0 for any two tables.
     """
     least = 1 / (1 + n_permutations)
-    if alpha is not None and alpha < least:
-        needed = f"add --permutations {math.ceil(1 / alpha) - 1}" if alpha > 0 else "increase it"
+    if min_pvalue is not None and min_pvalue < least:
+        needed = "increase it"
+        if min_pvalue > 0:
+            needed = f"add --n-permutations {math.ceil(1 / min_pvalue) - 1}"
         raise InvalidOptionError(
-            f"alpha {alpha:g} is below {least:.3g}, the minimum p-value of a test with "
+            f"min_pvalue {min_pvalue:g} is below {least:.3g}, the minimum p-value of a test with "
             f"{n_permutations} permutations; {needed}",
-            option="alpha",
+            option="min_pvalue",
         )
     if max_changed is not None and n_permutations < _FEWEST_FOR_SHARE:
         raise InvalidOptionError(
             f"max_changed needs at least {_FEWEST_FOR_SHARE} permutations, got "
-            f"{n_permutations}; add --permutations 199",
+            f"{n_permutations}; add --n-permutations 199",
             option="max_changed",
         )
 

@@ -43,7 +43,7 @@ def pairwise(
     Examples:
       isodepth pairwise months -o distances.csv
       isodepth pairwise june.csv july.csv august.csv --scale none
-      isodepth pairwise year.csv --by month --drop-text
+      isodepth pairwise year.csv --by month --numeric-only
       isodepth pairwise year.csv --by origin -o distances.csv
       isodepth pairwise months --json
     """
@@ -118,7 +118,7 @@ def depth(
     Examples:
       isodepth depth june.csv
       isodepth depth july.csv --reference june.csv --depth halfspace -o deep.csv
-      isodepth depth raw.csv --drop-text --json
+      isodepth depth raw.csv --numeric-only --json
     """
     from isodepth.depth.estimators import ESTIMATORS
 

@@ -10,6 +10,7 @@ import click
 
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
+from isodepth.depth import BY_NAME, OF_TEXTS
 from isodepth.errors import InvalidInputError, UnreadableFileError
 
 
@@ -22,7 +23,7 @@ from isodepth.errors import InvalidInputError, UnreadableFileError
 @click.option("--layer", type=int, help="Hidden state of the model (default the last).")
 @cli.settings_options(
     only=("depth", "eps", "p", "q", "n_directions", "random_state"),
-    depth="irw", eps="0.01", n_directions="4000",
+    depths=(*OF_TEXTS, *BY_NAME), depth="irw_corrected", eps="0.01", n_directions="4000",
 )  # fmt: skip
 @click.option(
     "--multi-ref", type=click.Choice(["mean", "min"]),

@@ -36,17 +36,17 @@ def read_tables(
     """Read tables with the options `reading`, and set `reading.left_out` to the omitted columns.
 
     Columns in `without` contain labels of rows and are left out. `text` is the treatment of columns
-    of strings if --drop-text is not given: "raise" or "keep".
+    of strings if --numeric-only is not given: "raise" or "keep".
     """
     taken = [name for name in without if name is not None]
     options = ReadOptions(
         missing=reading.nan_policy != "raise", columns=reading.columns or None,
-        drop=(*reading.drop, *taken), text="drop" if reading.drop_text else text,
+        drop=(*reading.drop, *taken), text="drop" if reading.numeric_only else text,
         categories=[name for names in reading.category for name in names.split(",")],
         missing_words=[word for words in reading.missing for word in words.split(",")],
     )  # fmt: skip
     results = [read_table(source, options) for source in sources]
-    if reading.drop_text:
+    if reading.numeric_only:
         _leave_out_everywhere(results)
     for each in results:
         if each.numbers.points.size:

@@ -34,7 +34,7 @@ from isodepth.data.frames import (
     with_nan,
 )
 from isodepth.data.missing import NAN_POLICIES, TEST_NAN_POLICIES, MissingReport, find_missing
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownOptionError
 
 # Approximate number of elements per block in the search for non-finite values. Blocks limit the
 # memory for memory-mapped arrays.
@@ -43,6 +43,7 @@ _SCAN_ELEMENTS = 1 << 20
 OMIT_HINT = ", or drop these rows with nan_policy='omit'"
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 _DASK = ("dask", "dask_expr")
 
 
@@ -449,10 +450,14 @@ _OF_TESTS = {
     **dict.fromkeys(("n_permutations", "tolerance", "blocks"), "two_sample_test and compare"),
     **dict.fromkeys(("method", "confidence", "max_rows"), "two_sample_test"),
 }
+# Options of the distance that a test has in `method`.
+_OF_METHOD = ("depth", "p", "q", "eps", "directions", "levels")
 
 
-def unknown_option(name: str, names: Sequence[str]) -> InvalidOptionError:
+def unknown_option(name: str, names: Sequence[str], owner: str = "") -> UnknownOptionError:
     """Return the error for an unknown option, which suggests the most similar known option.
+
+    `owner` is the name of the class that does not have the option; "" for functions.
 
     Examples
     --------
@@ -460,14 +465,20 @@ def unknown_option(name: str, names: Sequence[str]) -> InvalidOptionError:
     unknown option 'esp'; did you mean 'eps'? (options are eps, p)
     >>> print(unknown_option("n_permutations", ["eps", "p"]))
     'n_permutations' is an option of two_sample_test and compare; here the options are eps, p
+    >>> print(unknown_option("q", ["method", "scale"]))
+    'q' is an option of method=isodepth.Metric(q=..., levels=20); here the options are method, scale
     """
     known = ", ".join(names)
-    if name in _OF_TESTS:
+    if name in _OF_METHOD and "method" in names:
+        levels = "" if name == "levels" else ", levels=20"
+        metric = f"method=isodepth.Metric({name}=...{levels})"
+        text = f"{name!r} is an option of {metric}; here the options are {known}"
+    elif name in _OF_TESTS:
         text = f"{name!r} is an option of {_OF_TESTS[name]}; here the options are {known}"
     else:
         similar = did_you_mean(name, [*names, *_OF_TESTS])
         text = f"unknown option {name!r}{similar} (options are {known})"
-    return InvalidOptionError(text, option=name)
+    return UnknownOptionError(f"{owner}: {text}" if owner else text, option=name)
 
 
 def keyword_names(function: Callable[..., Any]) -> list[str]:
@@ -480,6 +491,22 @@ def keyword_names(function: Callable[..., Any]) -> list[str]:
     """
     parameters = inspect.signature(function).parameters.values()
     return [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+
+
+def check_class_options(class_: type[T]) -> type[T]:
+    """Decorate a class so that unknown keyword arguments raise the error of `unknown_option`."""
+    init: Any = class_.__init__
+    names = [*inspect.signature(init).parameters][1:]
+
+    @functools.wraps(init)
+    def checked(self: Any, *args: Any, **options: Any) -> None:
+        for name in options:
+            if name not in names:
+                raise unknown_option(name, names, type(self).__name__)
+        init(self, *args, **options)
+
+    class_.__init__ = checked  # type: ignore[method-assign]
+    return class_
 
 
 def check_option_names(function: Callable[P, R]) -> Callable[P, R]:

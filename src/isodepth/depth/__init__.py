@@ -1,11 +1,17 @@
 """Depth functions, which measure how central a point is in a sample."""
 
 from isodepth.depth.base import Depth, Halfspace, Projection
-from isodepth.depth.integrated import AIIRW, IRW, Dual, SteadyIRW
+from isodepth.depth.integrated import AIIRW, IRW, CorrectedIRW, Dual
 
 #: Depth classes by the names that the option `depth` accepts.
 BY_NAME: dict[str, type[Depth]] = {
     depth._name: depth for depth in (Halfspace, Projection, IRW, AIIRW)
 }
 
-__all__ = ["AIIRW", "BY_NAME", "IRW", "Depth", "Dual", "Halfspace", "Projection", "SteadyIRW"]
+#: Further depth classes, of few points in many columns, that only text scores accept by name.
+OF_TEXTS: dict[str, type[Depth]] = {depth._name: depth for depth in (CorrectedIRW, Dual)}
+
+__all__ = [
+    "AIIRW", "BY_NAME", "IRW", "OF_TEXTS", "CorrectedIRW", "Depth", "Dual", "Halfspace",
+    "Projection",
+]  # fmt: skip

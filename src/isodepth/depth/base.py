@@ -14,13 +14,19 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from isodepth import _core
-from isodepth.data.validation import MOST, check_choice, check_integer, check_n_jobs
+from isodepth.data.validation import (
+    MOST,
+    check_choice,
+    check_class_options,
+    check_integer,
+    check_n_jobs,
+)
 from isodepth.engine.compiled import Resources
 from isodepth.errors import DegenerateDepthWarning, warn_user
 from isodepth.geometry.regions import Sample, TrimmedRegions
 
-#: Values of the option `method` of the halfspace depth.
-METHODS = ("directions", "exact")
+#: Values of the option `algorithm` of the halfspace depth.
+ALGORITHMS = ("directions", "exact")
 #: Settings of a depth estimator that the metric replaces with its own, or that have no effect on
 #: depths. Strings that describe a metric, such as `Metric.signature`, do not contain these
 #: settings.
@@ -114,6 +120,7 @@ class DepthSource:
         )
 
 
+@check_class_options
 @dataclass(eq=False, repr=False, kw_only=True)
 class Depth(DepthSource):
     """Base class of the depths of this package.
@@ -290,6 +297,7 @@ class Projection(MinimumDepth):
         return depths
 
 
+@check_class_options
 @dataclass(eq=False, repr=False, kw_only=True)
 class Halfspace(MinimumDepth):
     """Halfspace depth: the minimum mass of a closed halfspace that contains a point.
@@ -300,17 +308,17 @@ class Halfspace(MinimumDepth):
     _name = "halfspace"
     _kernel = staticmethod(_core.smallest_halfspace)
 
-    method: str = "directions"
+    algorithm: str = "directions"
 
     def _check_options(self) -> None:
         super()._check_options()
-        check_choice(self.method, "method", METHODS)
+        check_choice(self.algorithm, "algorithm", ALGORITHMS)
 
     def _to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
         return extremes / sample.total
 
     def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
-        if self.method != "exact":
+        if self.algorithm != "exact":
             return super()._evaluate(sample, queries, along)
         from isodepth.depth.exact import smallest_masses
 

@@ -54,12 +54,12 @@ class DepthEstimator(BaseEstimator, Depth):
         _, self.depth_ = self._all_depths(self._sample, points, sample_weight, along)
         return self
 
-    def score_samples(self, Z: Any) -> np.ndarray:
-        """Compute the depths of the rows of `Z` with respect to the fitted sample.
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Compute the depths of the rows of `X` with respect to the fitted sample.
 
         Parameters
         ----------
-        Z : array-like of shape (m, d)
+        X : array-like of shape (m, d)
 
         Returns
         -------
@@ -70,10 +70,10 @@ class DepthEstimator(BaseEstimator, Depth):
                 f"this {type(self).__name__} is not fitted; call fit(X) first"
             )
         try:
-            validate_data(self, Z, reset=False, skip_check_array=True)
+            validate_data(self, X, reset=False, skip_check_array=True)
         except ValueError as error:
             raise InvalidInputError(str(error)) from None
-        points, _ = check_points(Z, "Z", str(self._sample.points.dtype))
+        points, _ = check_points(X, "X", str(self._sample.points.dtype))
         along = Projections(self._directions, Resources(self.n_jobs))
         return self._point_depth(self._sample, points, along)
 
@@ -115,12 +115,12 @@ class HalfspaceDepth(DepthEstimator, Halfspace):
     """Halfspace depth: the minimum mass of a closed halfspace that contains the point.
 
     A closed halfspace contains its boundary, so points with equal projections count together. With
-    ``method="directions"`` equality depends on rounding: on a lattice, projections that should be
-    equal may differ by a rounding error. The depth can then be below the exact one.
+    ``algorithm="directions"`` equality depends on rounding: on a lattice, projections that should
+    be equal may differ by a rounding error. The depth can then be below the exact one.
 
     Parameters
     ----------
-    method : {"directions", "exact"}
+    algorithm : {"directions", "exact"}
         `directions` takes the minimum over the given directions and their opposites. This minimum
         is an upper bound on the depth, and converges to the depth as directions are added. `exact`
         computes the depth itself by a combinatorial algorithm. For a sample of n points in the
@@ -146,7 +146,7 @@ class HalfspaceDepth(DepthEstimator, Halfspace):
     >>> HalfspaceDepth().fit([[1.0], [2.0], [4.0], [8.0], [16.0]]).depth_
     array([0.2, 0.4, 0.6, 0.4, 0.2])
     >>> square = [[0, 0], [2, 0], [0, 2], [2, 2]]
-    >>> HalfspaceDepth(method="exact").fit(square).score_samples([[1, 1], [1, 0], [3, 3]])
+    >>> HalfspaceDepth(algorithm="exact").fit(square).score_samples([[1, 1], [1, 0], [3, 3]])
     array([0.5 , 0.25, 0.  ])
     """
 

@@ -68,10 +68,10 @@ def smallest_masses(sample: Sample, queries: np.ndarray, resources: Resources) -
         work = len(targets) * _steps(*rows.shape)
         if work > MAX_WORK:
             raise InvalidOptionError(
-                f"method='exact' takes about {work:.2g} steps for {len(targets)} points in a "
+                f"algorithm='exact' takes about {work:.2g} steps for {len(targets)} points in a "
                 f"sample of {len(rows)} distinct points that span {len(columns)} dimensions, and "
-                f"the maximum is {MAX_WORK:.2g}; use method='directions', or fewer points",
-                option="method",
+                f"the maximum is {MAX_WORK:.2g}; use algorithm='directions', or fewer points",
+                option="algorithm",
             )
         smallest[inside] = _in_full_span(rows, sample.unit_masses, targets, resources.n_threads)
     return smallest[inverse]
@@ -111,14 +111,14 @@ def _in_full_span(
         return _on_a_line(rows[:, 0], masses, queries[:, 0])
     if d > _MOST_DIMENSIONS:
         raise InvalidOptionError(
-            f"method='exact' of the halfspace depth is for up to {_MOST_DIMENSIONS} dimensions, "
-            f"got points that span {d}; use method='directions'",
-            option="method",
+            f"algorithm='exact' of the halfspace depth is for up to {_MOST_DIMENSIONS} dimensions, "
+            f"got points that span {d}; use algorithm='directions'",
+            option="algorithm",
         )
     if not _products_are_exact(d, rows, queries):
         raise InvalidInputError(
-            "method='exact' needs coordinates whose products are exact floats, got too many orders "
-            "of magnitude; replace negligible coordinates by zero"
+            "algorithm='exact' needs coordinates whose products are exact floats, got too many "
+            "orders of magnitude; replace negligible coordinates by zero"
         )
     rows, queries = np.ascontiguousarray(rows), np.ascontiguousarray(queries)
     return _core.halfspace_masses(rows, masses, queries, n_threads)

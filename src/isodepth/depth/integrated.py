@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
+from isodepth.data.validation import check_class_options
 from isodepth.depth.base import Depth, Projections, Queries, standardize
 from isodepth.depth.whitening import Whitening, check_covariance, outside_span, shrinks
 from isodepth.engine.compiled import Resources
 from isodepth.geometry.directions import rng_for
 from isodepth.geometry.regions import Sample
 
-#: Maximum number of points for which `SteadyIRW` uses its control variate, because the time is
-#: proportional to the cube of the number of points. For more points `SteadyIRW` is the same as IRW.
+#: Maximum number of points for which `CorrectedIRW` uses its control variate, because the time is
+#: proportional to the cube of the number of points. For more points `CorrectedIRW` equals IRW.
 MOST_POINTS = 256
 
 # Regression slope of |v| on v**2 for v uniform on [-1, 1]. The residual variance is a sixteenth of
-# the variance of |v|. `SteadyIRW` uses v = 2 F - 1, where F is the mid-rank of a projection as a
+# the variance of |v|. `CorrectedIRW` uses v = 2 F - 1, where F is the mid-rank of a projection as a
 # fraction of the mass. v is about uniform along a random direction.
 _SLOPE = 0.9375
 # Upper bounds on a sum of squared ranks and on the total mass, so that the integers of the compiled
@@ -41,6 +42,7 @@ class IRW(Depth):
         return along.run(_core.mean_rank_weight, sample.points, sample.masses, queries)
 
 
+@check_class_options
 @dataclass(eq=False, repr=False, kw_only=True)
 class AIIRW(Depth):
     """Integrated rank-weighted depth of the whitened sample; see `isodepth.AIIRWDepth`."""
@@ -99,7 +101,7 @@ class AIIRW(Depth):
         return known[1]
 
 
-class SteadyIRW(IRW):
+class CorrectedIRW(IRW):
     """Integrated rank-weighted (IRW) depth with a control variate, for few points in many columns.
 
     IRW is the mean over directions of min(F, 1 - F) = (1 - |2 F - 1|) / 2, where F is the mid-rank
@@ -113,7 +115,7 @@ class SteadyIRW(IRW):
     in their span. Uniform directions of the span then replace those of the whole space.
     """
 
-    _name = "steady_irw"
+    _name = "irw_corrected"
 
     def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         if queries is not None:

@@ -109,7 +109,7 @@ def is_plain(source: Any) -> bool:
 
     The result is True for all other depths, also for estimators and functions of the user.
     """
-    return getattr(source, "method", "directions") == "directions"
+    return getattr(source, "algorithm", "directions") == "directions"
 
 
 def same_depth(first: DepthSource, second: DepthSource) -> bool:

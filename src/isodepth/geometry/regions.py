@@ -155,7 +155,7 @@ class TrimmedRegions:
     points : ndarray of shape (n, d)
         Rows of the sample after validation and scaling.
     weights : ndarray of shape (n,) or None
-    depth : ndarray of shape (n,)
+    depths : ndarray of shape (n,)
         Depth of each row of `points`.
     columns : tuple of str or None
     distinct_depths : ndarray of shape (g,)
@@ -169,7 +169,7 @@ class TrimmedRegions:
     --------
     >>> import isodepth
     >>> regions = isodepth.Metric(depth="halfspace").regions([[1.0], [2.0], [4.0], [8.0], [16.0]])
-    >>> regions.min_depth(0.5), regions.inside(0.5)
+    >>> regions.min_depth(0.5), regions.indices(0.5)
     (0.4, array([1, 2, 3]))
     >>> regions.support([[1.0], [-1.0]], 0.5)
     array([ 8., -2.])
@@ -177,7 +177,7 @@ class TrimmedRegions:
 
     points: np.ndarray
     weights: np.ndarray | None
-    depth: np.ndarray
+    depths: np.ndarray
     columns: tuple[str, ...] | None
     distinct_depths: np.ndarray
     masses: np.ndarray
@@ -197,7 +197,7 @@ class TrimmedRegions:
         sample: Sample,
         distinct_depth: np.ndarray,
         points: np.ndarray,
-        depth: np.ndarray,
+        depths: np.ndarray,
         weights: np.ndarray | None = None,
         tie_tolerance: float = 0.0,
         *,
@@ -207,7 +207,7 @@ class TrimmedRegions:
     ) -> TrimmedRegions:
         """Create the regions of a sample from the depths of its points.
 
-        `distinct_depth` (u,) are the depths of the distinct points, and `depth` (n,) those of the
+        `distinct_depth` (u,) are the depths of the distinct points, and `depths` (n,) those of the
         rows `points` (n, d). Depths that differ by at most `tie_tolerance` count as equal.
         """
         order = _core.order(-distinct_depth, resources.n_threads)
@@ -217,13 +217,13 @@ class TrimmedRegions:
         cumulated = ends if sample.masses is None else np.cumsum(sample.masses[order])[ends - 1]
         masses, ordered = cumulated / sample.total, sample.points.take(order, axis=0)
         return cls(
-            points=points, weights=weights, depth=depth, columns=columns,
+            points=points, weights=weights, depths=depths, columns=columns,
             distinct_depths=distinct_depths, masses=masses, _sample=sample, _order=order,
             _counts=ends, _ordered=ordered, _origin=origin,
         )  # fmt: skip
 
     @property
-    def n_points(self) -> int:
+    def n_rows(self) -> int:
         """Number of rows of the sample."""
         return len(self.points)
 
@@ -261,10 +261,10 @@ class TrimmedRegions:
         result = self.distinct_depths[self._group(level)]
         return float(result) if np.ndim(level) == 0 else result
 
-    def inside(self, level: float) -> np.ndarray:
+    def indices(self, level: float) -> np.ndarray:
         """Return the indices, in increasing order, of the rows in the region of a level.
 
-        Rows of weight zero do not belong to the sample and are never inside.
+        Rows of weight zero do not belong to the sample, nor to any region.
         """
         rank = np.empty(self._sample.n_points, dtype=np.intp)
         rank[self._order] = np.arange(self._sample.n_points)
@@ -303,12 +303,12 @@ class TrimmedRegions:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TrimmedRegions):
             return NotImplemented
-        names = ("points", "weights", "depth", "columns", "distinct_depths")
+        names = ("points", "weights", "depths", "columns", "distinct_depths")
         return all(equal_values(getattr(self, name), getattr(other, name)) for name in names)
 
     def __repr__(self) -> str:
         return (
-            f"TrimmedRegions(n={self.n_points}, d={self.n_features}, regions={len(self._counts)}, "
+            f"TrimmedRegions(n={self.n_rows}, d={self.n_features}, regions={len(self._counts)}, "
             f"depth from {self.distinct_depths[-1]:.4g} to {self.distinct_depths[0]:.4g})"
         )
 

@@ -20,16 +20,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isodepth.data.validation import check_choice, refuse_chunks
+from isodepth.data.validation import check_choice, check_class_options, refuse_chunks
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.many.collections import as_list, prepare_group, with_shared_scale
 from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_LEVELS, fit_tables, table_metric
 from isodepth.metric.region_table import RegionTables, check_comparable, fill_distances
-from isodepth.metric.settings import STORAGES, Precision, with_metric_options
+from isodepth.metric.settings import TABLE_DTYPES, Precision, with_metric_options
 
 _NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
 
 
+@check_class_options
 @dataclass(kw_only=True, eq=False, repr=False)
 class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of transformers whose input is a list of samples, called bags.
@@ -49,7 +50,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     scale: Any = None
     nan_policy: str = "raise"
     dtype: Precision | None = None
-    storage: Precision = "float64"
+    table_dtype: Precision = "float64"
     random_state: Any = None
     n_jobs: int | None = None
 
@@ -60,7 +61,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         comparable. If `count` is None, the tables of all bags are returned.
         """
         options = self.get_params(deep=False)
-        storage: Any = check_choice(options.pop("storage"), "storage", STORAGES)
+        table_dtype: Any = check_choice(options.pop("table_dtype"), "table_dtype", TABLE_DTYPES)
         bags = as_list(X, "X")
         refuse_chunks(bags[0], "X[0]")
         metric = table_metric(options)
@@ -70,7 +71,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         metric = replace(metric, dtype=str(group.samples[0].points.dtype))
         self.metric_ = with_shared_scale(metric, group)
         group = group._replace(samples=group.samples[:count])
-        stack = fit_tables(group, self.metric_, storage, False)
+        stack = fit_tables(group, self.metric_, table_dtype, False)
         self.n_features_in_ = stack.n_features
         self._first = stack[0]
         return stack
@@ -80,7 +81,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         columns = self._first.columns
         bags = as_list(X, "X")
         group = prepare_group(bags, None, self.metric_, "X", columns, "the fitted bags")
-        stack = fit_tables(group, self.metric_, self.storage, False)
+        stack = fit_tables(group, self.metric_, self.table_dtype, False)
         check_comparable(self._first, stack[0], "the fitted bags", "X")
         return stack
 
@@ -112,7 +113,7 @@ class RegionTransformer(_BagTransformer):
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the directions. With None, `fit` samples new directions and keeps them.
     {options of Metric}
-    storage : {"float64", "float32"}, default "float64"
+    table_dtype : {"float64", "float32"}, default "float64"
         Precision of the stored support values.
 
     Attributes
@@ -191,7 +192,7 @@ class DistanceTransformer(_BagTransformer):
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the directions. With None, `fit` samples new directions and keeps them.
     {options of Metric}
-    storage : {"float64", "float32"}, default "float64"
+    table_dtype : {"float64", "float32"}, default "float64"
         Precision of the stored support values.
 
     Attributes

@@ -29,6 +29,8 @@ class DistanceMatrix(ResultMixin):
         Labels of the columns; equal to `labels` if samples were compared with themselves.
     signature : str
         Settings of the distances as a string; empty if unknown.
+    settings : dict or None
+        The same by the names of the options, as numbers and strings; None if unknown.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class DistanceMatrix(ResultMixin):
     labels: tuple[str, ...]
     other_labels: tuple[str, ...]
     signature: str = ""
+    settings: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         values = self.values.view()
@@ -55,7 +58,7 @@ class DistanceMatrix(ResultMixin):
         object.__setattr__(self, "values", values)
 
     @classmethod
-    def of(
+    def from_array(
         cls,
         values: Any,
         labels: Iterable[Any] | None = None,
@@ -95,6 +98,11 @@ class DistanceMatrix(ResultMixin):
         return len(self.labels)
 
     def __getitem__(self, item: Any) -> Any:
+        if any(isinstance(each, str) for each in (item if isinstance(item, tuple) else (item,))):
+            raise InvalidInputError(
+                f"indices must be integers or slices, got {item!r}; with labels use "
+                "matrix.to_frame().loc[...]"
+            )
         return self.values[item]
 
     def _matrix_lines(self, most: int = 12) -> list[str]:
@@ -103,7 +111,7 @@ class DistanceMatrix(ResultMixin):
         Examples
         --------
         >>> import isodepth
-        >>> matrix = isodepth.DistanceMatrix.of([[0, 1.5], [1.5, 0]], ["june", "july"])
+        >>> matrix = isodepth.DistanceMatrix.from_array([[0, 1.5], [1.5, 0]], ["june", "july"])
         >>> print(*matrix._matrix_lines(), sep="\\n")
               june  july
         june     0   1.5
@@ -138,10 +146,10 @@ class DistanceMatrix(ResultMixin):
         return distance_matrix(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert labels, distances and signature to plain Python objects."""
+        """Convert labels, distances, settings and signature to plain Python objects."""
         names = {"labels": self.labels, "other_labels": self.other_labels}
-        content = {**names, "distances": self.values, "signature": self.signature}
-        return document("distance_matrix", content)
+        origin = {"settings": self.settings, "signature": self.signature}
+        return document("distance_matrix", {**names, "distances": self.values, **origin})
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Convert to a data frame with one column per entry of `other_labels`.

@@ -43,6 +43,8 @@ class TwoSampleOptions(TypedDict, total=False):
 class PairwiseTestResult(ResultMixin):
     """Two-sample tests of all pairs of samples, the result of :func:`isodepth.pairwise_test`.
 
+    ``result[a, b]`` is the test of the pair of samples with the labels a and b.
+
     Attributes
     ----------
     labels : tuple of N str
@@ -61,14 +63,19 @@ class PairwiseTestResult(ResultMixin):
     pvalues: np.ndarray
     adjusted_pvalues: np.ndarray
 
-    def test(self, first: Any, second: Any) -> TwoSampleResult:
+    def __getitem__(self, pair: tuple[Any, Any]) -> TwoSampleResult:
         """Return the test of the pair of samples with these labels, in either order."""
-        names = label_text(first), label_text(second)
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise InvalidInputError(
+                f"a pair consists of two labels, as in result['a', 'b']; got {pair!r}"
+            )
+        names = label_text(pair[0]), label_text(pair[1])
         tests = dict(zip(self.pairs, self.tests, strict=True))
         test = tests.get(names) or tests.get(names[::-1])
         if test is None:
             raise InvalidInputError(
-                f"there is no pair {first!r} and {second!r}; the samples are {listed(self.labels)}"
+                f"there is no pair {pair[0]!r} and {pair[1]!r}; the samples are "
+                f"{listed(self.labels)}"
             )
         return test
 

@@ -37,6 +37,7 @@ from isodepth.metric.settings import (
     check_for_tables,
     with_metric_options,
 )
+from isodepth.metric.signature import option_settings
 
 #: Default number of levels, that is of nested regions, in a region table.
 TABLE_LEVELS = 20
@@ -77,7 +78,7 @@ def region_tables(
     *,
     weights: Any = None,
     progress: bool = False,
-    storage: Precision = "float64",
+    table_dtype: Precision = "float64",
     **options: Unpack[TableOptions],
 ) -> RegionTables:
     """Compute the region tables of many samples in parallel.
@@ -93,7 +94,7 @@ def region_tables(
     weights : sequence of N entries, each an array of shape (n_i,) or None; or None
     progress : bool
         Show a progress bar (needs tqdm).
-    storage : {"float64", "float32"}
+    table_dtype : {"float64", "float32"}
         Precision of the stored support values.
     levels : int, default 20
         Number of levels, the midpoints of equal parts of [0, 1 - eps]. Tables need a fixed grid:
@@ -123,7 +124,7 @@ def region_tables(
     """
     metric = table_metric(options, region_tables)
     group = prepare_group(as_list(samples, "samples"), weights, metric)
-    return fit_tables(group, with_shared_scale(metric, group), storage, progress)
+    return fit_tables(group, with_shared_scale(metric, group), table_dtype, progress)
 
 
 @with_metric_options(NOT_FOR_TABLES, TableOptions, levels=TABLE_LEVELS)
@@ -135,7 +136,7 @@ def pairwise(
     weights: Any = None,
     progress: bool = False,
     out: np.ndarray | None = None,
-    storage: Precision = "float64",
+    table_dtype: Precision = "float64",
     **options: Unpack[TableOptions],
 ) -> DistanceMatrix:
     """Compute the distances DR between all pairs of many samples.
@@ -166,7 +167,7 @@ def pairwise(
     out : ndarray or memory map of shape (N, N) or (N, M), or None
         Array to which the distances are written, and which the result refers to. A memory map
         allows a matrix that is larger than memory.
-    storage : {"float64", "float32"}
+    table_dtype : {"float64", "float32"}
         Precision of the tables, which have N * levels * 2 * n_directions numbers. Apart from the
         tables and the result, little memory is used.
     levels : int, default 20
@@ -220,22 +221,23 @@ def pairwise(
     else:
         metric = table_metric(options, pairwise)
         n_jobs = metric.n_jobs
-        stacks = _fit_stacks(inputs, weights, metric, storage, progress)
+        stacks = _fit_stacks(inputs, weights, metric, table_dtype, progress)
     if other is not None:
         check_comparable(stacks[0][0], stacks[1][0], "samples[0]", "other[0]")
     fill_distances(stacks[0], None if other is None else stacks[1], result, n_jobs, progress)
     rows = tuple(labels or map(str, range(shape[0])))
     columns = rows if other is None else tuple(other_labels or map(str, range(shape[1])))
     return DistanceMatrix(
-        values=result, labels=rows, other_labels=columns, signature=stacks[0].signature
-    )
+        values=result, labels=rows, other_labels=columns, signature=stacks[0].signature,
+        settings=option_settings(stacks[0].settings),
+    )  # fmt: skip
 
 
 def _fit_stacks(
     inputs: Sequence[Sequence[Any]],
     weights: Any,
     metric: Metric,
-    storage: Precision,
+    table_dtype: Precision,
     progress: bool,
 ) -> list[RegionTables]:
     """Compute the region tables of one or two collections of samples, with the same settings."""
@@ -244,26 +246,26 @@ def _fit_stacks(
     if len(inputs) == 2:
         groups.append(prepare_group(inputs[1], theirs, metric, "other", groups[0].columns))
     metric = with_shared_scale(metric, *groups)
-    return [fit_tables(group, metric, storage, progress) for group in groups]
+    return [fit_tables(group, metric, table_dtype, progress) for group in groups]
 
 
 def fit_tables(
-    group: SampleGroup, metric: Metric, storage: Precision, progress: bool
+    group: SampleGroup, metric: Metric, table_dtype: Precision, progress: bool
 ) -> RegionTables:
     """Compute the region tables of a group of samples.
 
-    `storage` is the dtype of the tables. If `progress`, a progress bar is shown.
+    `table_dtype` is the dtype of the tables. If `progress`, a progress bar is shown.
     """
-    check_for_tables(metric, storage)
+    check_for_tables(metric, table_dtype)
     make = _tables_of_chunks if group.in_chunks else _tables_of_arrays
     with progress_bar(progress, len(group.samples), "regions", "sample") as advance:
-        stack, simplices = make(group, metric, storage, advance)
+        stack, simplices = make(group, metric, table_dtype, advance)
     metric._source._warn_if_uninformative(*simplices)
     return stack
 
 
 def _tables_of_arrays(
-    group: SampleGroup, metric: Metric, storage: Precision, advance: Callable[[int], None]
+    group: SampleGroup, metric: Metric, table_dtype: Precision, advance: Callable[[int], None]
 ) -> tuple[RegionTables, list[Sample]]:
     """Compute the region tables of samples in memory.
 
@@ -280,7 +282,7 @@ def _tables_of_arrays(
     fitted = fit_for_one_sample(metric, first.shape[1])
     if workers > 1:
         fitted = replace(fitted, _resources=Resources(1, fitted._resources.memory_mb / workers))
-    values = np.empty((len(samples), *fitted._table_shape), dtype=storage)
+    values = np.empty((len(samples), *fitted._table_shape), dtype=table_dtype)
 
     def fit(i: int) -> Sample | None:
         points, columns, weights, *_ = samples[i]
@@ -298,7 +300,7 @@ def _tables_of_arrays(
 
 
 def _tables_of_chunks(
-    group: SampleGroup, metric: Metric, storage: Precision, advance: Callable[[int], None]
+    group: SampleGroup, metric: Metric, table_dtype: Precision, advance: Callable[[int], None]
 ) -> tuple[RegionTables, list[Sample]]:
     """Compute the region tables of samples that are read in chunks, one after the other.
 
@@ -307,7 +309,7 @@ def _tables_of_chunks(
     """
     tables = []
     for sample, weights in zip(group.samples, group.weights, strict=True):
-        tables.append(metric.region_table(sample, weights=weights, storage=storage))
+        tables.append(metric.region_table(sample, weights=weights, table_dtype=table_dtype))
         advance(1)
     return RegionTables._of(tables, group.name), []
 

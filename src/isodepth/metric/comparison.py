@@ -80,9 +80,9 @@ class ChanceLevel(ResultMixin):
 
 
 class RegionSizes(NamedTuple):
-    """Number of points and of columns of regions whose points were released."""
+    """Numbers of rows and of columns of regions whose points were released."""
 
-    n_points: int
+    n_rows: int
     n_features: int
 
 
@@ -219,7 +219,7 @@ class Comparison(TwoSampleReport):
     def n_used_rows(self) -> tuple[int, int]:
         """Numbers of rows of X and Y in the distance: `n_rows` minus the dropped rows."""
         x, y = self.regions
-        return x.n_points, y.n_points
+        return x.n_rows, y.n_rows
 
     @property
     def units(self) -> str:
@@ -426,7 +426,7 @@ class Comparison(TwoSampleReport):
         """
         if not self._keeps_rows:
             return 1 << 62
-        return sum(r.n_points for r in self.regions) * len(self._fitted.directions)
+        return sum(r.n_rows for r in self.regions) * len(self._fitted.directions)
 
     def _differences(self, part: slice) -> np.ndarray:
         """Return the differences (L, 2B) of the support functions of both regions at each level.
@@ -479,7 +479,7 @@ class Comparison(TwoSampleReport):
         # The docstring is that of the base class.
         sizes: Any = self.regions
         if self._keeps_rows:
-            sizes = tuple(RegionSizes(each.n_points, each.n_features) for each in self.regions)
+            sizes = tuple(RegionSizes(each.n_rows, each.n_features) for each in self.regions)
         details = replace(self._required(self._details), contributions=self.contributions)
         # Without a test, typical rows are not part of the headline.
         typical = None if self.test is None else find_typical_rows(self)

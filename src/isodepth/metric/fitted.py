@@ -41,7 +41,7 @@ from isodepth.geometry.scaling import (
     warn_of_different_spreads,
 )
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
-from isodepth.metric.settings import STORAGES, MetricSettings, midpoint_levels
+from isodepth.metric.settings import TABLE_DTYPES, MetricSettings, midpoint_levels
 from isodepth.metric.signature import plain_settings, signature_of
 
 #: Working memory on the host in MB if `memory_mb` is None.
@@ -441,7 +441,7 @@ def fit_for_one_sample(
     """
     check_integer(n_features, "n_features", 1)
     if dtype is not None:
-        check_choice(dtype, "dtype", STORAGES)
+        check_choice(dtype, "dtype", TABLE_DTYPES)
     refuse_learned_scale(settings.scale)
     if settings.scale is not None:
         check_scale_width(settings.scale, n_features)

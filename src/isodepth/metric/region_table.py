@@ -16,7 +16,7 @@ from isodepth.data.validation import check_n_jobs
 from isodepth.engine.compiled import Resources, table_distances
 from isodepth.errors import InvalidInputError, UnreadableFileError
 from isodepth.geometry.directions import mean_of_direction
-from isodepth.metric.settings import STORAGES
+from isodepth.metric.settings import TABLE_DTYPES
 from isodepth.metric.signature import (
     ALGORITHM,
     SETTING_TYPES,
@@ -187,7 +187,7 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
         if mine != theirs:
             raise InvalidInputError(
                 f"{first_name} and {second_name} cannot be compared, because their {quality} "
-                f"differ: {mine} and {theirs}; compute both with one Metric and storage"
+                f"differ: {mine} and {theirs}; compute both with one Metric and table_dtype"
             )
     if clashing_columns(first.columns, second.columns):
         raise InvalidInputError(
@@ -198,15 +198,18 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
 
 def _settings_in(header: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings in the header of a file, and raise ValueError if they are invalid."""
-    if "settings" not in header:
-        return settings_before_1_0(header["signature"])
-    settings = header["settings"]
-    if not isinstance(settings, dict):
-        raise ValueError("its settings are not a dictionary")
-    for name, kinds in SETTING_TYPES.items():
-        if type(settings.get(name)) not in kinds:
-            raise ValueError(f"its setting {name} is {settings.get(name)!r:.80}")
-    return settings
+    if "settings" in header:
+        settings = header["settings"]
+        if not isinstance(settings, dict):
+            raise ValueError("its settings are not a dictionary")
+        for name, kinds in SETTING_TYPES.items():
+            if type(settings.get(name)) not in kinds:
+                raise ValueError(f"its setting {name} is {settings.get(name)!r:.80}")
+    else:
+        settings = settings_before_1_0(header["signature"])
+    # The option `algorithm` of HalfspaceDepth was called `method` before 1.0.
+    depth = settings["depth"].replace("halfspace(method=", "halfspace(algorithm=")
+    return {**settings, "depth": depth}
 
 
 def _table_from_archive(
@@ -235,7 +238,7 @@ def _table_from_archive(
             f"{os.fspath(path)} has algorithm number {algorithm}; this version of isodepth reads "
             f"numbers up to {ALGORITHM}; update isodepth"
         )
-    if values.ndim != 2 or str(values.dtype) not in STORAGES or not np.isfinite(values).all():
+    if values.ndim != 2 or str(values.dtype) not in TABLE_DTYPES or not np.isfinite(values).all():
         raise unreadable(path, f"its values are not a table: {values.dtype}, {values.shape}")
     # In one dimension a single direction is sampled, so the table has two columns.
     if values.shape not in (shape, (shape[0], 2)[: 2 if width == 1 else 0]):

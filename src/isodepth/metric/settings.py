@@ -45,7 +45,7 @@ from isodepth.metric.signature import signature_of
 #: Line of a docstring that `with_metric_options` replaces with the descriptions of parameters.
 OPTIONS_LINE = "{options of Metric}"
 #: Precisions of region tables.
-STORAGES = ("float64", "float32")
+TABLE_DTYPES = ("float64", "float32")
 # Number of refinement steps if `refine` is None and q is infinite.
 _REFINE = 20
 
@@ -293,14 +293,14 @@ class MetricSettings:
 
 
 def check_for_tables(
-    settings: MetricSettings, storage: str = "float64", subject: str = "tables need"
+    settings: MetricSettings, table_dtype: str = "float64", subject: str = "tables need"
 ) -> None:
     """Check that region tables from separate calls of one metric will be comparable.
 
     Comparable tables need an integer `levels`, the same directions in every call, and
-    ``gap="search"``. `storage` is the dtype of the tables, and `subject` starts the message.
+    ``gap="search"``. `table_dtype` is the dtype of the tables, and `subject` starts the message.
     """
-    check_choice(storage, "storage", STORAGES)
+    check_choice(table_dtype, "table_dtype", TABLE_DTYPES)
     random = draws_at_random(settings.directions) and not isinstance(settings.random_state, int)
     wrong = {"levels": isinstance(settings.levels, str), "random_state": random}
     wrong["gap"] = settings.gap != "search"

@@ -91,6 +91,20 @@ def json_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def option_settings(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the output of `plain_settings` by the names of the options, without the version.
+
+    Examples
+    --------
+    >>> option_settings({"p": 2, "seed": "0", "version": "1.0.0"})
+    {'p': 2, 'random_state': 0}
+    """
+    found = {name: value for name, value in plain.items() if name not in ("seed", "version")}
+    seed = plain["seed"]
+    fixed = int(seed) if seed.isdecimal() else None if seed == "none" else seed
+    return found | {"random_state": fixed}
+
+
 def signature_text(plain: Mapping[str, Any]) -> str:
     """Format the output of `plain_settings` as a string, for people.
 

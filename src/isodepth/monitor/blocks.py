@@ -104,7 +104,8 @@ class BlockModel:
         logs, beyond = self._compare(functions, reference, counts)
         evidence = Evidence(
             functions, (reference, counts), logs, None, pvalue=pvalue,
-            window=ranks.n_batches - ranks.n_restart, window_pvalue=pvalue_of(-ranks.log_evidence),
+            n_window_batches=ranks.n_batches - ranks.n_restart,
+            window_pvalue=pvalue_of(-ranks.log_evidence),
             threshold=level, beyond_blocks=beyond, score=score if math.isfinite(score) else None,
             exact=bool((self.sizes == counts.n_rows).all()),
         )  # fmt: skip

@@ -178,7 +178,7 @@ class _WindowChanges:
         columns = tuple(self.reader.names.index(name) for name in change.columns)
         own = [h for h, member in enumerate(self._members) if member.columns == columns]
         reference, window = self._both
-        level = confidence_error(self.evidence.window.bit_length() - 1)
+        level = confidence_error(self.evidence.n_window_batches.bit_length() - 1)
         changed = least_changed(
             reference.ones[own], reference.n_rows, window.ones[own], window.n_rows,
             level * len(own) / len(self._members),
@@ -297,8 +297,8 @@ class _WindowChanges:
         )
         broad = abs(before - after) >= _BROAD
         # A monitor with blocks, which has no changed share, describes the last batch alone.
-        joined = self.evidence.window > 1 and self.evidence.changed_share is not None
-        n_batches = self.evidence.window if joined else None
+        joined = self.evidence.n_window_batches > 1 and self.evidence.changed_share is not None
+        n_batches = self.evidence.n_window_batches if joined else None
         if member.event == "column" and broad and _is_shift(new_median - median, spread):
             kind, factor = _kind_of_shift((median, new_median), (spread, new_spread))
             return replace(

@@ -12,8 +12,14 @@ from typing import Any, ClassVar, Literal
 from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.export import document
 from isodepth.data.files import output
-from isodepth.data.validation import check_boolean, check_test_nan_policy
-from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
+from isodepth.data.files.input_file import as_path
+from isodepth.data.validation import check_boolean, check_class_options, check_test_nan_policy
+from isodepth.errors import (
+    BusyFileError,
+    InvalidInputError,
+    InvalidOptionError,
+    UnreadableFileError,
+)
 from isodepth.geometry.directions import integer_seed
 from isodepth.monitor.saved import check_new, read_state, write_state
 from isodepth.monitor.state import MonitorState, fit_state
@@ -24,6 +30,7 @@ from isodepth.results.base import ReportableResult
 _LONGEST_LABEL = 200
 
 
+@check_class_options
 class Monitor(ReportableResult):
     """Compare batches of a stream with a reference, and raise an alarm if they change.
 
@@ -64,7 +71,7 @@ class Monitor(ReportableResult):
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the choice of functions.
     path : str or path-like, optional
-        Save the monitor to this file now and after every batch.
+        Save the monitor to this file now and after every batch, as :meth:`load` does.
     overwrite : bool, default False
         Replace an existing monitor at `path`, with its history.
 
@@ -133,7 +140,7 @@ class Monitor(ReportableResult):
             if output.archive_digest(self._path) != self._digest:
                 raise BusyFileError(
                     f"{self._path} has been changed since this monitor was read or saved; continue "
-                    f"with Monitor.load({str(self._path)!r}, autosave=True)"
+                    f"with Monitor.load({str(self._path)!r})"
                 )
             yield
 
@@ -155,6 +162,13 @@ class Monitor(ReportableResult):
         return self._state.reader.kinds
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """Options `alpha`, `arl`, `tolerance`, `patience` and `nan_policy` of this monitor."""
+        # Files of 0.4.0 have "omit", which was the name of "keep".
+        nan_policy = "raise" if self._state.reader.nan_policy == "raise" else "keep"
+        return {**asdict(self._state.policy), "nan_policy": nan_policy}
+
+    @property
     def n_batches(self) -> int:
         """Number of batches checked so far."""
         return self._state.n_batches
@@ -169,7 +183,7 @@ class Monitor(ReportableResult):
         """Verdicts on the last 500 batches."""
         return [Verdict.from_json(line) for line in self._state.records]
 
-    def check(self, batch: Any, label: Any = None, group: Any = None) -> Verdict:
+    def check(self, batch: Any, *, label: Any = None, group: Any = None) -> Verdict:
         """Check the next batch of the stream, and return the verdict on it.
 
         Parameters
@@ -218,10 +232,14 @@ class Monitor(ReportableResult):
         write_state(path, self._state)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, autosave: bool = False) -> Monitor:
-        """Read a saved monitor; with `autosave`, save it to this file again after every batch."""
+    def load(cls, path: str | os.PathLike[str], *, autosave: bool = True) -> Monitor:
+        """Read a saved monitor, and continue it.
+
+        It is saved to this file after every batch, like a new monitor with this `path`. With
+        ``autosave=False``, the file never changes: batches are counted in memory only.
+        """
         monitor = cls.__new__(cls)
-        saved = output.check_archive_target(path) if check_boolean(autosave, "autosave") else None
+        saved = as_path(path, UnreadableFileError) if check_boolean(autosave, "autosave") else None
         # Read the digest first: if the file changes in between, the next batch is refused.
         digest = output.archive_digest(saved)
         monitor.__setstate__({"_path": saved, "_digest": digest, "_state": read_state(path)})
@@ -232,14 +250,14 @@ class Monitor(ReportableResult):
         state = self._state
         groups = [
             {"group": name, "n_rows": group.reference.n_rows,
-             "functions": len(group.reference.ones),
-             "blocks": None if group.model is None else len(group.model.sizes)}
+             "n_functions": len(group.reference.ones),
+             "n_blocks": None if group.model is None else len(group.model.sizes)}
             for name, group in state.groups.items()
         ]  # fmt: skip
         content = {
             "columns": state.reader.names,
             "kinds": state.reader.kinds,
-            "policy": asdict(state.policy),
+            "settings": self.settings,
             "groups": groups,
             "n_batches": state.n_batches,
             "alarm": self.alarm,
@@ -249,8 +267,8 @@ class Monitor(ReportableResult):
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return the columns of a table with one row per batch and its strongest change."""
-        names = ("batch", "label", "group", "n_rows", "pvalue", "window", "window_pvalue",
-                 "threshold", "alarm")  # fmt: skip
+        names = ("batch_number", "label", "group", "n_rows", "pvalue", "n_window_batches",
+                 "window_pvalue", "threshold", "alarm")  # fmt: skip
         rows = {name: [getattr(each, name) for each in self.verdicts] for name in names}
         return rows | {"change": [v.changes[0].text if v.changes else "" for v in self.verdicts]}
 

@@ -93,7 +93,7 @@ def check_new(path: Any, overwrite: bool) -> Path:
         if not overwrite:
             raise InvalidOptionError(
                 f"{target} already contains a monitor; continue it with "
-                f"Monitor.load({str(target)!r}, autosave=True), or give overwrite=True"
+                f"Monitor.load({str(target)!r}), or give overwrite=True"
             )
     return target
 
@@ -175,7 +175,9 @@ def _check_history(state: MonitorState) -> None:
     _require(len(state.records) == min(state.n_batches, HISTORY), "number of verdicts")
     verdicts = [Verdict.from_json(line) for line in state.records]
     numbers = range(state.n_batches - len(verdicts) + 1, state.n_batches + 1)
-    _require([v.batch for v in verdicts] == list(numbers) and all(map(str, verdicts)), "verdicts")
+    _require(
+        [v.batch_number for v in verdicts] == list(numbers) and all(map(str, verdicts)), "verdicts"
+    )
     _require(labels.shape == (len(labels), 4), "labels")
     _require(len(np.unique(labels[:, 0])) == len(labels), "labels")
     _require((labels[:, 2] > 0).all() and (labels[:, 2:] <= state.n_batches).all(), "labels")

@@ -103,12 +103,12 @@ class MonitorState:
         if number > self.n_batches - len(self.records):
             return Verdict.from_json(self.records[number - self.n_batches - 1])
         return Verdict(
-            batch=number, label=label, group=name, n_rows=batch.counts.n_rows, pvalue=math.nan,
-            window=0, window_pvalue=math.nan, threshold=math.nan, crossing=False,
-            alarm=alarm_since > 0, alarm_since=alarm_since or None, changed_share=None,
-            beyond_blocks=False, changes=(), n_suspicious=len(batch.suspicious),
-            suspicious_indices=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), score=None,
-            exact=False,
+            batch_number=number, label=label, group=name, n_rows=batch.counts.n_rows,
+            pvalue=math.nan, n_window_batches=0, window_pvalue=math.nan, threshold=math.nan,
+            crossing=False, alarm=alarm_since > 0, alarm_since=alarm_since or None,
+            changed_share=None, beyond_blocks=False, changes=(), n_suspicious=len(batch.suspicious),
+            suspicious_indices=tuple(batch.suspicious[:_MOST_SUSPICIOUS].tolist()),
+            score=None, exact=False,
         )  # fmt: skip
 
     def _entry(self, digest: int) -> list[int] | None:
@@ -138,15 +138,15 @@ class MonitorState:
         crossing = evidence.window_pvalue <= evidence.threshold
         crossings, alarm_since, restart = self._alarm_after(number, crossing)
         verdict = Verdict(
-            batch=number, label=label, group=name, n_rows=batch.counts.n_rows,
-            pvalue=evidence.pvalue, window=evidence.window, window_pvalue=evidence.window_pvalue,
-            threshold=evidence.threshold, crossing=crossing, alarm=alarm_since > 0,
-            alarm_since=alarm_since or None, changed_share=evidence.changed_share,
-            beyond_blocks=evidence.beyond_blocks,
+            batch_number=number, label=label, group=name, n_rows=batch.counts.n_rows,
+            pvalue=evidence.pvalue, n_window_batches=evidence.n_window_batches,
+            window_pvalue=evidence.window_pvalue, threshold=evidence.threshold, crossing=crossing,
+            alarm=alarm_since > 0, alarm_since=alarm_since or None,
+            changed_share=evidence.changed_share, beyond_blocks=evidence.beyond_blocks,
             changes=tuple(window_changes(evidence, self.reader, batch.unseen)),
             n_suspicious=len(batch.suspicious),
-            suspicious_indices=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), score=evidence.score,
-            exact=evidence.exact,
+            suspicious_indices=tuple(batch.suspicious[:_MOST_SUSPICIOUS].tolist()),
+            score=evidence.score, exact=evidence.exact,
         )  # fmt: skip
         labels = self.labels
         if label is not None:

@@ -13,6 +13,8 @@ from isodepth.results.changes import QUANTITIES, Change, lower_percent
 
 # Maximum number of changes in the text of a verdict.
 _SHOWN = 5
+#: Present keys of the JSON of a verdict by those that 0.4.0 and earlier versions wrote.
+_FORMER_KEYS = {"batch": "batch_number", "window": "n_window_batches"}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -24,7 +26,7 @@ class Verdict(ResultMixin):
 
     Attributes
     ----------
-    batch : int
+    batch_number : int
         Number of the batch, from 1.
     label, group : str or None
     n_rows : int
@@ -32,7 +34,7 @@ class Verdict(ResultMixin):
         p-value of the batch alone, adjusted for the number of functions. With `blocks`, the rank of
         its score among the scores of blocks and earlier batches, as a fraction. NaN for a label of
         an earlier batch whose verdict is no longer stored.
-    window : int
+    n_window_batches : int
         Number of batches in the strongest window. With `blocks`, all since the last reset.
     window_pvalue : float
         Adjusted p-value of that window. With `blocks`, 1 / evidence.
@@ -57,20 +59,20 @@ class Verdict(ResultMixin):
         Number of rows of the batch with a value far outside the values of its column in the
         reference, or with a category that the reference does not have. Each column is considered
         by itself; :meth:`isodepth.TwoSampleResult.suspicious_rows` also compares columns.
-    suspicious_indices : list of int
-        Indices of the first 100 of these rows, from 0.
+    suspicious_indices : tuple of int
+        Indices of these rows, from 0; the first 100 if `n_suspicious` is larger.
     score : float or None
         Only with `blocks`: distance from the blocks of the reference.
     exact : bool
         Whether the guarantee is exact: not if `blocks` have different sizes.
     """
 
-    batch: int
+    batch_number: int
     label: str | None
     group: str | None
     n_rows: int
     pvalue: float
-    window: int
+    n_window_batches: int
     window_pvalue: float
     threshold: float
     crossing: bool
@@ -80,7 +82,7 @@ class Verdict(ResultMixin):
     beyond_blocks: bool
     changes: tuple[Change, ...]
     n_suspicious: int
-    suspicious_indices: list[int]
+    suspicious_indices: tuple[int, ...]
     score: float | None
     exact: bool
 
@@ -91,6 +93,9 @@ class Verdict(ResultMixin):
         JSON has no NaN and no infinity: null in place of a number is read as NaN.
         """
         content = json.loads(line)
+        for old, new in _FORMER_KEYS.items():
+            if old in content:
+                content[new] = content.pop(old)
         changes = [_current_keys(change) for change in content["changes"]]
         return unpacked(cls, {**content, "changes": changes})
 
@@ -116,14 +121,16 @@ class Verdict(ResultMixin):
             status = "; ".join([beyond] * self.beyond_blocks + [alarm] * self.alarm)
         label = "" if self.label is None else f" ({self.label})"
         group = "" if self.group is None else f" of group {self.group}"
+        batch = f"batch {self.batch_number}{label}{group}"
         if math.isnan(self.pvalue):
-            return f"batch {self.batch}{label}{group}: {status}; its verdict is no longer stored"
-        window = "this batch" if self.window == 1 else f"the last {self.window} batches"
+            return f"{batch}: {status}; its verdict is no longer stored"
+        n_batches = self.n_window_batches
+        window = "this batch" if n_batches == 1 else f"the last {n_batches} batches"
         changes = [str(change) for change in self.changes[:_SHOWN]]
         if len(self.changes) > _SHOWN:
             changes.append(f"and {len(self.changes) - _SHOWN} more")
         lines = [
-            f"batch {self.batch}{label}{group}: {status}",
+            f"{batch}: {status}",
             f"  p-value    {p_text(self.pvalue)} for this batch (rows: {self.n_rows})",
             f"  window     p = {p_text(self.window_pvalue)} for {window}, "
             f"threshold {self.threshold:.2g}{'' if self.exact else ', approximately'}",

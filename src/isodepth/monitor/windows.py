@@ -76,7 +76,7 @@ class Evidence(NamedTuple):
     logs: np.ndarray  # (H,), logarithm of the adjusted p-value of each function
     repeated: RepeatedCounts | None  # with an adjusted p-value
     pvalue: float
-    window: int
+    n_window_batches: int
     window_pvalue: float
     threshold: float
     changed_share: float | None = None
@@ -188,6 +188,6 @@ class AlarmPolicy:
             changed = least_changed(ones, n, window.ones, window.n_rows, error) / window.n_rows
         return Evidence(
             functions, (reference, window), best.logs, repeated,
-            pvalue=pvalue_of(tests[0].log_pvalue), window=2**best.scale, window_pvalue=pvalue,
-            threshold=best.level, changed_share=changed,
+            pvalue=pvalue_of(tests[0].log_pvalue), n_window_batches=2**best.scale,
+            window_pvalue=pvalue, threshold=best.level, changed_share=changed,
         )  # fmt: skip

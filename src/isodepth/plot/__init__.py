@@ -10,12 +10,12 @@ from isodepth.plot.bags import bagplot
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
 from isodepth.plot.matrices import distance_matrix
 from isodepth.plot.regions import nested_regions
-from isodepth.plot.timelines import monitor_timeline
+from isodepth.plot.timelines import timeline
 from isodepth.results.protocols import AnyResult
 
 __all__ = [
-    "bagplot", "contributions", "distance_matrix", "gap_profile", "monitor_timeline",
-    "nested_regions", "null_distribution",
+    "bagplot", "contributions", "distance_matrix", "gap_profile", "nested_regions",
+    "null_distribution", "timeline",
 ]  # fmt: skip
 
 
@@ -24,13 +24,13 @@ def __dir__() -> list[str]:
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "gaps": gap_profile, "regions": nested_regions, "columns": contributions,
-    "null": null_distribution, "timeline": monitor_timeline,
+    each.__name__: each
+    for each in (gap_profile, nested_regions, contributions, null_distribution, timeline)
 }  # fmt: skip
 #: Kinds of figures for each type of result. The first kind is the default.
 FIGURES = {
-    "comparison": ("gaps", "regions", "columns", "null"),
-    "test": ("null", "gaps", "regions", "columns"),
+    "comparison": ("gap_profile", "nested_regions", "contributions", "null_distribution"),
+    "test": ("null_distribution", "gap_profile", "nested_regions", "contributions"),
     "monitor": ("timeline",),
 }
 
@@ -55,10 +55,10 @@ def draw(result: AnyResult, kind: str | None, ax: Any) -> Any:
 
 def _drawn_part(result: AnyResult, kind: str) -> AnyResult:
     """Return the part of a result that a kind of figure shows: the test or the comparison."""
-    if result._result_type == "comparison" and kind == "null":
+    if result._result_type == "comparison" and kind == "null_distribution":
         if result.test is None:
             raise InvalidOptionError("this comparison has no test; compare with n_permutations=999")
         return result.test
-    if result._result_type == "test" and kind in ("gaps", "regions"):
+    if result._result_type == "test" and kind in ("gap_profile", "nested_regions"):
         return result._comparison
     return result

@@ -94,8 +94,8 @@ def _median_and_bag(points: np.ndarray, depth: Any) -> tuple[np.ndarray, np.ndar
     source._warn_if_uninformative(sample)
     along = Projections(unit_vectors(2, _DIRECTIONS, "equispaced"), Resources())
     regions = source._regions(sample, points, None, along)
-    median = points[regions.inside(0.0)].mean(axis=0)
-    return median, _hull(points[regions.inside(0.5)])
+    median = points[regions.indices(0.0)].mean(axis=0)
+    return median, _hull(points[regions.indices(0.5)])
 
 
 def _hull(points: np.ndarray) -> np.ndarray:

@@ -47,7 +47,7 @@ def distance_matrix(matrix: DistanceMatrixLike, ax: Axes | None = None) -> Axes:
     >>> import isodepth
     >>> from isodepth.plot import distance_matrix
     >>> distances = [[0.0, 9.0, 1.0], [9.0, 0.0, 8.0], [1.0, 8.0, 0.0]]
-    >>> ax = distance_matrix(isodepth.DistanceMatrix.of(distances, ["a", "b", "c"]))
+    >>> ax = distance_matrix(isodepth.DistanceMatrix.from_array(distances, ["a", "b", "c"]))
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['b', 'c', 'a']
     """

@@ -73,7 +73,7 @@ def nested_regions(
     center = np.zeros(2)
     if len(basis) > 2:  # the origin of the axes is the mean of the deepest half of the first sample
         first = comparison.regions[0]
-        center = first.points[first.inside(0.5)].mean(axis=0) @ basis
+        center = first.points[first.indices(0.5)].mean(axis=0) @ basis
     directions = plane_directions()
     levels = drawn_levels(comparison)
     corners = []
@@ -139,7 +139,7 @@ def _draw_rows(
     beyond = int(((points < frame[0]) | (points > frame[1])).any(axis=1).sum())
     step = -(-len(points) // _MAX_POINTS)
     drawn = np.arange(len(points)) % step == 0
-    inside = comparison.regions[side].inside(float(_starts(comparison).max()))
+    inside = comparison.regions[side].indices(float(_starts(comparison).max()))
     kept = np.isin(np.arange(len(points)), inside)
     size = 5 if len(points) <= _SMALL_SAMPLE else 3
     count = f"{len(points)} rows" if step == 1 else f"{len(points)} rows, one in {step} drawn"
@@ -282,7 +282,7 @@ def difference_plane(comparison: ComparisonLike) -> np.ndarray:
 def _candidates(comparison: ComparisonLike) -> np.ndarray:
     vectors = np.asarray(comparison._search_directions, dtype=float)
     vectors = vectors[:: -(-len(vectors) // _MAX_CANDIDATES)]
-    x, y = (regions.points[regions.inside(0.5)].mean(axis=0) for regions in comparison.regions)
+    x, y = (regions.points[regions.indices(0.5)].mean(axis=0) for regions in comparison.regions)
     # Two principal directions represent the maximizing directions of all levels. The maximizing
     # direction of a level is weighted by the squared gap times the width of the level.
     refined = comparison.gap_directions

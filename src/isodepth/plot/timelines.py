@@ -23,7 +23,7 @@ _WIDE = 7.0
 _SMALLEST = 1e-40
 
 
-def monitor_timeline(
+def timeline(
     monitor: MonitorLike, labels: Sequence[Any] | None = None, figure: Figure | None = None
 ) -> Figure:
     """Draw the p-values, alarms and changed columns of all batches that a monitor has checked.
@@ -53,19 +53,19 @@ def monitor_timeline(
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> import numpy as np, isodepth
-    >>> from isodepth.plot import monitor_timeline
+    >>> from isodepth.plot import timeline
     >>> rng = np.random.default_rng(7)
     >>> monitor = isodepth.Monitor(rng.normal(size=(3000, 2)), random_state=0)
     >>> for _ in range(3):
     ...     _ = monitor.check(rng.normal(size=(50, 2)))
-    >>> [ax.get_ylabel() for ax in monitor_timeline(monitor).axes[:2]]
+    >>> [ax.get_ylabel() for ax in timeline(monitor).axes[:2]]
     ['p-value', 'changes']
     """
     verdicts = monitor.verdicts
     if not verdicts:
         raise InvalidInputError("the monitor has checked no batch yet; check one before drawing")
     if labels is None and any(verdict.label is not None for verdict in verdicts):
-        labels = [verdict.label or verdict.batch for verdict in verdicts]
+        labels = [verdict.label or verdict.batch_number for verdict in verdicts]
     names = None if labels is None else [str(label) for label in labels]
     if names is not None and len(names) != len(verdicts):
         raise InvalidInputError(
@@ -76,7 +76,7 @@ def monitor_timeline(
         figure = style.new_figure(9, 4.2 + 0.22 * len(shown))
     heights = [3.0, max(0.6, 0.3 * len(shown))]
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=heights)
-    at = np.array([verdict.batch for verdict in verdicts])
+    at = np.array([verdict.batch_number for verdict in verdicts])
     _shade(top, at, np.array([verdict.alarm for verdict in verdicts]))
     _draw_pvalues(top, at, verdicts)
     _draw_changes(bottom, at, verdicts, shown)

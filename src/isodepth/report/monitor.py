@@ -7,7 +7,7 @@ from typing import Any
 
 from isodepth.data.validation import check_option_names
 from isodepth.plot.style import loose_figure
-from isodepth.plot.timelines import monitor_timeline
+from isodepth.plot.timelines import timeline
 from isodepth.report.figures import WIDTH
 from isodepth.report.repeat import TableFile, load_code
 from isodepth.results.protocols import MonitorLike
@@ -45,6 +45,6 @@ def monitor_context(
         figure = loose_figure(WIDTH, 4.0 + 0.25 * min(len(named), 12))
         context |= {
             "strongest": min(verdicts, key=lambda verdict: verdict.window_pvalue),
-            "figures": {"timeline": monitor_timeline(monitor, labels, figure)},
+            "figures": {"timeline": timeline(monitor, labels, figure)},
         }
     return context

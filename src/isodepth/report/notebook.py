@@ -118,7 +118,7 @@ def _monitor_html(monitor: MonitorLike) -> str:
     verdicts = monitor.verdicts[-_MAX_BATCHES:]
     headline = monitor_headline(monitor.verdicts, monitor.alarm)
     columns: dict[str, list[Any]] = {
-        "batch": [each.label or each.batch for each in verdicts],
+        "batch": [each.label or each.batch_number for each in verdicts],
         "p-value": [each.pvalue for each in verdicts],
         "window p-value": [each.window_pvalue for each in verdicts],
         "threshold": [each.threshold for each in verdicts],

@@ -35,9 +35,9 @@ class ReportableResult(ResultMixin):
         Parameters
         ----------
         kind : str, optional
-            Kind of figure. For a comparison "gaps" (the default), "regions" and "columns", and
-            with a test "null"; for a test "null" (the default), "gaps", "regions" and "columns";
-            for a monitor "timeline".
+            Name of a function of :mod:`isodepth.plot`. For a comparison "gap_profile" (the
+            default), "nested_regions" and "contributions", and with a test "null_distribution";
+            for a test these four, with "null_distribution" as default; for a monitor "timeline".
         ax : matplotlib.axes.Axes, optional
             Axes to draw into; a new figure by default. A timeline always creates its own figure.
 

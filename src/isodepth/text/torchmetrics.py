@@ -34,7 +34,7 @@ class ScoreMetricOptions(TypedDict, total=False):
     max_length: int | None
     batch_size: int
     device: str | None
-    precision: str
+    dtype: str
     progress: bool | None
     compute_on_cpu: bool
     dist_sync_on_step: bool

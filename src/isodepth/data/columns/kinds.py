@@ -387,6 +387,10 @@ def check_some_numeric(columns: Sequence[ColumnKind]) -> None:
         )
 
 
+# Kinds that columns do not have, but that users may expect.
+_DATES = ("date", "datetime", "time", "timestamp")
+
+
 def check_kinds(kinds: Any) -> dict[str, Any]:
     """Check the option `kinds` and return it as a dictionary, which is empty for None.
 
@@ -404,10 +408,12 @@ def check_kinds(kinds: Any) -> dict[str, Any]:
         else:
             allowed = isinstance(kind, int) and not isinstance(kind, bool)
         if not allowed:
+            is_date = isinstance(kind, str) and kind in _DATES
+            dates = "; dates are left out unless their kind is 'numeric'" if is_date else ""
             raise _kinds_error(
                 f"kinds[{name!r}] must be one of {', '.join(KINDS)}, a list of distinct values in "
                 "increasing order, or an integer to subtract from integers beyond 2**53; got "
-                f"{kind!r:.80}"
+                f"{kind!r:.80}{dates}"
             )
     given = dict(kinds or {})
     checked = {str(name): kind for name, kind in given.items()}

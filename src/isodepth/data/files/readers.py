@@ -351,7 +351,7 @@ def _refuse_text(
     place = min(text, key=lambda place: text[place][0])
     row, cell = text[place]
     named = [names[place] for place in text]
-    advice = "leave out such columns with --drop-text"
+    advice = "leave out such columns with --numeric-only"
     is_mark = not any(letter.isalnum() for letter in cell)
     if is_mark or _is_mostly_numbers(columns[place]):
         missing = f"read them as missing values with --missing {cell}"

@@ -32,13 +32,13 @@ from isodepth.sources.subsets import common_columns, numeric_pair, stored_kinds
 LEVELS = 20
 
 
-def region_table(metric: MetricSettings, X: Any, weights: Any, storage: str) -> RegionTable:
+def region_table(metric: MetricSettings, X: Any, weights: Any, table_dtype: str) -> RegionTable:
     """Compute the region table of a source or Dask collection, for `Metric.region_table`.
 
     A region table has the support values of the depth regions on a grid of levels and directions.
     """
     source = _source(X, weights, "X")
-    return stream_table(metric, source, storage, runner=runner_of(source)).table
+    return stream_table(metric, source, table_dtype, runner=runner_of(source)).table
 
 
 def compare(

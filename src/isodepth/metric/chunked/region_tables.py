@@ -45,7 +45,7 @@ class SourceRegions(EqualFields):
     Attributes
     ----------
     table : RegionTable
-    n_points : int
+    n_rows : int
         Number of rows of positive weight.
     missing : MissingReport or None
     bounds : pair of ndarrays of shape (L, 2K), or None if the table is exact
@@ -56,7 +56,7 @@ class SourceRegions(EqualFields):
     """
 
     table: RegionTable
-    n_points: int
+    n_rows: int
     missing: MissingReport | None = None
     bounds: tuple[np.ndarray, np.ndarray] | None = None
     depth_bound: float = 0.0
@@ -70,7 +70,7 @@ class SourceRegions(EqualFields):
 def stream_table(
     metric: MetricSettings,
     source: Source,
-    storage: str = "float64",
+    table_dtype: str = "float64",
     *,
     runner: Runner | None = None,
     in_memory: bool = True,
@@ -84,13 +84,13 @@ def stream_table(
     in_memory : bool
         Whether to load a sample that fits into memory, instead of reading it in several passes.
     """
-    check_for_tables(metric, storage)
+    check_for_tables(metric, table_dtype)
     fitted = fit_for_one_sample(metric, source.n_features)
     checked = CheckedSource.of(runner or Runner(), source, fitted, in_memory)
-    n_points, sample = checked.summary.n_rows, None
+    n_rows, sample = checked.summary.n_rows, None
     errors: dict[str, Any] = {}
     points, weights = checked.summary.drawn()
-    if n_points <= checked.summary.whole:
+    if n_rows <= checked.summary.whole:
         sample = Sample.of(points, weights if source.weighted else None)
     else:
         selection = selection_of(checked)
@@ -107,13 +107,13 @@ def stream_table(
     settings = fitted._table_settings(checked.how.dtype)
     columns, scale = source.columns, metric.scale
     table = RegionTable(
-        values=values.astype(storage),
+        values=values.astype(table_dtype),
         settings=settings,
         n_features=source.n_features,
         columns=columns,
         scale=scale,
     )
-    return SourceRegions(table, n_points, checked.missing, **errors)
+    return SourceRegions(table, n_rows, checked.missing, **errors)
 
 
 def _by_passes(
