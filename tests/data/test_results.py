@@ -89,7 +89,7 @@ def test_dictionaries_and_rows() -> None:
     comparison = all_results()["Comparison"]
     found = comparison.to_dict()
     assert found["distance"] == comparison.distance
-    assert found["n_rows"] == [40, 29]
+    assert (found["n_rows"], found["n_used_rows"]) == ([40, 30], [40, 29])
     assert found["missing"]["n_dropped"] == [0, 1]
     assert found["gaps"] == comparison.gaps.tolist()
     assert found["test"]["pvalue"] == comparison.test.pvalue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from agreement import rounding_bound, share_of_swapped_levels
@@ -107,7 +109,7 @@ def depth_rounding_bound(rows, weights, directions):
         deviations = np.abs(along - weighted_median(along, mass))
         mads.append(weighted_median(deviations, mass))
     reach = 2 * float(np.linalg.norm(rows.astype(np.float64), axis=1).max())
-    return 8 * (rows.shape[1] + 2) * 2.0**-24 * reach / min(mads)
+    return 8 * (rows.shape[1] + 2) * 2.0**-24 * reach / min(mads) if min(mads) else math.inf
 
 
 @pytest.mark.parametrize("kind", sorted(POINTS))

@@ -162,7 +162,7 @@ class Comparison(TwoSampleReport):
     >>> result.distance
     3.0
     >>> result.contributions
-    [('column 0', 1.0)]
+    (('column 0', 1.0),)
     >>> result.largest_gap.gap
     3.0
     >>> result.chance_level().n_splits
