@@ -135,7 +135,7 @@ def _run(rng: Rng, number: int, kind: str, attack: str) -> dict[str, float]:
     replaced[ATTACKS[attack](monitor, window, m, float(rng.choice(_SHARES)), rng)] = True
     for batch in np.split(window, count):
         verdict = check(monitor, batch)
-    truth = replaced[-verdict.window * m :].mean()
+    truth = replaced[-verdict.n_window_batches * m :].mean()
     bounds = [change.changed_share or 0.0 for change in verdict.changes]
     return {
         "bound above the share": float(verdict.changed_share > truth + _ROUNDING),

@@ -22,6 +22,7 @@ from .errors import IsodepthError as IsodepthError
 from .errors import MissingExtraError as MissingExtraError
 from .errors import NotNumbersError as NotNumbersError
 from .errors import ScaleWarning as ScaleWarning
+from .errors import UnknownOptionError as UnknownOptionError
 from .errors import UnreadableFileError as UnreadableFileError
 from .geometry.directions import unit_vectors as unit_vectors
 from .geometry.hull import hausdorff as hausdorff

@@ -121,7 +121,7 @@ def test_an_unusual_day_of_all_groups_counts_once(options: dict[str, float]) -> 
     for group in range(5):
         verdict = monitor.check(unusual, group=group)
         assert verdict.pvalue < 1 / 45
-        assert verdict.window == 1
+        assert verdict.n_window_batches == 1
         assert verdict.threshold == pytest.approx(0.02 if "alpha" in options else 0.025)
         assert not verdict.alarm
     # A second unusual day follows.

@@ -360,7 +360,7 @@ def test_repeated_simplices_are_exact_ties_too(depth: str) -> None:
         once = isodepth.Metric(depth=depth).regions(X)
     with pytest.warns(isodepth.DegenerateDepthWarning):
         twice = isodepth.Metric(depth=depth).regions(np.vstack([X, X]))
-    np.testing.assert_array_equal(twice.depth, np.tile(once.depth, 2))
+    np.testing.assert_array_equal(twice.depths, np.tile(once.depths, 2))
 
 
 @pytest.mark.parametrize("depth", ["halfspace", "projection"])

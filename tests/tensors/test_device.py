@@ -134,7 +134,7 @@ def test_comparisons_take_depths_from_the_device(options):
     assert found.distance == pytest.approx(expected.distance, rel=1e-12)
     assert found.signature == expected.signature
     for one, other in zip(found.regions, expected.regions, strict=True):
-        np.testing.assert_allclose(one.depth, other.depth, rtol=1e-12)
+        np.testing.assert_allclose(one.depths, other.depths, rtol=1e-12)
 
 
 def test_simplices_are_left_to_the_host():
