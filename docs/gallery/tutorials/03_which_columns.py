@@ -30,7 +30,7 @@ for column, fraction in result.contributions[:5]:
 
 test = isodepth.two_sample_test(first, second, random_state=0)
 for column in test.column_tests:
-    kind = column.kind or "-"
+    kind = column.change_kind or "-"
     print(f"{column.column:30}{kind:10}{column.difference:5.2f}   p = {column.pvalue:.3f}")
 
 # %%
