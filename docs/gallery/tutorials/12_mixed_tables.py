@@ -41,7 +41,7 @@ print(result.test)
 # %%
 # The shares of the categories in both samples:
 
-shares = pd.DataFrame(result.test.category_shares).set_index(["column", "value"])[["x", "y"]]
+shares = pd.DataFrame(result.test.category_shares).set_index(["column", "value"])
 ax = shares.plot.barh(figsize=(8, 6))
 
 # %%
@@ -54,14 +54,14 @@ result.report(Path(mkdtemp()) / "flights.html", names=("January", "July"))
 # ``--numeric NAME`` a column of dates as numbers:
 
 files = [str(folder / "january.csv"), str(folder / "july.csv")]
-main(["test", *files, "--nan-policy", "omit", "--n-permutations", "199"])
+main(["test", *files, "--n-permutations", "199"])
 
 # %%
 # **A monitor** compares numbers and categories of batches. The verdict names values that do not
 # occur in the reference, and shares that changed.
 
 reference = pd.concat([january, july], ignore_index=True).drop(columns=["date", "tailnum"])
-monitor = isodepth.Monitor(reference, nan_policy="omit", random_state=0)
+monitor = isodepth.Monitor(reference, random_state=0)
 batch = reference.sample(50, random_state=1)
 batch.loc[batch.index[:10], "carrier"] = "ZZ"
 print(monitor.check(batch))
