@@ -28,7 +28,8 @@ from isodepth.metric.attribution import (
     shares_of_levels,
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
-from isodepth.metric.signature import described_settings, json_settings
+from isodepth.metric.settings import described_settings
+from isodepth.metric.signature import json_settings
 from isodepth.results.base import TwoSampleReport
 from isodepth.results.rows import KeptRows, ReleasedRows
 from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines

@@ -66,29 +66,8 @@ def plain_settings(settings: Any, dtype: str | None, steps: int) -> dict[str, An
     }
 
 
-def described_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings by the names of the options, with objects as the strings of the signature.
-
-    Numbers, strings and None are unchanged. Arrays are described by their length and a hash.
-
-    Examples
-    --------
-    >>> described_settings({"q": math.inf, "random_state": np.random.default_rng(0)})
-    {'q': inf, 'random_state': 'generator'}
-    """
-    found: dict[str, Any] = {}
-    for name, value in settings.items():
-        if name == "depth":
-            found[name] = depth_text(value)
-        elif isinstance(value, np.ndarray):
-            found[name] = array_text(value)
-        else:
-            found[name] = value if isinstance(value, str | int | float | None) else "generator"
-    return found
-
-
 def json_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the output of `described_settings` for JSON: infinity is the string "inf".
+    """Return settings by the names of the options for JSON: infinity is the string "inf".
 
     Examples
     --------

@@ -31,8 +31,7 @@ from isodepth.geometry.scaling import check_scale_width, column_units
 from isodepth.inspection.checks import table_checks
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays
-from isodepth.metric.settings import MetricSettings
-from isodepth.metric.signature import described_settings
+from isodepth.metric.settings import Metric, MetricSettings, described_settings
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.explanations import ks_distance
 from isodepth.rowfunctions.families import LEAST_ROWS
@@ -179,7 +178,7 @@ def two_sample_test(
     X: Any,
     Y: Any,
     *,
-    method: str | MetricSettings = "aggregated",
+    method: str | Metric = "aggregated",
     n_permutations: int = 999,
     tolerance: float | None = None,
     confidence: float = 0.95,
