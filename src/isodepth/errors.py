@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sklearn import exceptions
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 else:
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> type[Exception]:
         """Create `NotFittedError` at its first use: scikit-learn takes seconds to import."""
         if name != "NotFittedError":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -59,6 +59,9 @@ else:
 
         globals()[name] = NotFittedError
         return NotFittedError
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
 
 
 class InvalidOptionError(IsodepthError, ValueError):
