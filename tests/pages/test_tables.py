@@ -29,7 +29,7 @@ def results() -> list[ResultMixin]:
     monitor = isodepth.Monitor(x, random_state=0)
     return [
         comparison, comparison.test, comparison.largest_gap, comparison.chance_level(3),
-        comparison.suspicious_rows(), comparison.typical_rows(), Scores([0.5]),
+        comparison.suspicious_rows(), comparison.typical_rows(), Scores(values=[0.5]),
         isodepth.pairwise_test({"a": x, "b": y}, **options), monitor.check(y), monitor,
     ]  # fmt: skip
 

@@ -203,15 +203,16 @@ def test_custom_encoder_is_named_in_the_signature():
 
 
 def test_scores_are_a_frozen_sequence():
-    scores = Scores([0.5, 0.25], "DepthScore|...")
+    scores = Scores(values=[0.5, 0.25], signature="DepthScore|...")
     assert list(scores) == [0.5, 0.25]
     assert (len(scores), scores[1], scores.mean(), np.mean(scores)) == (2, 0.25, 0.375, 0.375)
     assert scores[:1].tolist() == [0.5]
     assert np.asarray(scores).dtype == float
-    assert math.isnan(Scores([]).mean())
+    assert math.isnan(Scores(values=[]).mean())
     copy = pickle.loads(pickle.dumps(scores))
     assert copy == scores
-    assert scores not in (Scores([0.5, 0.25]), Scores([0.5, 0.0], scores.signature))
+    assert scores != Scores(values=[0.5, 0.25])
+    assert scores != Scores(values=[0.5, 0.0], signature=scores.signature)
     for each in (scores, copy):
         with pytest.raises(ValueError, match="read-only"):
             each.values[0] = 1.0
@@ -220,11 +221,11 @@ def test_scores_are_a_frozen_sequence():
     with pytest.raises(TypeError):
         2 * scores
     with pytest.raises(InvalidInputError, match=r"\(1, 2\)"):
-        Scores([[0.5, 0.25]])
+        Scores(values=[[0.5, 0.25]])
 
 
 def test_scores_do_not_share_the_array_that_they_are_made_of():
     values = np.array([0.5, 0.25])
-    scores = Scores(values)
+    scores = Scores(values=values)
     values[0] = 9.0
     assert scores[0] == 0.5

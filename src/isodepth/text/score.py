@@ -24,7 +24,7 @@ from isodepth.text.pairs import pair_distances
 _N_DIRECTIONS = 4000
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Scores(ResultMixin):
     """DepthScore values, one per text, with the settings of the scores.
 
@@ -43,7 +43,7 @@ class Scores(ResultMixin):
     Examples
     --------
     >>> from isodepth.text import Scores
-    >>> scores = Scores([0.5, 0.25], "DepthScore|...")
+    >>> scores = Scores(values=[0.5, 0.25], signature="DepthScore|...")
     >>> scores[1], scores.mean()
     (0.25, 0.375)
     >>> scores.to_dict()["scores"]
@@ -92,8 +92,9 @@ class Scores(ResultMixin):
         return np.asarray(self.values, dtype=dtype, copy=copy)
 
     # NumPy forgets in a pickle that an array is read-only.
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.values, self.signature)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
 
     def __repr__(self) -> str:
         return f"Scores({np.array2string(self.values, separator=', ', threshold=20)})"
@@ -277,7 +278,7 @@ class DepthScore(EncoderOptions):
         reduce = np.min if self.multi_ref == "min" else np.mean
         ends = np.cumsum([len(group) for group in references])
         scores = [reduce(part) for part in np.split(distances, ends)[:-1]]
-        return Scores(np.array(scores, dtype=float), self.signature)
+        return Scores(values=np.array(scores, dtype=float), signature=self.signature)
 
     def _report_empty(self, name: str, empty: np.ndarray) -> None:
         """Warn if there are empty texts, given a mask `empty` of the texts.
