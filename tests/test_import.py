@@ -58,6 +58,15 @@ def test_neither_import_nor_metric_prints_or_loads_heavy_packages() -> None:
     assert run_fresh(f"import sys, isodepth; {loaded}; {make}; {loaded}") == "[]\n[]\n"
 
 
+def test_the_error_of_estimators_without_fit_loads_scikit_learn_at_first_use() -> None:
+    code = "import sys, isodepth, isodepth.errors as e, pickle; print('sklearn' in sys.modules)"
+    use = "print(pickle.loads(pickle.dumps(isodepth.NotFittedError('a'))), e.NotFittedError)"
+    shown = "False\na <class 'isodepth.errors.NotFittedError'>\n"
+    assert run_fresh(f"{code}; {use}") == shown
+    with pytest.raises(AttributeError, match="no attribute 'NotFitted'"):
+        isodepth.errors.NotFitted  # noqa: B018
+
+
 def test_promised_names_are_public() -> None:
     assert set(PUBLIC) <= set(isodepth.__all__)
 

@@ -79,7 +79,7 @@ def _known_or_scored(
         if key in known:
             return known[key] | direction
         start = time.perf_counter()
-        values = metric.score(corpus.texts, corpus.references)
+        values = list(metric.score(corpus.texts, corpus.references))
         seconds = time.perf_counter() - start
     notes = list(dict.fromkeys(str(w.message) for w in caught if w.category is UserWarning))
     entry = {"about": about, "key": key, "scores": values, "seconds": seconds, "notes": notes}

@@ -1,3 +1,4 @@
+from . import errors as errors
 from . import plot as plot
 from . import report as report
 from . import text as text
@@ -20,6 +21,7 @@ from .errors import InvalidInputError as InvalidInputError
 from .errors import InvalidOptionError as InvalidOptionError
 from .errors import IsodepthError as IsodepthError
 from .errors import MissingExtraError as MissingExtraError
+from .errors import NotFittedError as NotFittedError
 from .errors import NotNumbersError as NotNumbersError
 from .errors import ScaleWarning as ScaleWarning
 from .errors import UnknownOptionError as UnknownOptionError

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sklearn import exceptions
 
 __all__ = [
     "BusyFileError",
@@ -15,6 +19,7 @@ __all__ = [
     "InvalidOptionError",
     "IsodepthError",
     "MissingExtraError",
+    "NotFittedError",
     "NotNumbersError",
     "ScaleWarning",
     "UnknownOptionError",
@@ -32,6 +37,31 @@ class InvalidInputError(IsodepthError, ValueError):
 
 class NotNumbersError(InvalidInputError, TypeError):
     """A table has non-numeric values, or no numeric column."""
+
+
+if TYPE_CHECKING:
+
+    class NotFittedError(InvalidInputError, exceptions.NotFittedError): ...
+
+else:
+
+    def __getattr__(name: str) -> type[Exception]:
+        """Create `NotFittedError` at its first use: scikit-learn takes seconds to import."""
+        if name != "NotFittedError":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from sklearn import exceptions
+
+        class NotFittedError(InvalidInputError, exceptions.NotFittedError):
+            """A method of an estimator is called before `fit`; an error of scikit-learn too."""
+
+            # The class can be pickled by this name.
+            __qualname__ = "NotFittedError"
+
+        globals()[name] = NotFittedError
+        return NotFittedError
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
 
 
 class InvalidOptionError(IsodepthError, ValueError):

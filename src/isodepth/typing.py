@@ -20,7 +20,6 @@ from isodepth.metric.comparison import ChanceLevel
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.gradient import Gradient
 from isodepth.metric.region_table import RegionTables
-from isodepth.metric.settings import MetricSettings
 from isodepth.results.changes import Change
 from isodepth.significance.result import ColumnTest, Component
 from isodepth.significance.samples import ValueShare
@@ -37,7 +36,6 @@ __all__ = [
     "Gradient",
     "HullGap",
     "LargestGap",
-    "MetricSettings",
     "MissingPair",
     "MissingReport",
     "MissingShare",

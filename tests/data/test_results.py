@@ -46,7 +46,7 @@ def all_results() -> dict[str, ResultMixin]:
         "infinite": isodepth.two_sample_test(
             np.zeros((10, 1)), np.repeat([[0.0], [9.0]], 5, axis=0), n_permutations=19, scale=None
         ),
-        "Scores": Scores([0.5, math.nan], f"DepthScore|{EVIL}"),
+        "Scores": Scores(values=[0.5, math.nan], signature=f"DepthScore|{EVIL}"),
     }
 
 
@@ -100,8 +100,8 @@ def test_dictionaries_and_rows() -> None:
     tested = {column.column: column.pvalue for column in comparison.test.column_tests}
     assert rows["pvalue"] == [tested[name] for name in rows["column"]]
     assert all_results()["Scores"].to_dict()["scores"] == [0.5, None]
-    assert all_results()["Scores"] == [0.5, all_results()["Scores"][1]]
-    assert np.mean(Scores([1.0, 3.0])) == 2.0
+    assert all_results()["Scores"] == Scores(values=[0.5, math.nan], signature=f"DepthScore|{EVIL}")
+    assert np.mean(Scores(values=[1.0, 3.0])) == 2.0
     assert all_results()["Verdict"].to_dict()["pvalue"] == all_results()["Verdict"].pvalue
     assert all_results()["Monitor"]._rows()["batch_number"] == [1]
 

@@ -12,6 +12,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
+import isodepth
 from isodepth import (
     AIIRWDepth,
     HalfspaceDepth,
@@ -76,7 +77,7 @@ def test_they_are_of_the_family(depth: type[DepthEstimator]) -> None:
 
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_score_samples_needs_fit(depth: type[DepthEstimator]) -> None:
-    for error in (NotFittedError, InvalidInputError):
+    for error in (NotFittedError, InvalidInputError, isodepth.NotFittedError):
         with pytest.raises(error, match=rf"this {depth.__name__} is not fitted"):
             depth().score_samples([[0.0]])
 

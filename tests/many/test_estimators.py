@@ -78,8 +78,11 @@ def test_clone_and_pickle(estimator: type) -> None:
     assert fresh.get_params() == fitted.get_params()
     with pytest.raises(NotFittedError):
         check_is_fitted(fresh)
-    with pytest.raises(NotFittedError):
-        fresh.transform(BAGS)
+    for error in (NotFittedError, isodepth.NotFittedError, isodepth.InvalidInputError):
+        with pytest.raises(error, match="call fit"):
+            fresh.transform(BAGS)
+        with pytest.raises(error, match="call fit"):
+            fresh.get_feature_names_out()
     restored = pickle.loads(pickle.dumps(fitted))
     assert (restored.transform(BAGS[:4]) == fitted.transform(BAGS[:4])).all()
 

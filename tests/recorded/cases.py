@@ -237,9 +237,11 @@ def _texts() -> Iterator[Case]:
     for depth, gap in itertools.product(("irw_corrected", "dual", "ai_irw"), ("exact", "search")):
         yield (
             f"score {depth} {gap}",
-            lambda depth=depth, gap=gap: DepthScore(
-                letters, depth=depth, gap=gap, n_directions=100
-            ).score(candidates, references),
+            lambda depth=depth, gap=gap: list(
+                DepthScore(letters, depth=depth, gap=gap, n_directions=100).score(
+                    candidates, references
+                )
+            ),
         )
 
 

@@ -16,6 +16,7 @@ from text_extra import needs
 
 import isodepth
 from isodepth.data.export import ResultMixin
+from isodepth.text import Scores
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = np.random.default_rng(1).normal(size=(50, 2)) + [1, 0]
@@ -47,6 +48,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "suspicious": lambda: isodepth.compare(X, Y, **OPTIONS).suspicious_rows(),
     "typical": lambda: isodepth.compare(X, Y, **OPTIONS).typical_rows(),
     "verdict": lambda: isodepth.Monitor(frame(X), random_state=0).check(frame(Y)),
+    "scores": lambda: Scores(values=[0.5, np.nan], signature="DepthScore|..."),
     "change": lambda: RESULTS["test"]().changes[0],
     "check": lambda: RESULTS["test"]().checks[0],
     "chunks": lambda: isodepth.compare(*map(isodepth.scan, (X, Y)), **OPTIONS),

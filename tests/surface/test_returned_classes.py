@@ -107,3 +107,12 @@ def test_internal_classes_are_found() -> None:
     assert annotation._replace(module="isodepth.api").classes() == {"Source", "Part"}
     # The same name may be an alias of a type in another module.
     assert Annotation("f", "Precision", "isodepth.metric.settings").classes() == set()
+
+
+def test_the_base_class_of_metrics_is_internal() -> None:
+    assert not hasattr(isodepth.typing, "MetricSettings")
+    shown = inspect.signature(isodepth.two_sample_test).parameters["method"].annotation
+    assert shown == "str | Metric"
+    assert isodepth.typing.FittedMetric.__annotations__["settings"] == "Metric"
+    metric = isodepth.Metric(eps=0.2)
+    assert metric.with_directions(2).settings is metric

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
 from text_extra import needs_encoder
 
 from isodepth import AIIRWDepth, InvalidInputError, InvalidOptionError
-from isodepth.text import CachedEncoder, DepthScore
+from isodepth.text import CachedEncoder, DepthScore, Scores
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*empty or have no tokens")
 
@@ -68,7 +69,8 @@ def test_batches_do_not_matter(score, scores):
 
 @needs_encoder
 def test_zero_to_itself_and_symmetric(score, scores):
-    assert score.score(CANDIDATES, CANDIDATES) == [0.0] * len(CANDIDATES)  # two empty texts also
+    same = score.score(CANDIDATES, CANDIDATES)
+    assert list(same) == [0.0] * len(CANDIDATES)  # two empty texts also
     firsts = [group if isinstance(group, str) else group[0] for group in REFERENCES]
     there, back = score.score(CANDIDATES, firsts), score.score(firsts, CANDIDATES)
     assert there == back
@@ -95,12 +97,12 @@ def test_settings_change_scores(settings, score, scores):
     other = DepthScore(progress=False, **settings)
     values = other.score(CANDIDATES[:4], REFERENCES[:4])
     assert all(math.isfinite(value) for value in values)
-    assert other.score(CANDIDATES[1:2], CANDIDATES[1:2]) == [0.0]
+    assert list(other.score(CANDIDATES[1:2], CANDIDATES[1:2])) == [0.0]
     if settings in ({"depth": "dual"}, {"dtype": "float32"}):
         # The dual depth orders tokens almost as IRW does.
         assert values == pytest.approx(scores[:4], rel=0.05)
     else:
-        assert values != scores[:4]
+        assert list(values) != list(scores[:4])
 
 
 # -- custom encoders ------------------------------------------------------------------------------
@@ -119,8 +121,8 @@ def _word(word):
 def test_a_text_repeated_twice_is_itself():
     score = DepthScore(words)
     text = "two of the words are the same"
-    assert score.score([f"{text} {text}"], [text]) == [0.0]
-    assert score.score(["same the are words the of two"], [text]) == [0.0]
+    assert list(score.score([f"{text} {text}"], [text])) == [0.0]
+    assert list(score.score(["same the are words the of two"], [text])) == [0.0]
 
 
 def test_each_distinct_text_is_encoded_once():
@@ -142,13 +144,13 @@ def test_empty_candidates_get_the_worst_score_and_are_counted(blank):
     assert scores[0] == scores[3] == 2.0
     assert scores[1] < 2.0
     with pytest.warns(UserWarning, match="candidates"):
-        assert DepthScore(words, l2_normalize=False).score([blank], ["a"]) == [math.inf]
+        assert list(DepthScore(words, l2_normalize=False).score([blank], ["a"])) == [math.inf]
 
 
 def test_empty_references_are_treated_alike():
     with pytest.warns(UserWarning, match="references .*: 2 of 3"):
         scores = DepthScore(words).score(["", "a"], [" ", ["", "a"]])
-    assert scores == [0.0, 1.0]
+    assert list(scores) == [0.0, 1.0]
 
 
 def test_options_for_empty_texts():
@@ -159,7 +161,7 @@ def test_options_for_empty_texts():
 
 
 def test_no_texts():
-    assert DepthScore(words).score([], []) == []
+    assert list(DepthScore(words).score([], [])) == []
 
 
 def test_invalid_texts_are_refused():
@@ -198,3 +200,32 @@ def test_custom_encoder_is_named_in_the_signature():
     assert "model=own:words" in DepthScore(words).signature
     assert "model=own:words" in DepthScore(CachedEncoder(words)).signature
     assert "irw_corrected" in repr(DepthScore(words))
+
+
+def test_scores_are_a_frozen_sequence():
+    scores = Scores(values=[0.5, 0.25], signature="DepthScore|...")
+    assert list(scores) == [0.5, 0.25]
+    assert (len(scores), scores[1], scores.mean(), np.mean(scores)) == (2, 0.25, 0.375, 0.375)
+    assert scores[:1].tolist() == [0.5]
+    assert np.asarray(scores).dtype == float
+    assert math.isnan(Scores(values=[]).mean())
+    copy = pickle.loads(pickle.dumps(scores))
+    assert copy == scores
+    assert scores != Scores(values=[0.5, 0.25])
+    assert scores != Scores(values=[0.5, 0.0], signature=scores.signature)
+    for each in (scores, copy):
+        with pytest.raises(ValueError, match="read-only"):
+            each.values[0] = 1.0
+    with pytest.raises(AttributeError):
+        scores.signature = ""
+    with pytest.raises(TypeError):
+        2 * scores
+    with pytest.raises(InvalidInputError, match=r"\(1, 2\)"):
+        Scores(values=[[0.5, 0.25]])
+
+
+def test_scores_do_not_share_the_array_that_they_are_made_of():
+    values = np.array([0.5, 0.25])
+    scores = Scores(values=values)
+    values[0] = 9.0
+    assert scores[0] == 0.5

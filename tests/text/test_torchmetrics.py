@@ -30,7 +30,8 @@ def test_batches_are_accumulated():
     metric = DepthScoreMetric(letters, l2_normalize=False, n_directions=50)
     for k in range(0, 6, 2):
         metric.update(TEXTS[k : k + 2], REFERENCES[k : k + 2])
-    expected = DepthScore(letters, l2_normalize=False, n_directions=50).score(TEXTS, REFERENCES)
+    score = DepthScore(letters, l2_normalize=False, n_directions=50)
+    expected = list(score.score(TEXTS, REFERENCES))
     assert metric.compute().item() == pytest.approx(np.mean(expected), rel=1e-15)
     whole = DepthScoreMetric(letters, l2_normalize=False, n_directions=50, reduction="none")
     assert whole(TEXTS, REFERENCES).tolist() == expected
@@ -67,7 +68,8 @@ def test_processes_are_concatenated(tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     torch.multiprocessing.spawn(work, (2, port, str(tmp_path)), nprocs=2)
-    expected = DepthScore(letters, l2_normalize=False, n_directions=50).score(TEXTS, REFERENCES)
+    score = DepthScore(letters, l2_normalize=False, n_directions=50)
+    expected = list(score.score(TEXTS, REFERENCES))
     for rank in range(2):
         assert torch.load(tmp_path / f"{rank}.pt").tolist() == expected
 

@@ -236,7 +236,7 @@ def threshold_options(command: Any) -> Any:
     """Add the options that determine the exit code, --max-changed and --min-pvalue."""
     add_share = click.option(
         "--max-changed", metavar="SHARE", callback=parse_share,
-        help="Exit code 1 if at least this share of the rows changed, such as 5%.",
+        help="Exit code 1 if at least this share of the rows changed, such as 5%; 5% itself fails.",
     )  # fmt: skip
     add_pvalue = click.option(
         "--min-pvalue", metavar="P", callback=parse_share,

@@ -49,7 +49,7 @@ def score(
 
     options = {name: value for name, value in encoder.items() if value is not None}
     scores = DepthScore(**settings, **options).score(texts, wanted)
-    lines = [*(f"{each:.6f}" for each in scores), f"mean {scores.average:.6f}"]
+    lines = [*(f"{each:.6f}" for each in scores), f"mean {scores.mean():.6f}"]
     return Answer([*lines, f"signature {scores.signature}"], scores.to_dict())
 
 

@@ -181,6 +181,8 @@ class ResultMixin(EqualFields):
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the table of the result as a data frame.
 
+        The section "Tables" of the page "JSON" lists the rows and columns for each class.
+
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}

@@ -10,20 +10,15 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from isodepth.data.validation import check_points
 from isodepth.depth.base import Depth, Halfspace, Projection, Projections
 from isodepth.depth.integrated import AIIRW, IRW
 from isodepth.engine.compiled import Resources
-from isodepth.errors import InvalidInputError
+from isodepth.errors import InvalidInputError, NotFittedError
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.regions import Sample
-
-
-class NotFittedDepthError(InvalidInputError, NotFittedError):
-    """Error that is raised if `score_samples` is called before `fit`."""
 
 
 class DepthEstimator(BaseEstimator, Depth):
@@ -66,9 +61,7 @@ class DepthEstimator(BaseEstimator, Depth):
         depths : float64 ndarray of shape (m,), in [0, 1]
         """
         if not hasattr(self, "_sample"):
-            raise NotFittedDepthError(
-                f"this {type(self).__name__} is not fitted; call fit(X) first"
-            )
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(X) first")
         try:
             validate_data(self, X, reset=False, skip_check_array=True)
         except ValueError as error:

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from isodepth.data.validation import check_choice, check_class_options, refuse_chunks
+from isodepth.errors import NotFittedError
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.many.collections import as_list, prepare_group, with_shared_scale
 from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_LEVELS, fit_tables, table_metric
@@ -77,13 +77,27 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return stack
 
     def _tables(self, X: Any) -> RegionTables:
-        check_is_fitted(self)
+        self._check_is_fitted()
         columns = self._first.columns
         bags = as_list(X, "X")
         group = prepare_group(bags, None, self.metric_, "X", columns, "the fitted bags")
         stack = fit_tables(group, self.metric_, self.table_dtype, False)
         check_comparable(self._first, stack[0], "the fitted bags", "X")
         return stack
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the features: the name of the class in lower case, and a number.
+
+        Parameters
+        ----------
+        input_features : ignored
+        """
+        self._check_is_fitted()
+        return super().get_feature_names_out(input_features)
+
+    def _check_is_fitted(self) -> None:
+        if not hasattr(self, "_first"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(X) first")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

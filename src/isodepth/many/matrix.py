@@ -10,6 +10,7 @@ import numpy as np
 
 from isodepth.data.export import ResultMixin, document, label_text
 from isodepth.errors import InvalidInputError
+from isodepth.metric.signature import json_settings
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -30,7 +31,8 @@ class DistanceMatrix(ResultMixin):
     signature : str
         Settings of the distances as a string; empty if unknown.
     settings : dict or None
-        The same by the names of the options, as numbers and strings; None if unknown.
+        The same by the names of the options, as numbers and strings; None if unknown. Infinity is
+        a float, and "inf" in JSON.
 
     Examples
     --------
@@ -148,7 +150,8 @@ class DistanceMatrix(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Convert labels, distances, settings and signature to plain Python objects."""
         names = {"labels": self.labels, "other_labels": self.other_labels}
-        origin = {"settings": self.settings, "signature": self.signature}
+        settings = None if self.settings is None else json_settings(self.settings)
+        origin = {"settings": settings, "signature": self.signature}
         return document("distance_matrix", {**names, "distances": self.values, **origin})
 
     def to_frame(self, backend: str = "pandas") -> Any:

@@ -14,7 +14,7 @@ from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidInputError
 from isodepth.many.collections import as_list, labeled
-from isodepth.metric.settings import MetricSettings, RandomState
+from isodepth.metric.settings import Metric, RandomState
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 
@@ -26,7 +26,7 @@ _ATTAINABLE = 50
 class TwoSampleOptions(TypedDict, total=False):
     """Types of the options of `isodepth.two_sample_test` that `pairwise_test` passes on."""
 
-    method: Literal["aggregated", "regions"] | MetricSettings
+    method: Literal["aggregated", "regions"] | Metric
     tolerance: float | None
     confidence: float
     blocks: Any

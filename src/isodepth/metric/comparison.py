@@ -28,6 +28,7 @@ from isodepth.metric.attribution import (
     shares_of_levels,
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
+from isodepth.metric.settings import described_settings
 from isodepth.metric.signature import json_settings
 from isodepth.results.base import TwoSampleReport
 from isodepth.results.rows import KeptRows, ReleasedRows
@@ -519,10 +520,16 @@ class Comparison(TwoSampleReport):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings of the metric by the names of its options.
+        """Settings of the metric by the names of its options, with the values that were used.
 
-        `nan_policy`, `n_jobs` and `memory_mb` are excluded.
+        Arrays and objects are described by strings, as in `signature`. `nan_policy`, `n_jobs` and
+        `memory_mb` are excluded.
         """
+        return described_settings(self._options | {"refine": self._fitted.settings._steps})
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """Options of the metric as they were passed, without `_NOT_OF_DISTANCE`."""
         settings = self._fitted.settings
         names = [each.name for each in fields(settings)]
         return {name: getattr(settings, name) for name in names if name not in _NOT_OF_DISTANCE}
@@ -534,7 +541,7 @@ class Comparison(TwoSampleReport):
         another object that cannot be written as a literal.
         """
         usual = {each.name: each.default for each in fields(self._fitted.settings)}
-        options = self.settings
+        options = self._options
         if not all(isinstance(value, str | int | float | None) for value in options.values()):
             return None
         return {k: v for k, v in options.items() if k == "random_state" or v != usual[k]}

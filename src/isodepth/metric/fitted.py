@@ -41,7 +41,7 @@ from isodepth.geometry.scaling import (
     warn_of_different_spreads,
 )
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
-from isodepth.metric.settings import TABLE_DTYPES, MetricSettings, midpoint_levels
+from isodepth.metric.settings import TABLE_DTYPES, Metric, MetricSettings, midpoint_levels
 from isodepth.metric.signature import plain_settings, signature_of
 
 #: Working memory on the host in MB if `memory_mb` is None.
@@ -91,7 +91,7 @@ class FittedMetric:
     Attributes
     ----------
     settings : Metric
-        Settings of the metric.
+        Options of the metric, as attributes with the names of the options.
     directions : ndarray of shape (K, d)
         Directions, in the precision of the samples if it is known.
 
@@ -104,7 +104,7 @@ class FittedMetric:
     (3.0, 4.0)
     """
 
-    settings: MetricSettings
+    settings: Metric
     _origin: Origin  # depth, directions and scale of the regions that this metric computes
     directions: np.ndarray
     # (L,), levels at which regions are compared; None if the distance integrates over all levels.

@@ -29,7 +29,7 @@ from isodepth.data.validation import (
     unknown_option,
 )
 from isodepth.depth import BY_NAME
-from isodepth.depth.base import DepthSource
+from isodepth.depth.base import DepthSource, depth_text
 from isodepth.depth.resolve import private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import (
@@ -40,7 +40,7 @@ from isodepth.geometry.directions import (
 )
 from isodepth.geometry.hull import WAYS
 from isodepth.geometry.scaling import SCALES, check_scale
-from isodepth.metric.signature import signature_of
+from isodepth.metric.signature import array_text, signature_of
 
 #: Line of a docstring that `with_metric_options` replaces with the descriptions of parameters.
 OPTIONS_LINE = "{options of Metric}"
@@ -290,6 +290,32 @@ class MetricSettings:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.signature})"
+
+
+# Name of the class in annotations of public functions and classes. Users see `isodepth.Metric`, its
+# subclass, which belongs to a higher layer.
+Metric = MetricSettings
+
+
+def described_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings by the names of the options, with objects as the strings of the signature.
+
+    Numbers, strings and None are unchanged. Arrays are described by their length and a hash.
+
+    Examples
+    --------
+    >>> described_settings({"q": math.inf, "random_state": np.random.default_rng(0)})
+    {'q': inf, 'random_state': 'generator'}
+    """
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        if name == "depth":
+            found[name] = depth_text(value)
+        elif isinstance(value, np.ndarray):
+            found[name] = array_text(value)
+        else:
+            found[name] = value if isinstance(value, str | int | float | None) else "generator"
+    return found
 
 
 def check_for_tables(

@@ -67,39 +67,31 @@ def plain_settings(settings: Any, dtype: str | None, steps: int) -> dict[str, An
 
 
 def json_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings by the names of the options as numbers and strings, for JSON.
-
-    Infinity is the string "inf". Arrays are described by their length and a hash, and objects by
-    strings.
+    """Return settings by the names of the options for JSON: infinity is the string "inf".
 
     Examples
     --------
-    >>> json_settings({"p": 2, "q": math.inf, "random_state": np.random.default_rng(0)})
-    {'p': 2, 'q': 'inf', 'random_state': 'generator'}
+    >>> json_settings({"p": 2, "q": math.inf})
+    {'p': 2, 'q': 'inf'}
     """
-    found: dict[str, Any] = {}
-    for name, value in settings.items():
-        if name == "depth":
-            found[name] = depth_text(value)
-        elif isinstance(value, float):
-            found[name] = _plain_number(value)
-        elif isinstance(value, np.ndarray):
-            found[name] = array_text(value)
-        else:
-            plain = isinstance(value, str | int | None)
-            found[name] = value if plain else "generator"
-    return found
+    return {
+        name: _plain_number(value) if isinstance(value, float) else value
+        for name, value in settings.items()
+    }
 
 
 def option_settings(plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return the output of `plain_settings` by the names of the options, without the version.
 
+    The orders p and q are numbers.
+
     Examples
     --------
-    >>> option_settings({"p": 2, "seed": "0", "version": "1.0.0"})
-    {'p': 2, 'random_state': 0}
+    >>> option_settings({"p": 2, "q": "inf", "seed": "0", "version": "1.0.0"})
+    {'p': 2, 'q': inf, 'random_state': 0}
     """
     found = {name: value for name, value in plain.items() if name not in ("seed", "version")}
+    found |= {name: math.inf for name in ("p", "q") if found[name] == "inf"}
     seed = plain["seed"]
     fixed = int(seed) if seed.isdecimal() else None if seed == "none" else seed
     return found | {"random_state": fixed}

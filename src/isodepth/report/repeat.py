@@ -105,7 +105,7 @@ def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
     """
     options = {name: value for name, value in test.settings.items() if name != "blocks"}
     given = (
-        options["scale"] == "given",
+        str(options["scale"]).startswith("given:"),
         options["random_state"] == "generator",
         options.get("depth", "projection") not in BY_NAME,
     )
@@ -114,7 +114,7 @@ def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
     if options["method"] == "regions":
         options["method"] = _Code(_metric_code({name: options.pop(name) for name in _OF_REGIONS}))
     defaults = {"method": "aggregated", "scale": "pooled", "n_directions": 0, "confidence": 0.95}
-    options |= {"confidence": test.confidence}
+    defaults |= {"nan_policy": "keep"}
     if not test._has_all_rows:
         options |= {"max_rows": max(test.n_used_rows)}
     return {name: value for name, value in options.items() if value != defaults.get(name)}

@@ -105,12 +105,8 @@ def _render(template: str, context: dict[str, Any]) -> str:
 
 
 def _setting_text(value: Any) -> str:
-    """Format the value of a setting: None as "none", and arrays and estimators by their type."""
-    if value is None:
-        return "none"
-    if isinstance(value, str | int | float):
-        return str(value)
-    return f"given ({type(value).__name__})"
+    """Format the value of a setting, a string or a number; None as "none"."""
+    return "none" if value is None else str(value)
 
 
 def _policy(script: str) -> str:

@@ -267,7 +267,8 @@ class TwoSampleResult(TwoSampleReport):
     checks : tuple of Check
         Facts about the two tables that need no test, such as constant columns and new categories.
     settings : dict
-        Settings of the test by the names of the options. `blocks` is the number of blocks.
+        Settings of the test by the names of the options, with the values that were used. Arrays
+        and objects are described by strings. `blocks` is the number of blocks.
     device : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
 

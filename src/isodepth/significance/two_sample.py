@@ -23,7 +23,6 @@ from isodepth.data.validation import (
     is_chunked,
     is_tensor,
 )
-from isodepth.depth.resolve import depth_text
 from isodepth.engine.compiled import available_cores
 from isodepth.engine.tensors.host import arrays_on_host
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -32,7 +31,7 @@ from isodepth.geometry.scaling import check_scale_width, column_units
 from isodepth.inspection.checks import table_checks
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays
-from isodepth.metric.settings import MetricSettings
+from isodepth.metric.settings import Metric, MetricSettings, described_settings
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.explanations import ks_distance
 from isodepth.rowfunctions.families import LEAST_ROWS
@@ -101,6 +100,7 @@ class Settings:
     n_permutations: int
     tolerance: float | None
     confidence: float
+    nan_policy: str
     n_directions: int | None
     progress: bool
     metric: MetricSettings
@@ -178,7 +178,7 @@ def two_sample_test(
     X: Any,
     Y: Any,
     *,
-    method: str | MetricSettings = "aggregated",
+    method: str | Metric = "aggregated",
     n_permutations: int = 999,
     tolerance: float | None = None,
     confidence: float = 0.95,
@@ -305,7 +305,7 @@ def two_sample_test(
     name = "regions" if isinstance(method, MetricSettings) else method
     settings = Settings(
         method=name, n_permutations=n_permutations, tolerance=tolerance, confidence=confidence,
-        n_directions=n_directions, progress=progress, metric=metric,
+        nan_policy=nan_policy, n_directions=n_directions, progress=progress, metric=metric,
     )  # fmt: skip
     if is_chunked(X) or is_chunked(Y):
         return _test_sources(X, Y, kinds, max_rows, nan_policy, blocks, settings)
@@ -629,20 +629,20 @@ def _setting_values(
 ) -> dict[str, Any]:
     """Return the settings of a test by the names of the options.
 
-    `blocks` is the number of blocks, or None. An array of scales is described by "given", and a
-    random generator by "generator".
+    `blocks` is the number of blocks, or None. An array of scales is described by its length and a
+    hash, and a random generator by "generator".
     """
-    scale, seed = settings.metric.scale, settings.metric.random_state
     values: dict[str, Any] = {
         "method": settings.method,
         "tolerance": settings.tolerance,
         "n_permutations": settings.n_permutations,
         "blocks": None if blocks is None else int(blocks.max()) + 1,
-        "scale": scale if scale is None or isinstance(scale, str) else "given",
+        "scale": settings.metric.scale,
         "n_directions": n_directions,
+        "confidence": settings.confidence,
+        "nan_policy": settings.nan_policy,
     }
     if settings.only_regions:
         metric = settings.metric
-        values |= {name: getattr(metric, name) for name in ("q", "p", "eps", "levels")}
-        values["depth"] = depth_text(metric.depth)
-    return values | {"random_state": seed if isinstance(seed, int | None) else "generator"}
+        values |= {name: getattr(metric, name) for name in ("q", "p", "eps", "levels", "depth")}
+    return described_settings(values | {"random_state": settings.metric.random_state})

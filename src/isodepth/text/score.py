@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from itertools import chain
 from typing import Any
@@ -14,7 +14,7 @@ from isodepth.api import Metric
 from isodepth.data.export import ResultMixin, document
 from isodepth.data.validation import check_choice, check_class_options, check_integer, check_number
 from isodepth.depth import BY_NAME, OF_TEXTS
-from isodepth.errors import InvalidOptionError, warn_user
+from isodepth.errors import InvalidInputError, InvalidOptionError, warn_user
 from isodepth.text.clouds import check_counts, check_texts, clean_clouds
 from isodepth.text.encoder import CachedEncoder, Encoder, EncoderOptions
 from isodepth.text.pairs import pair_distances
@@ -24,45 +24,80 @@ from isodepth.text.pairs import pair_distances
 _N_DIRECTIONS = 4000
 
 
-class Scores(list[float], ResultMixin):
-    """List of DepthScore values, one per text, with the settings of the scores.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Scores(ResultMixin):
+    """DepthScore values, one per text, with the settings of the scores.
+
+    ``np.asarray(scores)`` is the array of the scores. ``scores[i]`` is the score of text i, and a
+    loop over `scores` gives floats. Two objects are equal if their scores and signatures are equal.
 
     Attributes
     ----------
+    values : ndarray of shape (N,), read-only
+        The scores; NaN for empty texts if ``empty="nan"``.
     signature : str
-        Settings of the scores as a string.
+        Settings of the scores as a string; empty if unknown.
     higher_is_better : bool
         Always False: a lower score means that a text is closer to its references.
 
     Examples
     --------
     >>> from isodepth.text import Scores
-    >>> scores = Scores([0.5, 0.25], "DepthScore|...")
-    >>> scores[1], scores.average
+    >>> scores = Scores(values=[0.5, 0.25], signature="DepthScore|...")
+    >>> scores[1], scores.mean()
     (0.25, 0.375)
     >>> scores.to_dict()["scores"]
     [0.5, 0.25]
     """
 
+    values: np.ndarray
+    signature: str = ""
+
     higher_is_better = False
 
-    def __init__(self, values: Iterable[float] = (), signature: str = "") -> None:
-        super().__init__(values)
-        self.signature = signature
+    def __post_init__(self) -> None:
+        values = np.array(self.values, dtype=float)
+        if values.ndim != 1:
+            raise InvalidInputError(f"values must be a list of scores, got shape {values.shape}")
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
 
-    # The property `average` is not called `mean`, because numpy.mean(scores) would try to call it.
-    @property
-    def average(self) -> float:
-        """Mean of all scores; NaN if the list is empty or contains NaN."""
-        return sum(self) / len(self) if self else math.nan
+    # This is a method, because numpy.mean(scores) calls it with its own options.
+    def mean(self, **options: Any) -> float:
+        """Return the mean of all scores; NaN if there is no score, or if one is NaN.
+
+        The options are those of `numpy.mean`.
+        """
+        return float(np.mean(self.values, **options)) if len(self) else math.nan
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores, their mean, `higher_is_better` and the signature."""
         settings = {"higher_is_better": self.higher_is_better, "signature": self.signature}
-        return document("scores", {"scores": list(self), "mean": self.average, **settings})
+        return document("scores", {"scores": self.values, "mean": self.mean(), **settings})
 
     def _rows(self) -> dict[str, list[Any]]:
-        return {"text": list(range(len(self))), "score": list(self)}
+        return {"text": list(range(len(self))), "score": self.values.tolist()}
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, item: Any) -> Any:
+        found = self.values[item]
+        return float(found) if found.ndim == 0 else found
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self.values.tolist())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.values, dtype=dtype, copy=copy)
+
+    # NumPy forgets in a pickle that an array is read-only.
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
+
+    def __repr__(self) -> str:
+        return f"Scores({np.array2string(self.values, separator=', ', threshold=20)})"
 
 
 @check_class_options
@@ -131,7 +166,7 @@ class DepthScore(EncoderOptions):
     >>> def letters(texts):  # a toy encoder: each letter is a token in two dimensions
     ...     return [[[ord(c) % 7, ord(c) % 5] for c in text] for text in texts]
     >>> score = DepthScore(letters, l2_normalize=False)
-    >>> score.score(["abc", "abc"], ["abc", ["xyz", "abd"]])
+    >>> list(score.score(["abc", "abc"], ["abc", ["xyz", "abd"]]))
     [0.0, ...]
     """
 
@@ -185,7 +220,7 @@ class DepthScore(EncoderOptions):
         Returns
         -------
         scores : Scores
-            List of N floats, 0 or larger; NaN for empty texts if ``empty="nan"``.
+            N scores, 0 or larger; NaN for empty texts if ``empty="nan"``.
         """
         texts, groups = check_texts(candidates, references)
         clouds: dict[str, Any] = dict.fromkeys(chain(texts, *groups))
@@ -207,7 +242,7 @@ class DepthScore(EncoderOptions):
         Returns
         -------
         scores : Scores
-            List of N floats, 0 or larger; NaN for empty texts if ``empty="nan"``.
+            N scores, 0 or larger; NaN for empty texts if ``empty="nan"``.
         """
         check_counts(len(candidates), len(references))
         # The keys of the dictionary are the identities of the arrays, so that an array that occurs
@@ -242,8 +277,8 @@ class DepthScore(EncoderOptions):
         distances[scored] = pair_distances(cleaned, [pairs[k] for k in scored], self.metric)
         reduce = np.min if self.multi_ref == "min" else np.mean
         ends = np.cumsum([len(group) for group in references])
-        scores = [float(reduce(part)) for part in np.split(distances, ends)[:-1]]
-        return Scores(scores, self.signature)
+        scores = [reduce(part) for part in np.split(distances, ends)[:-1]]
+        return Scores(values=np.array(scores, dtype=float), signature=self.signature)
 
     def _report_empty(self, name: str, empty: np.ndarray) -> None:
         """Warn if there are empty texts, given a mask `empty` of the texts.

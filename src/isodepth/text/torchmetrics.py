@@ -97,7 +97,7 @@ class DepthScoreMetric(Metric):
     def update(self, preds: Sequence[str], target: Sequence[str | Sequence[str]]) -> None:
         """Score N texts against N references or N lists of references, and store the scores."""
         scores = self.score.score(preds, target)
-        self.scores.append(torch.tensor(scores, dtype=torch.float64, device=self.device))
+        self.scores.append(torch.tensor(scores.values, dtype=torch.float64, device=self.device))
 
     def compute(self) -> torch.Tensor:
         """Return the mean of all stored scores, or all scores if ``reduction="none"``.

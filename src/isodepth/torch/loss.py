@@ -31,6 +31,10 @@ class DepthLoss(torch.nn.Module):
         Order of the mean over directions. With inf only the direction of the maximum gap at each
         level contributes to the gradient, which is sparse. With 2 every direction contributes,
         which is often better for training.
+    gap : {"search", "exact"}, default "search"
+        How to compute the gap of a level for q = inf. "search" takes the maximum over the
+        directions, without refinement, which has no gradient. "exact" computes the Hausdorff
+        distance of the convex hulls, for few points or few dimensions.
     {options of Metric}
 
     Examples
