@@ -258,7 +258,11 @@ def test_a_result_without_rows_has_the_same_content(name: str, tmp_path: Any) ->
         for method in (small.gradient, small.chance_level):
             with pytest.raises(isodepth.InvalidInputError, match=r"need.* rows|read in chunks"):
                 method()
-        assert [each.n_rows for each in small.regions] == [each.n_rows for each in result.regions]
+        assert small.n_used_rows == result.n_used_rows
+        if result._keeps_rows:
+            assert not hasattr(small, "regions")
+            with pytest.raises(isodepth.InvalidInputError, match="has no regions, because without"):
+                _ = small.regions
     else:
         with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
             _ = small._comparison

@@ -218,11 +218,10 @@ class FittedMetric:
         columns = check_same_columns(x.columns, y.columns)
         return Comparison(
             distance=distance,
-            regions=(x, y),
             signature=signature,
             columns=columns,
         )._with(
-            _details=ComparisonDetails(gaps, self),
+            _details=ComparisonDetails(gaps, self, (x, y)),
             _kept=RowsOfRegions((x, y), columns),
         )
 

@@ -79,8 +79,12 @@ class ReportableResult(ResultMixin):
         write_report(cast(AnyResult, self), path, **options)
 
 
-class _NoDetailsError(InvalidInputError, AttributeError):
-    """An attribute needs details that a result created from its public fields does not have."""
+class UnavailableError(InvalidInputError, AttributeError):
+    """An attribute needs details that this result does not have.
+
+    They were released, or the result was created from its public fields. It is an `AttributeError`
+    so that `hasattr` works.
+    """
 
 
 class TwoSampleReport(ReportableResult):
@@ -98,7 +102,7 @@ class TwoSampleReport(ReportableResult):
     def _required(self, details: T | None) -> T:
         """Return private details of the result; an error if it does not have them."""
         if details is None:
-            raise _NoDetailsError(
+            raise UnavailableError(
                 f"this {type(self).__name__} was created from its public fields and lacks the "
                 "details that this answer needs; use the original result"
             )
