@@ -12,7 +12,6 @@ import numpy as np
 from isodepth.data.columns.dates import day_text
 from isodepth.data.columns.kinds import attention_lines, date_columns
 from isodepth.data.files.output import csv_bytes
-from isodepth.data.validation import check_option_names
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious import SuspiciousRows
@@ -97,16 +96,15 @@ class Findings(NamedTuple):
         return cls(comparison, test, samples, rows, typical, _chance_or_reason(comparison))
 
 
-@check_option_names
 def comparison_context(
     result: PairResult,
     *,
     names: Sequence[str] = ("X", "Y"),
-    sources: Sequence[TableFile] | None = None,
+    files: Sequence[TableFile] | None = None,
 ) -> dict[str, Any]:
     """Return the variables of the HTML template for a comparison or a test of two samples.
 
-    `names` are the names of the samples, and `sources` the files that they were read from.
+    `names` are the names of the samples, and `files` the files that they were read from.
     """
     if isinstance(names, str) or len(names) != 2:
         raise InvalidOptionError(f"names must be two strings, got {names!r}", option="names")
@@ -127,8 +125,8 @@ def comparison_context(
         **_change_context(result, findings, names),
         **_suspicious_context(result, findings, names),
         **_distance_context(result, findings, names),
-        **_table_context(result, findings, names, sources),
-        "code": repeat_code(result, sources),
+        **_table_context(result, findings, names, files),
+        "code": repeat_code(result, files),
     }
 
 
@@ -207,13 +205,13 @@ def _table_context(
     result: PairResult,
     findings: Findings,
     names: Sequence[str],
-    sources: Sequence[TableFile] | None,
+    files: Sequence[TableFile] | None,
 ) -> dict[str, Any]:
     """Return the template variables of the tables of rows, kinds of columns and missing values."""
-    files = None if sources is None else [_file_name(file.path) for file in sources]
+    paths = None if files is None else [_file_name(file.path) for file in files]
     missing_shares = [] if result.missing is None else result.missing.shares
     return {
-        "rows_table": {"sample": list(names), "file": files, **_row_counts(result)},
+        "rows_table": {"sample": list(names), "file": paths, **_row_counts(result)},
         "kinds": (findings.test or result).kinds,
         "holes": [share for share in missing_shares if share.before or share.after],
     }
@@ -272,7 +270,7 @@ def _counts(result: PairResult) -> list[int]:
 
 
 def comparison_content(
-    result: PairResult, names: Sequence[str], sources: Sequence[TableFile] | None = None
+    result: PairResult, names: Sequence[str], files: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
     """Return the content of the report as a dictionary for the JSON output."""
     _, test, samples, rows, typical, chance = Findings.of(result)
@@ -285,7 +283,7 @@ def comparison_content(
         "typical_rows": None if typical is None else typical.to_dict(),
         "chance_level": None if isinstance(chance, str) else chance.to_dict(),
         "chance_level_omitted": chance if isinstance(chance, str) else None,
-        "code": repeat_code(result, sources),
+        "code": repeat_code(result, files),
     }
 
 

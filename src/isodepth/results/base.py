@@ -9,7 +9,7 @@ from isodepth.errors import InvalidInputError
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious import RepeatedValue, SuspiciousRows
 from isodepth.inspection.typical import TypicalRows, has_many_unnamed_columns
-from isodepth.results.protocols import AnyResult, ReportOptions
+from isodepth.results.protocols import AnyResult, ReportOptions, TwoSampleOptions
 from isodepth.results.rows import KeptRows, ReleasedRows
 
 T = TypeVar("T")
@@ -18,7 +18,7 @@ N_TYPICAL = 5
 
 
 class ReportableResult(ResultMixin):
-    """Base class of results with the methods `plot` and `report`.
+    """Base class of results with the method `plot`, and the HTML for notebooks.
 
     Attributes
     ----------
@@ -60,19 +60,7 @@ class ReportableResult(ResultMixin):
 
         return result_html(cast(AnyResult, self))
 
-    def report(self, path: Any, **options: Unpack[ReportOptions]) -> None:
-        """Write a report as one self-contained HTML file.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Name of the file, which ends in .html or .htm. An existing file is replaced atomically.
-        **options
-            Optional: `title` of the page; `names` of the two samples of a comparison; `labels` of
-            the batches of a monitor; `notes`, warnings to show in the report; `command`, the
-            command line that reproduces the report. Reports of the same result with
-            the same options are identical files.
-        """
+    def _write_report(self, path: Any, **options: Unpack[ReportOptions]) -> None:
         # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
         from isodepth.report import write_report
 
@@ -144,6 +132,21 @@ class TwoSampleReport(ReportableResult):
         if isinstance(self._kept, KeptRows):
             return self._has_all_rows and has_many_unnamed_columns(self._kept.samples.columns)
         return self._kept is not None and self._kept.typical is not None
+
+    def report(self, path: Any, **options: Unpack[TwoSampleOptions]) -> None:
+        """Write a report as one self-contained HTML file.
+
+        Reports of the same result with the same options are identical files.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the file, which ends in .html or .htm. An existing file is replaced atomically.
+        **options
+            Optional: `title` of the page; `names` of the two samples; `notes`, warnings to show in
+            the report; `command`, the command line that reproduces the report.
+        """
+        self._write_report(path, **options)
 
     def without_rows(self) -> Self:
         """Return a copy of the result that does not keep the rows of the samples.

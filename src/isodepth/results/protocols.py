@@ -22,15 +22,28 @@ from isodepth.inspection.typical import TypicalRows
 from isodepth.results.changes import Change
 
 
-class ReportOptions(TypedDict, total=False):
-    """Options of the report of a result."""
+class _CommonOptions(TypedDict, total=False):
+    """Options of all reports."""
 
     title: str | None
     notes: Sequence[str]
     command: str | None
+
+
+class TwoSampleOptions(_CommonOptions, total=False):
+    """Options of the report of a comparison or a test."""
+
     names: Sequence[str]
-    labels: Sequence[Any]
-    sources: Any
+
+
+class MonitorOptions(_CommonOptions, total=False):
+    """Options of the report of a monitor."""
+
+    labels: Sequence[Any] | None
+
+
+class ReportOptions(TwoSampleOptions, MonitorOptions, total=False):
+    """Options of the report of a result; `names` and `labels` are not for every result."""
 
 
 class TwoSampleLike(Protocol):
