@@ -33,7 +33,7 @@ _MAX_CANDIDATES, _MAX_LEVELS = 1000, 100
 
 
 def nested_regions(
-    comparison: ComparisonLike, ax: Axes | None = None, *, names: Sequence[str] = ("X", "Y")
+    comparison: ComparisonLike, *, ax: Axes | None = None, names: Sequence[str] = ("X", "Y")
 ) -> Axes:
     """Draw two samples with their depth-trimmed regions in the plane in which they differ most.
 

@@ -462,11 +462,11 @@ def _figures(findings: Findings, names: Sequence[str]) -> dict[str, Any]:
     figures = {}
     if comparison is not None:
         if comparison._keeps_rows and comparison.regions[0].n_features > 1:
-            figures["regions"] = nested_regions(comparison, loose_axes(WIDTH, 5.2), names=names)
-        figures["gaps"] = gap_profile(comparison, loose_axes(WIDTH, 3.8))
+            figures["regions"] = nested_regions(comparison, ax=loose_axes(WIDTH, 5.2), names=names)
+        figures["gaps"] = gap_profile(comparison, ax=loose_axes(WIDTH, 3.8))
         if (test is None or test.significant) and findings.typical is None:
             height = 1.3 + 0.29 * min(len(comparison.contributions), 15)
-            figures["columns"] = contributions(comparison, loose_axes(WIDTH, height))
+            figures["columns"] = contributions(comparison, ax=loose_axes(WIDTH, height))
     if test is not None:
-        figures["null"] = null_distribution(test, loose_axes(WIDTH, 3.0))
+        figures["null"] = null_distribution(test, ax=loose_axes(WIDTH, 3.0))
     return figures

@@ -43,6 +43,6 @@ def monitor_context(
         figure = loose_figure(WIDTH, 4.0 + 0.25 * min(len(named), 12))
         context |= {
             "strongest": min(verdicts, key=lambda verdict: verdict.window_pvalue),
-            "figures": {"timeline": timeline(monitor, labels, figure)},
+            "figures": {"timeline": timeline(monitor, labels=labels, figure=figure)},
         }
     return context

@@ -29,7 +29,7 @@ class ReportableResult(ResultMixin):
     __slots__ = ()
     _result_type: ClassVar[str]
 
-    def plot(self, kind: str | None = None, ax: Any = None) -> Any:
+    def plot(self, kind: str | None = None, *, ax: Any = None) -> Any:
         """Draw the result with a function of `isodepth.plot`.
 
         Parameters
