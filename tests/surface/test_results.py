@@ -81,6 +81,22 @@ def test_attributes_raise_only_attribute_errors(name: str) -> None:
                 hasattr(each, attribute)
 
 
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("comparison", "use result.distance"),
+        ("chunks", "use result.distance"),
+        ("test", "use result.significant"),
+        ("pairs", "compare result.adjusted_pvalues"),
+        ("verdict", "use verdict.alarm"),
+    ],
+)
+def test_results_have_no_truth_value(name: str, remedy: str) -> None:
+    """`if result:` would be true whatever the result is."""
+    with pytest.raises(TypeError, match=f"has no truth value; {remedy}"):
+        bool(RESULTS[name]())
+
+
 def test_different_results_are_not_equal() -> None:
     result = RESULTS["comparison"]()
     assert result != isodepth.compare(X, Y, n_directions=20, random_state=1)

@@ -598,6 +598,12 @@ class Comparison(TwoSampleReport):
         regions = (each and each.regions for each in (self._details, other._details))
         return equal_values(*regions)
 
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a comparison has no truth value; use result.distance, or result.test.significant with "
+            "n_permutations=999"
+        )
+
     def __float__(self) -> float:
         return self.distance
 

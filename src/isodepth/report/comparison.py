@@ -38,6 +38,7 @@ from isodepth.results.summary import (
     remarks,
     subtitle,
     summary_lines,
+    tested_result,
     unused_part,
 )
 
@@ -139,8 +140,8 @@ def _heading_context(
         "verdict": comparison_headline(result, names),
         "subtitle": subtitle(result, findings.rows, names),
         "changed_share": share_sentence(test),
-        "remarks": [unused_part(result, names), *attention_lines((test or result).kinds)],
-        "checks": [check.text for check in test.checks] if test else [],
+        "remarks": [unused_part(result, names), *attention_lines(tested_result(result).kinds)],
+        "checks": [check.text for check in test.checks] if test is not None else [],
         "counts": _counts(result),
     }
 
@@ -152,7 +153,7 @@ def _change_context(result: PairResult, findings: Findings, names: Sequence[str]
         "typical": None,
         "score_figure": None,
         "changes": change_entries(test, samples, _MAX_CHANGES),
-        "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test else 0,
+        "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test is not None else 0,
         "columns": [],
         "n_drawn": _MAX_COLUMNS,
     }
@@ -171,7 +172,7 @@ def _suspicious_context(
     rows = findings.rows
     return {
         "repeated": repeated_texts(
-            result._repeated_values, names, date_columns((get_test(result) or result).kinds)
+            result._repeated_values, names, date_columns(tested_result(result).kinds)
         ),
         "suspicious": rows,
         "suspicious_table": suspicious_entries(
@@ -212,7 +213,7 @@ def _table_context(
     missing_shares = [] if result.missing is None else result.missing.shares
     return {
         "rows_table": {"sample": list(names), "file": paths, **_row_counts(result)},
-        "kinds": (findings.test or result).kinds,
+        "kinds": tested_result(result).kinds,
         "holes": [share for share in missing_shares if share.before or share.after],
     }
 
@@ -266,7 +267,7 @@ def _file_name(path: str) -> str:
 
 def _counts(result: PairResult) -> list[int]:
     """Return the numbers of compared rows of X and Y."""
-    return list((get_test(result) or result).n_used_rows)
+    return list(tested_result(result).n_used_rows)
 
 
 def comparison_content(
@@ -325,7 +326,7 @@ def change_entries(
     A change of one or two columns has a small figure if the rows of the samples are in memory.
     """
     entries = []
-    for change in test.changes[:most] if test else ():
+    for change in test.changes[:most] if test is not None else ():
         figure, text = None, ""
         if samples is not None and change.columns:
             figure = loose_figure(2.3, 0.72)

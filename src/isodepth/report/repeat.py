@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from isodepth.data.columns.kinds import MISSING
 from isodepth.depth import BY_NAME
 from isodepth.results.protocols import ComparisonLike, PairResult, TwoSampleTestLike
-from isodepth.results.summary import get_test
+from isodepth.results.summary import get_test, tested_result
 
 CANNOT_REPEAT = (
     "# This result cannot be repeated from files alone: it has directions, scales, a depth or\n"
@@ -67,7 +67,7 @@ def repeat_code(result: PairResult, files: Sequence[TableFile] | None) -> str:
     has_labels = files is not None and files[0].block_column is not None
     if options is None or reading is None or (blocked and not has_labels):
         return CANNOT_REPEAT
-    kinds = {each.column: each.option for each in (test or result).kinds if each.option}
+    kinds = {each.column: each.option for each in tested_result(result).kinds if each.option}
     keywords = _keywords(options | {"kinds": kinds}) + (", blocks=blocks" if blocked else "")
     statement = f"result = isodepth.{call}(X, Y{keywords})"
     return "\n".join(["import isodepth", *reading, statement, 'result.report("report.html")'])
