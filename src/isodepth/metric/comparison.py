@@ -312,10 +312,7 @@ class Comparison(TwoSampleReport):
                 f"bounds exist for the supremum over directions, q=inf; this comparison has "
                 f"q={settings.q:g}, a mean over directions"
             )
-        if not self._keeps_rows:
-            raise InvalidInputError(
-                "bounds need the rows of both samples in memory; compare a part of the rows"
-            )
+        self._require_rows("bounds need")
         if self._gaps.exact:
             return self.distance, self.distance
         x, y = (regions._ordered for regions in self.regions)
@@ -355,11 +352,7 @@ class Comparison(TwoSampleReport):
         >>> result.distance, result.gradient().x.ravel(), result.gradient().y.ravel()
         (5.0, array([-1.,  0.]), array([1.]))
         """
-        if not self._keeps_rows:
-            raise InvalidInputError(
-                "the gradient needs the rows of both samples, which without_rows() released; use "
-                "the original result"
-            )
+        self._require_rows("the gradient needs")
         return gradient_of_comparison(self)
 
     @cached_property
@@ -412,10 +405,7 @@ class Comparison(TwoSampleReport):
         return {}
 
     def _chance_distances(self, n_splits: int) -> np.ndarray:
-        if not self._keeps_rows:
-            raise InvalidInputError(
-                "random splits need the rows of both samples in memory; compare a part of the rows"
-            )
+        self._require_rows("random splits need")
         if self.test is not None:
             return self._permuted_distances(n_splits)
         if any(regions.weights is not None for regions in self.regions):
@@ -489,6 +479,17 @@ class Comparison(TwoSampleReport):
     def _keeps_rows(self) -> bool:
         """Whether the rows of both samples are in memory; False if they were read in chunks."""
         return isinstance(self._regions[0], TrimmedRegions)
+
+    def _require_rows(self, what: str) -> None:
+        """Raise an error with the remedy if the rows are not in memory; it starts with `what`."""
+        if self._keeps_rows:
+            return
+        if isinstance(self._regions[0], RegionSizes):
+            _ = self._kept_rows  # raises the error about released rows
+        raise InvalidInputError(
+            f"{what} the rows of both samples in memory, and these were read in chunks; compare a "
+            "part of them that fits into memory"
+        )
 
     def without_rows(self) -> Self:
         # The docstring is that of the base class.
