@@ -107,7 +107,7 @@ def _draw_regions(axes: Axes) -> None:
 
     first, second = (r.points[r.indices(SHOWN_GAP)] for r in (of_x, of_contaminated))
     gap = hausdorff(first, second)
-    farther = first if gap.from_first else second
+    farther = first if gap.side == "X" else second
     start = farther[(farther @ gap.direction).argmax()]
     stop = start - gap.distance * gap.direction
     axes.annotate("", stop, start, arrowprops={"arrowstyle": "<|-|>", "color": BLACK, "lw": 1.6,

@@ -80,10 +80,8 @@ def many_tables(count: int) -> dict[str, Any]:
     metric = Metric(n_directions=K, levels=LEVELS, random_state=0)
     settings = metric.region_table(np.zeros((1, 3))).settings
     rng = np.random.default_rng(0)
-    tables = [
-        RegionTable(rng.standard_normal((LEVELS, 2 * K), dtype=np.float32), settings, 3)
-        for _ in range(count)
-    ]
+    values = (rng.standard_normal((LEVELS, 2 * K), dtype=np.float32) for _ in range(count))
+    tables = [RegionTable(values=each, settings=settings, n_features=3) for each in values]
     pairwise(tables[:2])
     forget_peak()
     before = resident()

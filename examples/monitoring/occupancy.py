@@ -70,7 +70,7 @@ def watch(
             f"{rows.start + 1:4d}  {labels[-1]}  {verdict.group:5}  p {verdict.pvalue:8.2g}  "
             f"window p {verdict.window_pvalue:8.2g}  {'ALARM' if verdict.alarm else '':5}  {change}"
         )
-    figure = timeline(monitor, labels)
+    figure = timeline(monitor, labels=labels)
     figure.savefig(folder / f"monitoring_{name.split()[0]}.png", dpi=150)
 
 

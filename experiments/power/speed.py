@@ -76,7 +76,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             n_jobs=options.threads,
         )  # fmt: skip
 
-    directions = np.vstack([np.eye(10), unit_vectors(10, 90, "orthogonal", rng)])
+    directions = np.vstack(
+        [np.eye(10), unit_vectors(10, 90, directions="orthogonal", random_state=rng)]
+    )
     metric = Metric(directions=directions, levels=20, q=2, n_jobs=options.threads)
     print(f"{'':40s}      clock   processor")
     ours = cost(lambda: test(PERMUTATIONS), options.repeats)

@@ -199,7 +199,7 @@ class Metric(MetricSettings):
         """
         return self._fit_one(X, weights, "Metric.regions")[1]
 
-    def with_directions(self, n_features: int, dtype: str | None = None) -> FittedMetric:
+    def with_directions(self, n_features: int, *, dtype: str | None = None) -> FittedMetric:
         """Sample the directions and levels once, to compare many samples.
 
         Parameters

@@ -52,7 +52,7 @@ def both_signs(directions: np.ndarray) -> np.ndarray:
 def test_depths_of_the_authors_are_ours(depth: str) -> None:
     # An even number of points: the module describes irw at the median of an odd number.
     X, _ = pair(60, 3, seed=1)
-    U = unit_vectors(3, 40, "uniform", np.random.default_rng(2))
+    U = unit_vectors(3, 40, directions="uniform", random_state=np.random.default_rng(2))
 
     fitted = ESTIMATORS[depth](directions=U).fit(X)
     theirs = U
@@ -74,7 +74,7 @@ def test_depths_of_the_authors_are_ours(depth: str) -> None:
 )
 def test_distance_of_the_authors_is_ours(depth: str, eps: float, seed: int) -> None:
     X, Y = pair(80, 4, seed=seed)
-    U = unit_vectors(4, 50, "uniform", seed)
+    U = unit_vectors(4, 50, directions="uniform", random_state=seed)
     levels = rng_for(seed, "levels").uniform(0, 1 - eps, 20)
 
     expected = authors.distance(X, Y, depth, eps=eps, directions=both_signs(U), levels=levels)

@@ -10,6 +10,7 @@ from isodepth.cli import main
 from isodepth.data.files.readers import ReadOptions, read_table
 from isodepth.data.frames import NamedArray
 from isodepth.report.repeat import TableFile
+from isodepth.report.writing import write_report_of_files
 
 pytestmark = pytest.mark.browser
 
@@ -50,8 +51,8 @@ def evil(folder):
     )
     result = isodepth.compare(x, y, n_permutations=19, n_directions=20, random_state=0)
     path = folder / "evil.html"
-    result.report(
-        path, names=(EVIL, names[1]), sources=(TableFile(names[2]), TableFile(EVIL)),
+    write_report_of_files(
+        result, path, (TableFile(names[2]), TableFile(EVIL)), names=(EVIL, names[1]),
         title=names[2], notes=names, command=names[2],
     )  # fmt: skip
     return path

@@ -218,3 +218,13 @@ def test_thresholds_decide_about_the_exit_code(folder: Path) -> None:
         assert "such as 5% or 0.05" in refusal(
             "monitor", "check", "m.npz", loud, "--min-pvalue", bad
         )
+
+
+def test_the_warning_of_dependent_rows_names_the_flag(tmp_path: Path) -> None:
+    rng = np.random.default_rng(73)
+    rows = rng.normal(size=(3000, 2))
+    rows[:, 1] += np.repeat(rng.normal(size=60), 50)
+    save(tmp_path / "days.csv", rows, ("a", "b"))
+    said = run("monitor", "fit", tmp_path / "days.csv", "-o", tmp_path / "m.npz").stderr
+    assert "Pass --blocks COLUMN, such as the day" in said
+    assert "blocks=" not in said

@@ -26,32 +26,32 @@ RANDOM_FAMILIES = [family for family in FAMILIES if family != "equispaced"]
 @pytest.mark.parametrize("d", [2, 3, 7, 40])
 @pytest.mark.parametrize("n_directions", [1, 5, 64, 100])
 def test_unit_length_and_shape(family: str, d: int, n_directions: int) -> None:
-    rows = unit_vectors(d, n_directions, family, np.random.default_rng(0))
+    rows = unit_vectors(d, n_directions, directions=family, random_state=np.random.default_rng(0))
     assert rows.shape == (n_directions, d)
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-14)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_one_dimension_needs_one_direction(family: str) -> None:
-    np.testing.assert_array_equal(unit_vectors(1, 1000, family), [[1.0]])
+    np.testing.assert_array_equal(unit_vectors(1, 1000, directions=family), [[1.0]])
 
 
 def test_orthogonal_blocks_are_orthonormal() -> None:
-    rows = unit_vectors(6, 15, "orthogonal", np.random.default_rng(0))
+    rows = unit_vectors(6, 15, directions="orthogonal", random_state=np.random.default_rng(0))
     for block in (rows[:6], rows[6:12], rows[12:]):
         np.testing.assert_allclose(block @ block.T, np.eye(len(block)), atol=1e-14)
 
 
 def test_equispaced_is_for_the_plane() -> None:
     with pytest.raises(InvalidOptionError, match=r"equispaced.*3"):
-        unit_vectors(3, 10, "equispaced")
+        unit_vectors(3, 10, directions="equispaced")
 
 
 @pytest.mark.parametrize("family", RANDOM_FAMILIES)
 def test_uniform_on_the_sphere(family: str) -> None:
     """The mean of u u' is I/d."""
     d, n = 5, 4000
-    rows = unit_vectors(d, n, family, np.random.default_rng(0))
+    rows = unit_vectors(d, n, directions=family, random_state=np.random.default_rng(0))
     error = np.abs(rows.T @ rows / n - np.eye(d) / d)
     # For independent rows u_i u_j has variance 1/(d (d + 2)), and u_i^2 has 3/(d (d + 2)) - 1/d^2.
     deviation = np.where(np.eye(d) == 1, 3 / (d * (d + 2)) - 1 / d**2, 1 / (d * (d + 2))) ** 0.5
@@ -76,7 +76,7 @@ def test_equispaced_reaches_the_exact_distance_in_the_plane() -> None:
 @pytest.mark.parametrize("family", ["uniform", "sobol", "orthogonal"])
 @pytest.mark.parametrize(("d", "n_directions"), [(3, 10), (2, 7), (40, 600)])
 def test_seeded_vectors_are_those_of_the_generator(family: str, d: int, n_directions: int) -> None:
-    expected = unit_vectors(d, n_directions, family, 5)
+    expected = unit_vectors(d, n_directions, directions=family, random_state=5)
     first = seeded_vectors(d, n_directions, family, 5)
     np.testing.assert_array_equal(first, expected)
     np.testing.assert_array_equal(seeded_vectors(d, n_directions, family, 5), expected)
@@ -96,12 +96,12 @@ def test_explicit_directions_are_scaled_and_not_kept() -> None:
             seeded_vectors(2, 99, given, seed), [[0.6, 0.8], [0.0, 1.0]], rtol=1e-15
         )
     with pytest.raises(InvalidInputError, match="3"):
-        unit_vectors(3, 99, given)
+        unit_vectors(3, 99, directions=given)
 
 
 @pytest.mark.parametrize("family", ["sobol", "orthogonal"])
 def test_in_the_plane_angles_are_equispaced_from_a_random_start(family: str) -> None:
-    rows = unit_vectors(2, 6, family, np.random.default_rng(0))
+    rows = unit_vectors(2, 6, directions=family, random_state=np.random.default_rng(0))
     angles = np.arctan2(rows[:, 1], rows[:, 0])
     np.testing.assert_allclose(np.diff(angles), np.pi / 6, rtol=1e-13)
     assert 0 < angles[0] < np.pi / 6
@@ -109,7 +109,7 @@ def test_in_the_plane_angles_are_equispaced_from_a_random_start(family: str) -> 
 
 @pytest.mark.parametrize("n_directions", [1, 2, 3])
 def test_in_the_plane_the_axes_are_free_of_rounding(n_directions: int) -> None:
-    rows = unit_vectors(2, 2 * n_directions, "equispaced")
+    rows = unit_vectors(2, 2 * n_directions, directions="equispaced")
     assert rows[0].tolist() == [1.0, 0.0]
     assert rows[n_directions].tolist() == [0.0, 1.0]
     # And nothing but the axes is rounded to zero.
@@ -121,23 +121,26 @@ def test_in_the_plane_the_axes_are_free_of_rounding(n_directions: int) -> None:
 
 def test_sobol_points_are_balanced() -> None:
     """Of 2^k points every half of every axis holds exactly half: random ones would not."""
-    rows = unit_vectors(4, 256, "sobol", np.random.default_rng(3))
+    rows = unit_vectors(4, 256, directions="sobol", random_state=np.random.default_rng(3))
     assert (rows > 0).sum(axis=0).tolist() == [128] * 4
-    uniform = unit_vectors(4, 256, "uniform", np.random.default_rng(3))
+    uniform = unit_vectors(4, 256, directions="uniform", random_state=np.random.default_rng(3))
     assert (uniform > 0).sum(axis=0).tolist() != [128] * 4
 
 
 def test_sobol_is_finite_and_has_a_maximum_dimension() -> None:
-    rows = unit_vectors(3, 5000, "sobol", np.random.default_rng(0))
+    rows = unit_vectors(3, 5000, directions="sobol", random_state=np.random.default_rng(0))
     assert np.isfinite(rows).all()
     with pytest.raises(InvalidOptionError, match=r"21201.*21202.*orthogonal"):
-        unit_vectors(21202, 1, "sobol", np.random.default_rng(0))
+        unit_vectors(21202, 1, directions="sobol", random_state=np.random.default_rng(0))
 
 
 def test_orthogonal_blocks_have_no_preferred_half() -> None:
     """Without the signs of R the first vector of a block would nearly always point one way."""
     firsts = np.array(
-        [unit_vectors(3, 1, "orthogonal", np.random.default_rng(seed))[0] for seed in range(400)]
+        [
+            unit_vectors(3, 1, directions="orthogonal", random_state=np.random.default_rng(seed))[0]
+            for seed in range(400)
+        ]
     )
     # A fair coin thrown 400 times: 4.5 standard deviations of 10 each.
     assert (np.abs((firsts > 0).sum(axis=0) - 200) < 45).all()

@@ -39,7 +39,7 @@ WEIGHTS = [None, RNG.integers(0, 3, 25) + (np.arange(25) == 0), None, RNG.unifor
 def test_any_two_have_the_distance_of_the_metric(options: dict) -> None:
     metric = Metric(n_directions=30, random_state=5, **options)
     drawn = metric.with_directions(3)
-    regions = drawn.all_regions(SAMPLES, WEIGHTS)
+    regions = drawn.all_regions(SAMPLES, weights=WEIGHTS)
     for i, j in itertools.product(range(4), repeat=2):
         weights = (WEIGHTS[i], WEIGHTS[j])
         expected = metric.compare(SAMPLES[i], SAMPLES[j], weights=weights)
@@ -134,9 +134,9 @@ def test_regions_that_do_not_fit_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="2 in X and 3 in the directions"):
         drawn.regions(SAMPLES[0][:, :2])
     with pytest.raises(InvalidInputError, match="1 entries for 2 samples"):
-        drawn.all_regions(SAMPLES[:2], [None])
+        drawn.all_regions(SAMPLES[:2], weights=[None])
     with pytest.raises(InvalidInputError, match=r"weights of samples\[1\] must have one number"):
-        drawn.all_regions(SAMPLES[:2], [None, [1.0]])
+        drawn.all_regions(SAMPLES[:2], weights=[None, [1.0]])
     for bad in (0, 1.5, "3"):
         with pytest.raises(InvalidOptionError, match="n_features must be an integer >= 1"):
             Metric().with_directions(bad)
@@ -145,11 +145,11 @@ def test_regions_that_do_not_fit_are_refused() -> None:
 def test_directions_in_the_precision_of_the_samples() -> None:
     metric = Metric(n_directions=20, random_state=0, depth="irw")
     single = [sample.astype(np.float32) for sample in SAMPLES]
-    plain, rounded = metric.with_directions(3), metric.with_directions(3, "float32")
+    plain, rounded = metric.with_directions(3), metric.with_directions(3, dtype="float32")
     for drawn in (plain, rounded):
         a, b = drawn.all_regions(single[:2])
         assert drawn.distance(a, b) == pytest.approx(metric.distance(*single[:2]), rel=1e-6)
     with pytest.raises(InvalidInputError, match="float64, and the directions were sampled for"):
         rounded.regions(SAMPLES[0])
     with pytest.raises(InvalidOptionError, match="dtype must be one of"):
-        metric.with_directions(3, "float16")
+        metric.with_directions(3, dtype="float16")

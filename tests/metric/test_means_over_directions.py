@@ -27,7 +27,7 @@ QS = (1.0, 1.5, 2.0, 4.0, 40.0)
 def test_distance_is_that_of_the_twin(kind: str, depth: str, count: int) -> None:
     x, y, weights = odd_pair(kind)
     d = x.shape[1]
-    U = unit_vectors(d, count, "uniform", np.random.default_rng(5))
+    U = unit_vectors(d, count, directions="uniform", random_state=np.random.default_rng(5))
     a, b = (naive.depth_regions(depth, X, U, w) for X, w in zip((x, y), weights, strict=True))
     for q, (p, levels) in itertools.product(QS, ((2, "exact"), (1, 5))):
         unit = mean_of_direction(d, q)

@@ -30,7 +30,7 @@ def test_shares_of_columns_are_those_of_the_twin() -> None:
 
 @pytest.mark.parametrize("q", [1, 2, 3.5])
 def test_shares_with_means_are_those_of_the_twin(q: float) -> None:
-    U = unit_vectors(3, 21, "uniform", np.random.default_rng(1))
+    U = unit_vectors(3, 21, directions="uniform", random_state=np.random.default_rng(1))
     x, y = (naive.depth_regions("halfspace", rows, U) for rows in (X, Y))
     result = isodepth.compare(X, Y, scale=None, q=q, depth="halfspace", directions=U)
     wanted = naive_where.shares_of_directions(x, y, U, 0.1, q)

@@ -157,7 +157,7 @@ def test_every_row_is_drawn_once_or_counted() -> None:
 def test_the_legend_is_below_the_axes(size) -> None:
     x, y = pair(4, n=2000)
     comparison = isodepth.compare(x, y + 1, n_directions=30, scale=None, random_state=0)
-    ax = nested_regions(comparison, loose_axes(*size), names=("June", "July"))
+    ax = nested_regions(comparison, ax=loose_axes(*size), names=("June", "July"))
     ax.figure.draw_without_rendering()
     box = ax.get_legend().get_window_extent()
     assert box.y1 <= ax.xaxis.get_tightbbox().y0
@@ -178,6 +178,6 @@ def test_names_of_columns_are_not_formulas() -> None:
         NamedArray(x, names), NamedArray(y, names), n_directions=30, scale=None, random_state=0
     )
     ax = new_axes()
-    assert nested_regions(comparison, ax) is ax
+    assert nested_regions(comparison, ax=ax) is ax
     assert ax.get_xlabel() == r"\$x_1"
     ax.figure.draw_without_rendering()  # an unbalanced formula would fail here

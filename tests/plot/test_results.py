@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import isodepth
+import isodepth.plot
 from isodepth.errors import InvalidOptionError, MissingExtraError
 from isodepth.plot import FIGURES
 from isodepth.plot.style import new_axes
@@ -33,11 +35,23 @@ def test_all_figures_of_all_results(results) -> None:
             ax = new_axes()
             if kind == "timeline":
                 with pytest.raises(InvalidOptionError, match="two axes"):
-                    result.plot(kind, ax)
+                    result.plot(kind, ax=ax)
                 continue
-            assert result.plot(kind, ax) is ax
+            assert result.plot(kind, ax=ax) is ax
             ax.figure.draw_without_rendering()
             assert ax.get_xlabel() or [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_axes_are_keyword_only(results) -> None:
+    for draw in (isodepth.plot.__dict__[name] for name in isodepth.plot.__all__):
+        _, *options = inspect.signature(draw).parameters.values()
+        assert {each.kind for each in options} == {inspect.Parameter.KEYWORD_ONLY}, draw
+    matrix = isodepth.DistanceMatrix.from_array([[0.0, 1.0], [1.0, 0.0]])
+    signatures = {str(inspect.signature(type(each).plot)) for each in (*results, matrix)}
+    assert len(signatures) == 1
+    assert matrix.plot("distance_matrix", ax=(ax := new_axes())) is ax
+    with pytest.raises(InvalidOptionError, match=r"kind must be 'distance_matrix'.* got 'heat'"):
+        matrix.plot("heat")
 
 
 def test_unknown_kinds_are_refused(results) -> None:

@@ -92,7 +92,9 @@ def _ways() -> Iterator[Case]:
             continue
         yield (
             f"directions {family} d={d}",
-            lambda family=family, d=d: unit_vectors(d, 11, family, np.random.default_rng(7)),
+            lambda family=family, d=d: unit_vectors(
+                d, 11, directions=family, random_state=np.random.default_rng(7)
+            ),
         )
         a, b = _pair(7, 70, 90, d)
         yield (

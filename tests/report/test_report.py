@@ -21,6 +21,7 @@ from isodepth.plot.changes import column_figure
 from isodepth.report import html_report, write_report
 from isodepth.report.comparison import comparison_content, comparison_context, comparison_lines
 from isodepth.report.repeat import TableFile, repeat_code
+from isodepth.report.writing import html_report_of_files
 from isodepth.results.summary import comparison_headline, subtitle, unused_part
 
 pytest.importorskip("matplotlib")
@@ -195,8 +196,8 @@ def test_suspicious_rows_are_shown_under_their_numbers_as_given() -> None:
     y.points[3, 1] = np.nan
     y.points[7, 0] = -9999.0
     result = isodepth.compare(x, y, nan_policy="omit", n_directions=20, random_state=0)
-    page = html_report(
-        result, names=("June", "July"), sources=(TableFile("a.csv"), TableFile("b.csv"))
+    page = html_report_of_files(
+        result, (TableFile("a.csv"), TableFile("b.csv")), names=("June", "July")
     )
     cells = [re.findall(r'data-value="([^"]*)"', row) for row in re.findall("<tr>(.*?)</tr>", page)]
     assert ["July", "b.csv", "50", "49", "1"] in cells
@@ -495,7 +496,7 @@ def test_changes_show_their_share_of_rows(comparison) -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_standard_input_has_a_name(comparison) -> None:
-    page = html_report(comparison, sources=(TableFile("-"), TableFile("b.csv")))
+    page = html_report_of_files(comparison, (TableFile("-"), TableFile("b.csv")))
     assert ">standard input</td>" in page
 
 
@@ -529,7 +530,7 @@ def test_a_report_is_written_whole_or_not_at_all(comparison, tmp_path, monkeypat
 
 
 def test_the_path_is_checked_before_any_work(comparison, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("isodepth.report.writing.html_report", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("isodepth.report.writing.html_report_of_files", lambda *_, **__: 1 / 0)
     with pytest.raises(InvalidOptionError, match="there is no folder"):
         comparison.report(tmp_path / "absent" / "report.html")
     for name in ("report", "report.txt"):
@@ -550,6 +551,15 @@ def test_what_does_not_apply_is_refused(comparison, monitor) -> None:
         html_report(monitor.verdicts[0])
     with pytest.raises(InvalidInputError, match="labels must name each of the 8"):
         html_report(monitor, labels=["a"])
+
+
+def test_an_unknown_option_lists_the_public_options(comparison, monitor, tmp_path) -> None:
+    for result, own in ((comparison, "names"), (comparison.test, "names"), (monitor, "labels")):
+        known = rf"options are title, {own}, notes, command"
+        with pytest.raises(InvalidOptionError, match=rf"'tittle'; did you mean 'title'.*{known}"):
+            result.report(tmp_path / "report.html", tittle="a")
+        with pytest.raises(InvalidOptionError, match=rf"unknown option 'sources'.*{known}"):
+            html_report(result, sources=("a", "b"))
 
 
 def test_without_matplotlib_the_message_says_what_to_install(comparison, monkeypatch) -> None:

@@ -44,7 +44,7 @@ def test_the_statistic_is_that_of_the_twin_in_units_of_the_pooled_spread(d: int)
     if d > 1:
         from isodepth import unit_vectors
 
-        U = np.vstack([np.eye(d), unit_vectors(d, d, "orthogonal", 0)])
+        U = np.vstack([np.eye(d), unit_vectors(d, d, directions="orthogonal", random_state=0)])
     drawn = Permutations.draw(14, 11, 3, rng_for(0, "permutations"))
     labels = drawn.labels(dtype=bool).T.tolist()
     sides = [naive_permutation.parts([*x, *y], mine) for mine in labels]

@@ -40,3 +40,9 @@ def test_the_random_rows_are_released(kind: str, tmp_path: Path) -> None:
     del result
     gc.collect()
     assert pair() is None
+
+
+def test_the_repr_of_a_file_says_that_its_number_of_rows_is_unknown(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n1,2\n3,4\n", encoding="utf-8")
+    assert "x.csv: unknown number of rows, 2 columns, float64)" in repr(isodepth.scan(path))

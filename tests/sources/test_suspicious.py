@@ -52,9 +52,9 @@ def test_rows_that_were_not_tested_are_scored(form: str, tmp_path: Path) -> None
     assert len(found) <= 10
     row = next(row for row in found if row.row == 1500)
     assert (row.column, row.value) == ("size", 60.0)
-    assert [
-        (each.column, each.value, each.n_rows, each.row) for each in found.one_sided_values
-    ] == [("site", "only here", 1, 7)]
+    assert [(each.column, each.value, each.count, each.row) for each in found.one_sided_values] == [
+        ("site", "only here", 1, 7)
+    ]
     result.report(tmp_path / "report.html")
     assert "60" in (tmp_path / "report.html").read_text()
     compared = isodepth.compare(*sources, nan_policy="omit", n_directions=9, random_state=0)

@@ -83,6 +83,22 @@ def test_attributes_raise_only_attribute_errors(name: str) -> None:
                 hasattr(each, attribute)
 
 
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("comparison", "use result.distance"),
+        ("chunks", "use result.distance"),
+        ("test", "use result.significant"),
+        ("pairs", "compare result.adjusted_pvalues"),
+        ("verdict", "use verdict.alarm"),
+    ],
+)
+def test_results_have_no_truth_value(name: str, remedy: str) -> None:
+    """`if result:` would be true whatever the result is."""
+    with pytest.raises(TypeError, match=f"has no truth value; {remedy}"):
+        bool(RESULTS[name]())
+
+
 def test_different_results_are_not_equal() -> None:
     result = RESULTS["comparison"]()
     assert result != isodepth.compare(X, Y, n_directions=20, random_state=1)
@@ -257,10 +273,15 @@ def test_a_result_without_rows_has_the_same_content(name: str, tmp_path: Any) ->
         with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
             refused()
     if small._result_type == "comparison":
-        for method in (small.gradient, small.chance_level):
-            with pytest.raises(isodepth.InvalidInputError, match=r"need.* rows|read in chunks"):
+        reason = "returned by without_rows" if result._keeps_rows else "read in chunks"
+        for method in (small.gradient, small.chance_level, lambda: small.plot("nested_regions")):
+            with pytest.raises(isodepth.InvalidInputError, match=reason):
                 method()
-        assert [each.n_rows for each in small.regions] == [each.n_rows for each in result.regions]
+        assert small.n_used_rows == result.n_used_rows
+        if result._keeps_rows:
+            assert not hasattr(small, "regions")
+            with pytest.raises(isodepth.InvalidInputError, match="has no regions, because without"):
+                _ = small.regions
     else:
         with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
             _ = small._comparison

@@ -29,6 +29,8 @@ _INPUTS = ("reference", "candidates", "references")
 _PYTHON_KINDS = re.compile(r"kinds=\{[^{}]*\}, (?=--)")
 # Option of Python in messages about missing values.
 _PYTHON_NAN_POLICY = re.compile(r"nan_policy='(\w+)'")
+# Option of Python in the warning of a monitor about dependent rows.
+_PYTHON_BLOCKS = "blocks=..."
 
 
 class Note(UserWarning):
@@ -68,7 +70,10 @@ class Session:
             for each in self.caught
             if issubclass(each.category, UserWarning)
         }
-        return [(level, message) for message, level in levels.items()]
+        return [
+            (level, message.replace(_PYTHON_BLOCKS, "--blocks COLUMN"))
+            for message, level in levels.items()
+        ]
 
 
 def session() -> Session:

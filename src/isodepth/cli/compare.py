@@ -62,7 +62,7 @@ def read_two_tables(
         TableFile(path, reading.columns, sample.left_out, block_column)
         for path, sample in zip(paths, samples, strict=True)
     ]
-    about = {"names": tables.file_names(paths), "sources": files}
+    about = {"names": tables.file_names(paths), "files": files}
     x, y = tables.frames_of(samples, reading.kinds)
     blocks = None if test["blocks"] is None else tuple(labels)
     return x, y, {**test, "blocks": blocks}, about

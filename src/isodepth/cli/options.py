@@ -10,7 +10,7 @@ import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from isodepth.data.files.output import PAGE_ENDINGS, check_target
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.depth import BY_NAME
 from isodepth.errors import InvalidOptionError
+
+if TYPE_CHECKING:
+    from isodepth.report.repeat import TableFile
 
 PERMUTATIONS = 999
 
@@ -302,17 +305,25 @@ def check_page(page: str | None) -> None:
     load_extra("matplotlib.figure", "plot", "a report with figures")
 
 
-def save_report(result: Any, page: str | None, **about: Any) -> None:
-    """Write the report of a result to the file `page`; do nothing if `page` is None."""
+def save_report(
+    result: Any, page: str | None, files: Sequence[TableFile] | None = None, **about: Any
+) -> None:
+    """Write the report of a result to the file `page`; do nothing if `page` is None.
+
+    `files` are the files from which the samples or the monitor were read.
+    """
     if page is not None:
+        # The import is inside the function, because it imports Jinja, which is slow.
+        from isodepth.report.writing import write_report_of_files
+
         notes = [text for _, text in session().notes()]
         command = shlex.join(["isodepth", *session().arguments])
-        result.report(page, notes=notes, command=command, **about)
+        write_report_of_files(result, page, files, notes=notes, command=command, **about)
 
 
 def monitor_source(path: str) -> dict[str, Any]:
-    """Return the option of the report of a monitor that was read from the file `path`."""
+    """Return the option of `save_report` for a monitor that was read from the file `path`."""
     # The import is inside the function, because it imports Jinja, which is slow.
     from isodepth.report.repeat import TableFile
 
-    return {"sources": [TableFile(path)]}
+    return {"files": [TableFile(path)]}

@@ -43,7 +43,10 @@ class DepthEstimator(BaseEstimator, Depth):
         self._sample = Sample.of(points, sample_weight, "sample_weight")
         self._warn_if_uninformative(self._sample)
         self._directions = unit_vectors(
-            points.shape[1], self.n_directions, self.directions, self.random_state
+            points.shape[1],
+            self.n_directions,
+            directions=self.directions,
+            random_state=self.random_state,
         )
         along = Projections(self._directions, Resources(self.n_jobs))
         _, self.depth_ = self._all_depths(self._sample, points, sample_weight, along)

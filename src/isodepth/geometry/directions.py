@@ -27,7 +27,7 @@ _CACHED_NUMBERS = 100_000
 
 
 def unit_vectors(
-    n_features: int, n_directions: int, directions: Any = "uniform", random_state: Any = None
+    n_features: int, n_directions: int, *, directions: Any = "uniform", random_state: Any = None
 ) -> np.ndarray:
     """Return the directions on which samples are projected.
 
@@ -54,7 +54,7 @@ def unit_vectors(
     Examples
     --------
     >>> import isodepth
-    >>> isodepth.unit_vectors(2, 2, "equispaced").round(3)
+    >>> isodepth.unit_vectors(2, 2, directions="equispaced").round(3)
     array([[1., 0.],
            [0., 1.]])
     """
@@ -92,12 +92,12 @@ def seeded_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndar
     """
     if isinstance(family, str) and d * n_directions <= _CACHED_NUMBERS:
         return _cached_vectors(d, n_directions, family, seed)
-    return unit_vectors(d, n_directions, family, seed)
+    return unit_vectors(d, n_directions, directions=family, random_state=seed)
 
 
 @lru_cache(maxsize=16)
 def _cached_vectors(d: int, n_directions: int, family: str, seed: int) -> np.ndarray:
-    rows = unit_vectors(d, n_directions, family, seed)
+    rows = unit_vectors(d, n_directions, directions=family, random_state=seed)
     rows.flags.writeable = False
     return rows
 

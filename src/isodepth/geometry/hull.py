@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,27 +60,27 @@ class HullGap(ResultPart):
     ----------
     distance : float
     direction : ndarray of shape (d,)
-        Unit vector u with ``|h_first(u) - h_second(u)| == distance``, where h is the support
+        Unit vector u with ``|h_X(u) - h_Y(u)| == distance``, where h is the support
         function of a hull. It is arbitrary if the distance is 0.
-    from_first : bool
-        Whether the first hull extends farther along the direction.
+    side : {"X", "Y"}
+        Sample whose hull extends farther along the direction.
     """
 
     distance: float
     direction: np.ndarray
-    from_first: bool
+    side: Literal["X", "Y"]
 
 
-def hausdorff(first: ArrayLike, second: ArrayLike) -> HullGap:
+def hausdorff(X: ArrayLike, Y: ArrayLike) -> HullGap:
     """Compute the Hausdorff distance between the convex hulls of two sets of points.
 
     This distance is the maximum distance from a point of one set to the hull of the other set. It
-    equals the supremum of ``|h_first(u) - h_second(u)|`` over unit vectors u, where h is the
+    equals the supremum of ``|h_X(u) - h_Y(u)|`` over unit vectors u, where h is the
     support function of a hull.
 
     Parameters
     ----------
-    first, second : array-like of shape (n, d) and (m, d)
+    X, Y : array-like of shape (n, d) and (m, d)
 
     Returns
     -------
@@ -91,12 +91,12 @@ def hausdorff(first: ArrayLike, second: ArrayLike) -> HullGap:
     >>> from isodepth import hausdorff
     >>> square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
     >>> gap = hausdorff(square, [[0.5, 0.5], [0.5, 3.0]])
-    >>> round(gap.distance, 12), abs(gap.direction.round(12)).tolist(), gap.from_first
-    (2.0, [0.0, 1.0], False)
+    >>> round(gap.distance, 12), abs(gap.direction.round(12)).tolist(), gap.side
+    (2.0, [0.0, 1.0], 'Y')
     """
-    a, b = as_points(first, "the first sample"), as_points(second, "the second sample")
+    a, b = as_points(X, "X"), as_points(Y, "Y")
     gaps, directions, from_first = exact_gaps(a, b, np.array([[len(a)], [len(b)]]))
-    return HullGap(float(gaps[0]), directions[0], bool(from_first[0]))
+    return HullGap(float(gaps[0]), directions[0], "X" if from_first[0] else "Y")
 
 
 def exact_gaps(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.export import ResultMixin, document, label_text
-from isodepth.errors import InvalidInputError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.signature import json_settings
 
 
@@ -130,11 +130,13 @@ class DistanceMatrix(ResultMixin):
         n, m = self.values.shape
         return lines if max(n, m) <= most else [*lines, f"(first rows and columns of {n} x {m})"]
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, kind: str | None = None, *, ax: Any = None) -> Any:
         """Draw the matrix as a heat map, see :func:`isodepth.plot.distance_matrix`.
 
         Parameters
         ----------
+        kind : {"distance_matrix"}, optional
+            The only kind, as in the method `plot` of the other results.
         ax : matplotlib.axes.Axes, optional
             Axes to draw into; a new figure by default.
 
@@ -142,10 +144,14 @@ class DistanceMatrix(ResultMixin):
         -------
         ax : matplotlib.axes.Axes
         """
+        if kind not in (None, "distance_matrix"):
+            raise InvalidOptionError(
+                f"kind must be 'distance_matrix' for a DistanceMatrix, got {kind!r}", option="kind"
+            )
         # Imported here and not at the top, because figures need optional packages.
         from isodepth.plot import distance_matrix
 
-        return distance_matrix(self, ax)
+        return distance_matrix(self, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert labels, distances, settings and signature to plain Python objects."""

@@ -71,13 +71,19 @@ class PairwiseTestResult(ResultMixin):
             )
         names = label_text(pair[0]), label_text(pair[1])
         tests = dict(zip(self.pairs, self.tests, strict=True))
-        test = tests.get(names) or tests.get(names[::-1])
+        test = tests.get(names, tests.get(names[::-1]))
         if test is None:
             raise InvalidInputError(
                 f"there is no pair {pair[0]!r} and {pair[1]!r}; the samples are "
                 f"{listed(self.labels)}"
             )
         return test
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a result of pairwise_test has no truth value; compare result.adjusted_pvalues with a "
+            "level, such as 0.05"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python objects: the labels, and one dictionary per pair of samples.

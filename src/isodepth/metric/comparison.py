@@ -11,7 +11,7 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.data.columns.kinds import ColumnKind, attention_suffix
-from isodepth.data.export import ResultMixin, document
+from isodepth.data.export import ResultMixin, document, equal_values
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_integer
 from isodepth.engine.compiled import write_supports
@@ -30,7 +30,7 @@ from isodepth.metric.attribution import (
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
 from isodepth.metric.settings import described_settings
 from isodepth.metric.signature import json_settings
-from isodepth.results.base import TwoSampleReport
+from isodepth.results.base import TwoSampleReport, UnavailableError
 from isodepth.results.rows import KeptRows, ReleasedRows
 from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
 
@@ -122,12 +122,15 @@ class ComparisonDetails:
         Gap between both regions at each level.
     fitted : FittedMetric
         Metric with the directions along which the samples were compared.
+    regions : pair of TrimmedRegions, SourceRegions or RegionSizes
+        Regions of both samples; only their sizes if the regions were released.
     contributions : tuple of (str, float) or None
         `Comparison.contributions`, if the regions from which they are computed were released.
     """
 
     gaps: Gaps
     fitted: Any  # FittedMetric, whose module imports this one
+    regions: tuple[Any, Any]
     contributions: tuple[tuple[str, float], ...] | None = None
 
 
@@ -139,8 +142,6 @@ class Comparison(TwoSampleReport):
     ----------
     distance : float
         Distance DR_{p,eps} between the samples; `float(comparison)` is the same.
-    regions : pair of TrimmedRegions
-        Nested depth-trimmed regions of X and of Y.
     signature : str
         All settings of the metric as a string.
     columns : tuple of str or None
@@ -173,7 +174,6 @@ class Comparison(TwoSampleReport):
     _result_type: ClassVar[Literal["comparison"]] = "comparison"
 
     distance: float
-    regions: tuple[TrimmedRegions, TrimmedRegions]
     signature: str
     columns: tuple[str, ...] | None
     missing: MissingPair | None = None
@@ -189,6 +189,21 @@ class Comparison(TwoSampleReport):
     @property
     def _fitted(self) -> Any:
         return self._required(self._details).fitted
+
+    @property
+    def _regions(self) -> tuple[Any, Any]:
+        """Regions of X and of Y, or their sizes if `without_rows` released the regions."""
+        return self._required(self._details).regions
+
+    @property
+    def regions(self) -> tuple[TrimmedRegions, TrimmedRegions]:
+        """Nested depth-trimmed regions of X and of Y."""
+        if isinstance(self._regions[0], RegionSizes):
+            raise UnavailableError(
+                f"this {type(self).__name__} has no regions, because without_rows() released them; "
+                "use the original result"
+            )
+        return self._regions
 
     @property
     def levels(self) -> np.ndarray:
@@ -219,7 +234,7 @@ class Comparison(TwoSampleReport):
     @property
     def n_used_rows(self) -> tuple[int, int]:
         """Numbers of rows of X and Y in the distance: `n_rows` minus the dropped rows."""
-        x, y = self.regions
+        x, y = self._regions
         return x.n_rows, y.n_rows
 
     @property
@@ -298,10 +313,7 @@ class Comparison(TwoSampleReport):
                 f"bounds exist for the supremum over directions, q=inf; this comparison has "
                 f"q={settings.q:g}, a mean over directions"
             )
-        if not self._keeps_rows:
-            raise InvalidInputError(
-                "bounds need the rows of both samples in memory; compare a part of the rows"
-            )
+        self._require_rows("bounds need")
         if self._gaps.exact:
             return self.distance, self.distance
         x, y = (regions._ordered for regions in self.regions)
@@ -341,11 +353,7 @@ class Comparison(TwoSampleReport):
         >>> result.distance, result.gradient().x.ravel(), result.gradient().y.ravel()
         (5.0, array([-1.,  0.]), array([1.]))
         """
-        if not self._keeps_rows:
-            raise InvalidInputError(
-                "the gradient needs the rows of both samples, which without_rows() released; use "
-                "the original result"
-            )
+        self._require_rows("the gradient needs")
         return gradient_of_comparison(self)
 
     @cached_property
@@ -398,10 +406,7 @@ class Comparison(TwoSampleReport):
         return {}
 
     def _chance_distances(self, n_splits: int) -> np.ndarray:
-        if not self._keeps_rows:
-            raise InvalidInputError(
-                "random splits need the rows of both samples in memory; compare a part of the rows"
-            )
+        self._require_rows("random splits need")
         if self.test is not None:
             return self._permuted_distances(n_splits)
         if any(regions.weights is not None for regions in self.regions):
@@ -427,7 +432,7 @@ class Comparison(TwoSampleReport):
         """
         if not self._keeps_rows:
             return 1 << 62
-        return sum(r.n_rows for r in self.regions) * len(self._fitted.directions)
+        return sum(r.n_rows for r in self._regions) * len(self._fitted.directions)
 
     def _differences(self, part: slice) -> np.ndarray:
         """Return the differences (L, 2B) of the support functions of both regions at each level.
@@ -474,18 +479,29 @@ class Comparison(TwoSampleReport):
     @property
     def _keeps_rows(self) -> bool:
         """Whether the rows of both samples are in memory; False if they were read in chunks."""
-        return isinstance(self.regions[0], TrimmedRegions)
+        return isinstance(self._regions[0], TrimmedRegions)
+
+    def _require_rows(self, what: str) -> None:
+        """Raise an error with the remedy if the rows are not in memory; it starts with `what`."""
+        if self._keeps_rows:
+            return
+        if isinstance(self._regions[0], RegionSizes):
+            _ = self._kept_rows  # raises the error about released rows
+        raise InvalidInputError(
+            f"{what} the rows of both samples in memory, and these were read in chunks; compare a "
+            "part of them that fits into memory"
+        )
 
     def without_rows(self) -> Self:
         # The docstring is that of the base class.
-        sizes: Any = self.regions
+        x, y = self._regions
         if self._keeps_rows:
-            sizes = tuple(RegionSizes(each.n_rows, each.n_features) for each in self.regions)
-        details = replace(self._required(self._details), contributions=self.contributions)
+            x, y = (RegionSizes(each.n_rows, each.n_features) for each in (x, y))
+        details = self._required(self._details)
+        details = replace(details, regions=(x, y), contributions=self.contributions)
         # Without a test, typical rows are not part of the headline.
         typical = None if self.test is None else find_typical_rows(self)
         return self._with(
-            regions=sizes,
             test=None if self.test is None else self.test.without_rows(),
             _details=details,
             _kept=ReleasedRows(self._repeated_values, typical),
@@ -582,6 +598,19 @@ class Comparison(TwoSampleReport):
             for field in ("change_kind", "difference", "pvalue"):
                 rows[field] = [getattr(tested.get(name), field, None) for name in rows["column"]]
         return rows
+
+    def __eq__(self, other: object) -> bool:
+        same = super().__eq__(other)
+        if same is not True or not isinstance(other, Comparison):
+            return same
+        regions = (each and each.regions for each in (self._details, other._details))
+        return equal_values(*regions)
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a comparison has no truth value; use result.distance, or result.test.significant with "
+            "n_permutations=999"
+        )
 
     def __float__(self) -> float:
         return self.distance

@@ -123,7 +123,7 @@ class FittedMetric:
 
     # -- methods for one sample -------------------------------------------------------------
 
-    def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
+    def regions(self, X: Any, *, weights: Any = None) -> TrimmedRegions:
         """Compute the nested regions of one sample.
 
         Parameters
@@ -131,11 +131,12 @@ class FittedMetric:
         X : array-like or data frame of shape (n, d)
         weights : array-like of shape (n,) or None
         """
-        return self.all_regions([X], [weights], names=["X"])[0]
+        return self.all_regions([X], weights=[weights], names=["X"])[0]
 
     def all_regions(
         self,
         samples: Iterable[Any],
+        *,
         weights: Sequence[Any] | None = None,
         names: Sequence[str] | None = None,
     ) -> list[TrimmedRegions]:
@@ -218,11 +219,10 @@ class FittedMetric:
         columns = check_same_columns(x.columns, y.columns)
         return Comparison(
             distance=distance,
-            regions=(x, y),
             signature=signature,
             columns=columns,
         )._with(
-            _details=ComparisonDetails(gaps, self),
+            _details=ComparisonDetails(gaps, self, (x, y)),
             _kept=RowsOfRegions((x, y), columns),
         )
 
@@ -344,7 +344,7 @@ def fit_metric(
     if isinstance(seed, int):
         directions = seeded_vectors(width, count, family, seed)
     else:
-        directions = unit_vectors(width, count, family, seed)
+        directions = unit_vectors(width, count, directions=family, random_state=seed)
     if levels == "monte-carlo":
         betas = rng_for(seed, "levels").uniform(0.0, 1.0 - settings.eps, settings.n_levels)
     used = np.asarray(directions, dtype)

@@ -129,7 +129,7 @@ class Functions:
                 center[j], scale[j] = np.median(present), mad_spread(present)[0]
         directions = np.empty((0, width))
         if width > 1:
-            directions = unit_vectors(width, _DIRECTIONS, "orthogonal", rng)
+            directions = unit_vectors(width, _DIRECTIONS, directions="orthogonal", random_state=rng)
             directions = np.rint(directions / DIRECTION_STEP) * DIRECTION_STEP
         pairs = np.array(np.triu_indices(width, 1), dtype=np.int64).T
         if len(pairs) > _PAIRS:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Unpack
 
 from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.export import document
@@ -26,6 +26,7 @@ from isodepth.monitor.state import MonitorState, fit_state
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy
 from isodepth.results.base import ReportableResult
+from isodepth.results.protocols import MonitorOptions
 
 _LONGEST_LABEL = 200
 
@@ -244,6 +245,21 @@ class Monitor(ReportableResult):
         digest = output.archive_digest(saved)
         monitor.__setstate__({"_path": saved, "_digest": digest, "_state": read_state(path)})
         return monitor
+
+    def report(self, path: str | os.PathLike[str], **options: Unpack[MonitorOptions]) -> None:
+        """Write a report as one self-contained HTML file.
+
+        Reports of the same monitor with the same options are identical files.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the file, which ends in .html or .htm. An existing file is replaced atomically.
+        **options
+            Optional: `title` of the page; `labels`, names of the batches; `notes`, warnings to show
+            in the report; `command`, the command line that reproduces the report.
+        """
+        self._write_report(path, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert settings, state and all stored verdicts to plain numbers and strings."""

@@ -50,7 +50,7 @@ def draw(result: AnyResult, kind: str | None, ax: Any) -> Any:
     if kind == "timeline" and ax is not None:
         raise InvalidOptionError("a timeline has two axes and makes its own figure; remove ax")
     drawn = _drawn_part(result, kind)
-    return _FUNCTIONS[kind](drawn) if ax is None else _FUNCTIONS[kind](drawn, ax)
+    return _FUNCTIONS[kind](drawn) if ax is None else _FUNCTIONS[kind](drawn, ax=ax)
 
 
 def _drawn_part(result: AnyResult, kind: str) -> AnyResult:

@@ -25,7 +25,7 @@ _DIRECTIONS = 720
 _FACTOR = 3.0
 
 
-def bagplot(X: Any, ax: Axes | None = None, *, depth: Any = "halfspace") -> Axes:
+def bagplot(X: Any, *, ax: Axes | None = None, depth: Any = "halfspace") -> Axes:
     """Draw a sample with two columns as a bagplot, the boxplot of Rousseeuw, Ruts and Tukey.
 
     The bag is the convex hull of the deepest half of the rows. The depth median is the deepest row,
@@ -92,7 +92,7 @@ def _median_and_bag(points: np.ndarray, depth: Any) -> tuple[np.ndarray, np.ndar
     source = resolve_depth(private_copy(depth))
     sample = Sample.of(points)
     source._warn_if_uninformative(sample)
-    along = Projections(unit_vectors(2, _DIRECTIONS, "equispaced"), Resources())
+    along = Projections(unit_vectors(2, _DIRECTIONS, directions="equispaced"), Resources())
     regions = source._regions(sample, points, None, along)
     median = points[regions.indices(0.0)].mean(axis=0)
     return median, _hull(points[regions.indices(0.5)])

@@ -22,7 +22,7 @@ _MAX_BARS = 15
 _ALPHA = 0.05
 
 
-def gap_profile(comparison: ComparisonLike, ax: Axes | None = None) -> Axes:
+def gap_profile(comparison: ComparisonLike, *, ax: Axes | None = None) -> Axes:
     """Draw the gap between the depth-trimmed regions of two samples at every level.
 
     The region of level beta contains the deepest rows, about a fraction beta of all rows. The curve
@@ -122,7 +122,7 @@ def _steps(levels: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return even, np.diff(np.interp(even, edges, integral)) / np.diff(even)
 
 
-def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
+def contributions(result: PairResult, *, ax: Axes | None = None) -> Axes:
     """Draw the contributions of at most 15 columns to a difference as horizontal bars.
 
     Parameters
@@ -188,7 +188,7 @@ def _bars(result: PairResult) -> tuple[Sequence[tuple[str, float]], str, dict[st
     return values, f"maximum difference of the distribution functions{hollow}", pvalues
 
 
-def null_distribution(test: TwoSampleTestLike, ax: Axes | None = None) -> Axes:
+def null_distribution(test: TwoSampleTestLike, *, ax: Axes | None = None) -> Axes:
     """Draw a histogram of the statistics of all permutations, and the observed statistic.
 
     Parameters

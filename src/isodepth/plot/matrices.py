@@ -25,7 +25,7 @@ _ORDERED_SAMPLES = 500
 _ON_DARK, _ON_LIGHT = "#fefefe", "#010101"
 
 
-def distance_matrix(matrix: DistanceMatrixLike, ax: Axes | None = None) -> Axes:
+def distance_matrix(matrix: DistanceMatrixLike, *, ax: Axes | None = None) -> Axes:
     """Draw a distance matrix as a heat map, with similar samples next to each other.
 
     The rows and columns of a symmetric matrix are in the order of a dendrogram with average

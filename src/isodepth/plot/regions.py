@@ -33,7 +33,7 @@ _MAX_CANDIDATES, _MAX_LEVELS = 1000, 100
 
 
 def nested_regions(
-    comparison: ComparisonLike, ax: Axes | None = None, *, names: Sequence[str] = ("X", "Y")
+    comparison: ComparisonLike, *, ax: Axes | None = None, names: Sequence[str] = ("X", "Y")
 ) -> Axes:
     """Draw two samples with their depth-trimmed regions in the plane in which they differ most.
 
@@ -261,15 +261,12 @@ def difference_plane(comparison: ComparisonLike) -> np.ndarray:
     basis : ndarray of shape (d, 2), orthonormal columns
         For two columns, the axes of the data in their order.
     """
-    if not comparison._keeps_rows:
-        raise InvalidInputError(
-            "the plane of the difference needs the rows of both samples, and these were read in "
-            "chunks; compare a part of them that fits into memory"
-        )
+    comparison._require_rows("the plane of the difference needs")
     d = comparison.regions[0].n_features
     if d == 1:
         raise InvalidInputError(
-            "regions are drawn in a plane, but these samples have one column; draw 'gaps' instead"
+            "regions are drawn in a plane, but these samples have one column; draw 'gap_profile' "
+            "instead"
         )
     if d == 2:
         return np.eye(2)

@@ -24,7 +24,7 @@ _SMALLEST = 1e-40
 
 
 def timeline(
-    monitor: MonitorLike, labels: Sequence[Any] | None = None, figure: Figure | None = None
+    monitor: MonitorLike, *, labels: Sequence[Any] | None = None, figure: Figure | None = None
 ) -> Figure:
     """Draw the p-values, alarms and changed columns of all batches that a monitor has checked.
 

@@ -12,7 +12,6 @@ import numpy as np
 from isodepth.data.columns.dates import day_text
 from isodepth.data.columns.kinds import attention_lines, date_columns
 from isodepth.data.files.output import csv_bytes
-from isodepth.data.validation import check_option_names
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious import SuspiciousRows
@@ -39,6 +38,7 @@ from isodepth.results.summary import (
     remarks,
     subtitle,
     summary_lines,
+    tested_result,
     unused_part,
 )
 
@@ -97,16 +97,15 @@ class Findings(NamedTuple):
         return cls(comparison, test, samples, rows, typical, _chance_or_reason(comparison))
 
 
-@check_option_names
 def comparison_context(
     result: PairResult,
     *,
     names: Sequence[str] = ("X", "Y"),
-    sources: Sequence[TableFile] | None = None,
+    files: Sequence[TableFile] | None = None,
 ) -> dict[str, Any]:
     """Return the variables of the HTML template for a comparison or a test of two samples.
 
-    `names` are the names of the samples, and `sources` the files that they were read from.
+    `names` are the names of the samples, and `files` the files that they were read from.
     """
     if isinstance(names, str) or len(names) != 2:
         raise InvalidOptionError(f"names must be two strings, got {names!r}", option="names")
@@ -127,8 +126,8 @@ def comparison_context(
         **_change_context(result, findings, names),
         **_suspicious_context(result, findings, names),
         **_distance_context(result, findings, names),
-        **_table_context(result, findings, names, sources),
-        "code": repeat_code(result, sources),
+        **_table_context(result, findings, names, files),
+        "code": repeat_code(result, files),
     }
 
 
@@ -141,8 +140,8 @@ def _heading_context(
         "verdict": comparison_headline(result, names),
         "subtitle": subtitle(result, findings.rows, names),
         "changed_share": share_sentence(test),
-        "remarks": [unused_part(result, names), *attention_lines((test or result).kinds)],
-        "checks": [check.text for check in test.checks] if test else [],
+        "remarks": [unused_part(result, names), *attention_lines(tested_result(result).kinds)],
+        "checks": [check.text for check in test.checks] if test is not None else [],
         "counts": _counts(result),
     }
 
@@ -154,7 +153,7 @@ def _change_context(result: PairResult, findings: Findings, names: Sequence[str]
         "typical": None,
         "score_figure": None,
         "changes": change_entries(test, samples, _MAX_CHANGES),
-        "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test else 0,
+        "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test is not None else 0,
         "columns": [],
         "n_drawn": _MAX_COLUMNS,
     }
@@ -173,7 +172,7 @@ def _suspicious_context(
     rows = findings.rows
     return {
         "repeated": repeated_texts(
-            result._repeated_values, names, date_columns((get_test(result) or result).kinds)
+            result._repeated_values, names, date_columns(tested_result(result).kinds)
         ),
         "suspicious": rows,
         "suspicious_table": suspicious_entries(
@@ -207,14 +206,14 @@ def _table_context(
     result: PairResult,
     findings: Findings,
     names: Sequence[str],
-    sources: Sequence[TableFile] | None,
+    files: Sequence[TableFile] | None,
 ) -> dict[str, Any]:
     """Return the template variables of the tables of rows, kinds of columns and missing values."""
-    files = None if sources is None else [_file_name(file.path) for file in sources]
+    paths = None if files is None else [_file_name(file.path) for file in files]
     missing_shares = [] if result.missing is None else result.missing.shares
     return {
-        "rows_table": {"sample": list(names), "file": files, **_row_counts(result)},
-        "kinds": (findings.test or result).kinds,
+        "rows_table": {"sample": list(names), "file": paths, **_row_counts(result)},
+        "kinds": tested_result(result).kinds,
         "holes": [share for share in missing_shares if share.before or share.after],
     }
 
@@ -268,11 +267,11 @@ def _file_name(path: str) -> str:
 
 def _counts(result: PairResult) -> list[int]:
     """Return the numbers of compared rows of X and Y."""
-    return list((get_test(result) or result).n_used_rows)
+    return list(tested_result(result).n_used_rows)
 
 
 def comparison_content(
-    result: PairResult, names: Sequence[str], sources: Sequence[TableFile] | None = None
+    result: PairResult, names: Sequence[str], files: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
     """Return the content of the report as a dictionary for the JSON output."""
     _, test, samples, rows, typical, chance = Findings.of(result)
@@ -285,7 +284,7 @@ def comparison_content(
         "typical_rows": None if typical is None else typical.to_dict(),
         "chance_level": None if isinstance(chance, str) else chance.to_dict(),
         "chance_level_omitted": chance if isinstance(chance, str) else None,
-        "code": repeat_code(result, sources),
+        "code": repeat_code(result, files),
     }
 
 
@@ -327,7 +326,7 @@ def change_entries(
     A change of one or two columns has a small figure if the rows of the samples are in memory.
     """
     entries = []
-    for change in test.changes[:most] if test else ():
+    for change in test.changes[:most] if test is not None else ():
         figure, text = None, ""
         if samples is not None and change.columns:
             figure = loose_figure(2.3, 0.72)
@@ -464,11 +463,11 @@ def _figures(findings: Findings, names: Sequence[str]) -> dict[str, Any]:
     figures = {}
     if comparison is not None:
         if comparison._keeps_rows and comparison.regions[0].n_features > 1:
-            figures["regions"] = nested_regions(comparison, loose_axes(WIDTH, 5.2), names=names)
-        figures["gaps"] = gap_profile(comparison, loose_axes(WIDTH, 3.8))
+            figures["regions"] = nested_regions(comparison, ax=loose_axes(WIDTH, 5.2), names=names)
+        figures["gaps"] = gap_profile(comparison, ax=loose_axes(WIDTH, 3.8))
         if (test is None or test.significant) and findings.typical is None:
             height = 1.3 + 0.29 * min(len(comparison.contributions), 15)
-            figures["columns"] = contributions(comparison, loose_axes(WIDTH, height))
+            figures["columns"] = contributions(comparison, ax=loose_axes(WIDTH, height))
     if test is not None:
-        figures["null"] = null_distribution(test, loose_axes(WIDTH, 3.0))
+        figures["null"] = null_distribution(test, ax=loose_axes(WIDTH, 3.0))
     return figures

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from isodepth.data.validation import check_option_names
 from isodepth.plot.style import loose_figure
 from isodepth.plot.timelines import timeline
 from isodepth.report.figures import WIDTH
@@ -14,17 +13,16 @@ from isodepth.results.protocols import MonitorLike
 from isodepth.results.summary import alarm_promise, monitor_headline
 
 
-@check_option_names
 def monitor_context(
     monitor: MonitorLike,
     *,
     labels: Sequence[Any] | None = None,
-    sources: Sequence[TableFile] | None = None,
+    files: Sequence[TableFile] | None = None,
 ) -> dict[str, Any]:
     """Return the variables of the template `monitor.html`.
 
-    `labels` are names of the batches, and `sources` has the file of the monitor if it was read from
-    a file.
+    `labels` are names of the batches, and `files` has the file of the monitor if it was read from a
+    file.
     """
     verdicts = monitor.verdicts
     summary = monitor.to_dict()
@@ -38,13 +36,13 @@ def monitor_context(
         "n_batches": summary["n_batches"],
         "changed_share": "",
         "remarks": [],
-        "code": "" if sources is None else load_code(sources[0].path),
+        "code": "" if files is None else load_code(files[0].path),
     }
     if verdicts:
         named = {name for verdict in verdicts for c in verdict.changes for name in c.columns}
         figure = loose_figure(WIDTH, 4.0 + 0.25 * min(len(named), 12))
         context |= {
             "strongest": min(verdicts, key=lambda verdict: verdict.window_pvalue),
-            "figures": {"timeline": timeline(monitor, labels, figure)},
+            "figures": {"timeline": timeline(monitor, labels=labels, figure=figure)},
         }
     return context

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from isodepth.data.columns.kinds import MISSING
 from isodepth.depth import BY_NAME
 from isodepth.results.protocols import ComparisonLike, PairResult, TwoSampleTestLike
-from isodepth.results.summary import get_test
+from isodepth.results.summary import get_test, tested_result
 
 CANNOT_REPEAT = (
     "# This result cannot be repeated from files alone: it has directions, scales, a depth or\n"
@@ -51,10 +51,10 @@ class TableFile(NamedTuple):
     block_column: str | None = None
 
 
-def repeat_code(result: PairResult, sources: Sequence[TableFile] | None) -> str:
+def repeat_code(result: PairResult, files: Sequence[TableFile] | None) -> str:
     """Return Python code that repeats a comparison or a test.
 
-    `sources` are the files of both samples; None if the samples were not read from files. Return a
+    `files` are the files of both samples; None if the samples were not read from files. Return a
     comment with the reason if the result cannot be repeated.
     """
     test = get_test(result)
@@ -63,11 +63,11 @@ def repeat_code(result: PairResult, sources: Sequence[TableFile] | None) -> str:
     else:
         call, options = "two_sample_test", _test_options(result)
     blocked = test is not None and test.settings["blocks"] is not None
-    reading = [] if sources is None else _reading_lines(sources, blocked)
-    has_labels = sources is not None and sources[0].block_column is not None
+    reading = [] if files is None else _reading_lines(files, blocked)
+    has_labels = files is not None and files[0].block_column is not None
     if options is None or reading is None or (blocked and not has_labels):
         return CANNOT_REPEAT
-    kinds = {each.column: each.option for each in (test or result).kinds if each.option}
+    kinds = {each.column: each.option for each in tested_result(result).kinds if each.option}
     keywords = _keywords(options | {"kinds": kinds}) + (", blocks=blocks" if blocked else "")
     statement = f"result = isodepth.{call}(X, Y{keywords})"
     return "\n".join(["import isodepth", *reading, statement, 'result.report("report.html")'])
@@ -128,22 +128,22 @@ def _metric_code(options: dict[str, Any]) -> str:
     return f"isodepth.Metric({_keywords(given).removeprefix(', ')})"
 
 
-def _reading_lines(sources: Sequence[TableFile], blocked: bool) -> list[str] | None:
+def _reading_lines(files: Sequence[TableFile], blocked: bool) -> list[str] | None:
     """Return statements that read the files of X and Y with pandas, and select their columns.
 
     If `blocked`, the column of labels becomes the variable `blocks`. Return None if pandas does not
     read one of the files.
     """
     lines = ["import pandas", ""]
-    for name, file in zip("XY", sources, strict=True):
+    for name, file in zip("XY", files, strict=True):
         statement = _reading_code(name, file.path)
         if statement is None:
             return None
         lines.append(statement)
-    labels = sources[0].block_column
+    labels = files[0].block_column
     if blocked:
         lines.append(f"blocks = (X[{labels!r}], Y[{labels!r}])")
-    for name, file in zip("XY", sources, strict=True):
+    for name, file in zip("XY", files, strict=True):
         columns = [each for names in file.columns for each in names.split(",")]
         dropped = [*file.dropped, *([labels] if blocked else [])]
         if columns:

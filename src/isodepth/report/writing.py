@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Sequence
-from importlib.resources import files
+from importlib.resources import files as package_files
 from typing import Any, Unpack
 
 from markupsafe import Markup
@@ -14,11 +14,13 @@ from isodepth._version import __version__
 from isodepth.data.export import p_text
 from isodepth.data.extras import load_extra
 from isodepth.data.files.output import PAGE_ENDINGS, check_target, replace_file
+from isodepth.data.validation import unknown_option
 from isodepth.errors import InvalidInputError
 from isodepth.html import render
 from isodepth.report.comparison import comparison_context
 from isodepth.report.figures import inline_svg
 from isodepth.report.monitor import monitor_context
+from isodepth.report.repeat import TableFile
 from isodepth.results.protocols import AnyResult, ReportOptions
 
 
@@ -32,7 +34,7 @@ def write_report(result: AnyResult, path: Any, **options: Unpack[ReportOptions])
         Output file, whose name ends in .html or .htm. The path is checked before the report is
         made, and an existing file is replaced atomically.
     **options
-        Options of `html_report`.
+        Options of `html_report`: `title`, `names` or `labels`, `notes` and `command`.
 
     Examples
     --------
@@ -46,18 +48,10 @@ def write_report(result: AnyResult, path: Any, **options: Unpack[ReportOptions])
     ...     "June and July are at distance 3" in file.read_text(encoding="utf-8")
     True
     """
-    target = check_target(path, PAGE_ENDINGS)
-    replace_file(target, html_report(result, **options).encode("utf-8"))
+    write_report_of_files(result, path, None, **options)
 
 
-def html_report(
-    result: AnyResult,
-    *,
-    title: str | None = None,
-    notes: Sequence[str] = (),
-    command: str | None = None,
-    **about: Any,
-) -> str:
+def html_report(result: AnyResult, **options: Unpack[ReportOptions]) -> str:
     """Return the report of a result as an HTML page.
 
     All strings from the data are escaped. Equal results give pages with equal bytes.
@@ -66,33 +60,63 @@ def html_report(
     ----------
     result : Comparison, TwoSampleResult or Monitor
     title : str, optional
+    names : pair of str
+        Names of the samples of a comparison or a test, "X" and "Y" by default.
+    labels : sequence, optional
+        Names of the batches of a monitor, such as dates.
     notes : sequence of str
         Warnings to show in the report.
     command : str, optional
         Shell command that writes the report again, to show in the report.
-    **about
-        `names` of the two samples of a comparison, "X" and "Y" by default, or `labels` of the
-        batches of a monitor, such as dates.
 
     Returns
     -------
     page : str
+    """
+    return html_report_of_files(result, None, **options)
+
+
+def write_report_of_files(
+    result: AnyResult,
+    path: Any,
+    files: Sequence[TableFile] | None,
+    **options: Unpack[ReportOptions],
+) -> None:
+    """Write the report of a result as `write_report` does, see `html_report_of_files`."""
+    target = check_target(path, PAGE_ENDINGS)
+    replace_file(target, html_report_of_files(result, files, **options).encode("utf-8"))
+
+
+def html_report_of_files(
+    result: AnyResult, files: Sequence[TableFile] | None, **options: Unpack[ReportOptions]
+) -> str:
+    """Return the report of a result as `html_report` does, with the files that were read.
+
+    `files` are those of both samples, or the file of a monitor; None if there are none. The report
+    shows code that reads them.
     """
     load_extra("matplotlib.figure", "plot", "a report with figures")
     if getattr(result, "_result_type", None) not in ("comparison", "test", "monitor"):
         raise InvalidInputError(
             f"reports exist for comparisons, tests and monitors, got {type(result).__name__}"
         )
+    of_monitor = result._result_type == "monitor"
+    known = ("title", "labels" if of_monitor else "names", "notes", "command")
+    for name in options:
+        if name not in known:
+            raise unknown_option(name, known)
+    about: dict[str, Any] = {"title": None, "notes": (), "command": None, **options}
+    own = {name: about.pop(name) for name in ("labels", "names") if name in about}
     if result._result_type == "monitor":
-        template, context = "monitor.html", monitor_context(result, **about)
+        template, context = "monitor.html", monitor_context(result, files=files, **own)
     else:
-        template, context = "comparison.html", comparison_context(result, **about)
-    return _render(template, context | {"title": title, "notes": notes, "command": command})
+        template, context = "comparison.html", comparison_context(result, files=files, **own)
+    return _render(template, context | about)
 
 
 def _render(template: str, context: dict[str, Any]) -> str:
     """Render the template of a page with its style and its script."""
-    assets = files("isodepth.html").joinpath("templates")
+    assets = package_files("isodepth.html").joinpath("templates")
     style, script = (assets.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
     about_page = {
         "version": __version__, "style": Markup(style), "script": Markup(script),

@@ -9,7 +9,7 @@ from isodepth.errors import InvalidInputError
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious import RepeatedValue, SuspiciousRows
 from isodepth.inspection.typical import TypicalRows, has_many_unnamed_columns
-from isodepth.results.protocols import AnyResult, ReportOptions
+from isodepth.results.protocols import AnyResult, ReportOptions, TwoSampleOptions
 from isodepth.results.rows import KeptRows, ReleasedRows
 
 T = TypeVar("T")
@@ -18,7 +18,7 @@ N_TYPICAL = 5
 
 
 class ReportableResult(ResultMixin):
-    """Base class of results with the methods `plot` and `report`.
+    """Base class of results with the method `plot`, and the HTML for notebooks.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class ReportableResult(ResultMixin):
     __slots__ = ()
     _result_type: ClassVar[str]
 
-    def plot(self, kind: str | None = None, ax: Any = None) -> Any:
+    def plot(self, kind: str | None = None, *, ax: Any = None) -> Any:
         """Draw the result with a function of `isodepth.plot`.
 
         Parameters
@@ -60,27 +60,19 @@ class ReportableResult(ResultMixin):
 
         return result_html(cast(AnyResult, self))
 
-    def report(self, path: Any, **options: Unpack[ReportOptions]) -> None:
-        """Write a report as one self-contained HTML file.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Name of the file, which ends in .html or .htm. An existing file is replaced atomically.
-        **options
-            Optional: `title` of the page; `names` of the two samples of a comparison; `labels` of
-            the batches of a monitor; `notes`, warnings to show in the report; `command`, the
-            command line that reproduces the report. Reports of the same result with
-            the same options are identical files.
-        """
+    def _write_report(self, path: Any, **options: Unpack[ReportOptions]) -> None:
         # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
         from isodepth.report import write_report
 
         write_report(cast(AnyResult, self), path, **options)
 
 
-class _NoDetailsError(InvalidInputError, AttributeError):
-    """An attribute needs details that a result created from its public fields does not have."""
+class UnavailableError(InvalidInputError, AttributeError):
+    """An attribute needs details that this result does not have.
+
+    They were released, or the result was created from its public fields. It is an `AttributeError`
+    so that `hasattr` works.
+    """
 
 
 class TwoSampleReport(ReportableResult):
@@ -98,7 +90,7 @@ class TwoSampleReport(ReportableResult):
     def _required(self, details: T | None) -> T:
         """Return private details of the result; an error if it does not have them."""
         if details is None:
-            raise _NoDetailsError(
+            raise UnavailableError(
                 f"this {type(self).__name__} was created from its public fields and lacks the "
                 "details that this answer needs; use the original result"
             )
@@ -140,6 +132,21 @@ class TwoSampleReport(ReportableResult):
         if isinstance(self._kept, KeptRows):
             return self._has_all_rows and has_many_unnamed_columns(self._kept.samples.columns)
         return self._kept is not None and self._kept.typical is not None
+
+    def report(self, path: Any, **options: Unpack[TwoSampleOptions]) -> None:
+        """Write a report as one self-contained HTML file.
+
+        Reports of the same result with the same options are identical files.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the file, which ends in .html or .htm. An existing file is replaced atomically.
+        **options
+            Optional: `title` of the page; `names` of the two samples; `notes`, warnings to show in
+            the report; `command`, the command line that reproduces the report.
+        """
+        self._write_report(path, **options)
 
     def without_rows(self) -> Self:
         """Return a copy of the result that does not keep the rows of the samples.
@@ -188,7 +195,7 @@ class TwoSampleReport(ReportableResult):
         """
         return self._kept_rows.find_suspicious()
 
-    def typical_rows(self, n_rows: int = N_TYPICAL) -> TypicalRows:
+    def typical_rows(self, max_rows: int = N_TYPICAL) -> TypicalRows:
         """Find the rows of X and of Y that are most typical of their difference.
 
         These are the rows that are farthest apart along the direction in which the means of the
@@ -199,7 +206,7 @@ class TwoSampleReport(ReportableResult):
 
         Parameters
         ----------
-        n_rows : int
+        max_rows : int
             Maximum number of rows of each sample.
 
         Returns
@@ -221,6 +228,6 @@ class TwoSampleReport(ReportableResult):
                 "typical rows need both samples in memory, and these were read in chunks; pass a "
                 "part of the rows as arrays or data frames"
             )
-        if isinstance(self._kept, ReleasedRows) and self._kept.typical and n_rows == N_TYPICAL:
+        if isinstance(self._kept, ReleasedRows) and self._kept.typical and max_rows == N_TYPICAL:
             return self._kept.typical
-        return self._kept_rows.find_typical(n_rows)
+        return self._kept_rows.find_typical(max_rows)

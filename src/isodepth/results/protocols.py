@@ -22,15 +22,28 @@ from isodepth.inspection.typical import TypicalRows
 from isodepth.results.changes import Change
 
 
-class ReportOptions(TypedDict, total=False):
-    """Options of the report of a result."""
+class _CommonOptions(TypedDict, total=False):
+    """Options of all reports."""
 
     title: str | None
     notes: Sequence[str]
     command: str | None
+
+
+class TwoSampleOptions(_CommonOptions, total=False):
+    """Options of the report of a comparison or a test."""
+
     names: Sequence[str]
-    labels: Sequence[Any]
-    sources: Any
+
+
+class MonitorOptions(_CommonOptions, total=False):
+    """Options of the report of a monitor."""
+
+    labels: Sequence[Any] | None
+
+
+class ReportOptions(TwoSampleOptions, MonitorOptions, total=False):
+    """Options of the report of a result; `names` and `labels` are not for every result."""
 
 
 class TwoSampleLike(Protocol):
@@ -63,7 +76,7 @@ class TwoSampleLike(Protocol):
     @property
     def _repeated_values(self) -> tuple[RepeatedValue, ...]: ...
     def suspicious_rows(self) -> SuspiciousRows: ...
-    def typical_rows(self, n_rows: int = 5) -> TypicalRows: ...
+    def typical_rows(self, max_rows: int = 5) -> TypicalRows: ...
     def to_dict(self) -> dict[str, Any]: ...
 
 
@@ -186,6 +199,7 @@ class ComparisonLike(TwoSampleLike, Protocol):
     def _null_profile(self) -> NullProfileLike | None: ...
     @property
     def _splitting_cost(self) -> int: ...
+    def _require_rows(self, what: str) -> None: ...
     def _supports(
         self, side: int, directions: np.ndarray, levels: Any = slice(None)
     ) -> np.ndarray: ...

@@ -80,6 +80,12 @@ def get_test(result: PairResult) -> TwoSampleTestLike | None:
     return result if result._result_type == "test" else result.test
 
 
+def tested_result(result: PairResult) -> PairResult:
+    """Return the test of a result, or the result itself if it has no test."""
+    test = get_test(result)
+    return result if test is None else test
+
+
 def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str]) -> list[str]:
     """Return short remarks that a summary and a report show below the headline.
 
@@ -93,7 +99,7 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
     rows : SuspiciousRows or None
     """
     test = get_test(result)
-    kinds = (test or result).kinds
+    kinds = tested_result(result).kinds
     parts = attention_lines(kinds)
     headline = "" if test is None else test._headline_about(names)
     texts = repeated_texts(result._repeated_values, names, date_columns(kinds))
@@ -154,7 +160,7 @@ def unused_part(result: PairResult, names: Sequence[str]) -> str:
     least half of the rows and of the values of both samples were compared. `names` are the names of
     the samples.
     """
-    tested = get_test(result) or result
+    tested = tested_result(result)
     missing, kinds = tested.missing, tested.kinds
     for side, name in enumerate(names):
         used = {"values": _used_columns(kinds)}

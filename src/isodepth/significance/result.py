@@ -546,6 +546,9 @@ class TwoSampleResult(TwoSampleReport):
             blocks = np.unique(blocks, return_inverse=True)[1]
         return null_profile(comparison, blocks, len(self.null_distribution), count)
 
+    def __bool__(self) -> bool:
+        raise TypeError("a test has no truth value; use result.significant")
+
     def __repr__(self) -> str:
         shown = self._keeps_rows and sum(self.n_rows) <= _ROWS_IN_REPR
         rows = self.suspicious_rows() if shown else None

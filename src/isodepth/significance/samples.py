@@ -330,7 +330,7 @@ def directions_with_axes(d: int, n_directions: int | None, random_state: Any) ->
         )
     if n_directions == d:
         return np.eye(d)
-    others = unit_vectors(d, n_directions - d, "orthogonal", random_state)
+    others = unit_vectors(d, n_directions - d, directions="orthogonal", random_state=random_state)
     return np.concatenate([np.eye(d), others])
 
 

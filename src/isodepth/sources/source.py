@@ -182,7 +182,7 @@ class Source:
         return self._select(names)
 
     def __repr__(self) -> str:
-        rows = "rows" if self.n_rows is None else f"{self.n_rows} rows"
+        rows = "unknown number of rows" if self.n_rows is None else f"{self.n_rows} rows"
         columns = "1 column" if self.n_features == 1 else f"{self.n_features} columns"
         weighted = ", weighted" if self.weighted else ""
         return f"Source({self._label}: {rows}, {columns}, {self.dtype}{weighted})"

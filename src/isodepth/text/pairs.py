@@ -50,7 +50,9 @@ def pair_distances(
         return np.empty(0)
     used = sorted({i for pair in distinct for i in pair})
     samples = [clouds[i] for i in used]
-    fitted = metric.with_directions(samples[0].shape[1], metric.dtype or str(samples[0].dtype))
+    fitted = metric.with_directions(
+        samples[0].shape[1], dtype=metric.dtype or str(samples[0].dtype)
+    )
     regions = dict(zip(used, fitted.all_regions(samples), strict=True))
     blocks = [distinct[start : start + _BLOCK] for start in range(0, len(distinct), _BLOCK)]
     threads = min(Resources(metric.n_jobs).n_threads, len(blocks))

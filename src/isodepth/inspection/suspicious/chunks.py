@@ -80,7 +80,7 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
             points[sample, rows[-1].row] = samples.points[side][at].copy()
         unlisted.append(state.count - len(state.found))
     exact = [
-        replace(each, n_rows=count, share=count / pair.n_rows["XY".index(each.sample)])
+        replace(each, count=count, share=count / pair.n_rows["XY".index(each.sample)])
         for each, count in zip(
             repeated, (c for state in states for c in state.repeated), strict=True
         )
@@ -121,7 +121,7 @@ def _one_sided(pair: SubsetPair, states: list[SuspectState]) -> tuple[OneSidedVa
             first = np.array([states[side].first[column, value]])
             row = int(pair.profiles[side].locate(first)[2][0])
             values.append(OneSidedValue(sample, column, value, count, row, float(np.exp(log))))
-    return tuple(sorted(values, key=lambda each: (-each.n_rows, each.column, each.value)))
+    return tuple(sorted(values, key=lambda each: (-each.count, each.column, each.value)))
 
 
 @dataclass

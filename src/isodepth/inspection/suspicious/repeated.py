@@ -258,4 +258,4 @@ def one_sided_values(samples: TwoSamples) -> tuple[OneSidedValue, ...]:
                 size, total = samples.n_rows[side], sum(samples.n_rows)
                 chance = float(np.prod((size - before) / (total - before)))
                 values.append(OneSidedValue(sample, column, value, count, row, chance))
-    return tuple(sorted(values, key=lambda each: (-each.n_rows, each.column, each.value)))
+    return tuple(sorted(values, key=lambda each: (-each.count, each.column, each.value)))

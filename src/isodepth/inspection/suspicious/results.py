@@ -116,7 +116,7 @@ class OneSidedValue(ResultPart):
         The sample that has the value.
     column, value : str
         Name of the column, and the value.
-    n_rows : int
+    count : int
         Number of rows with the value.
     row : int
         Index of the first row with the value.
@@ -128,12 +128,12 @@ class OneSidedValue(ResultPart):
     sample: str
     column: str
     value: str
-    n_rows: int
+    count: int
     row: int
     pvalue: float
 
     def __str__(self) -> str:
-        rows = "1 row" if self.n_rows == 1 else f"{self.n_rows} rows"
+        rows = "1 row" if self.count == 1 else f"{self.count} rows"
         return f"only {self.sample} has {self.column} = {self.value} ({rows})"
 
 
@@ -147,16 +147,16 @@ class RepeatedValue(ResultPart):
     value : float
     columns : tuple of str
         Columns with the maximum number of rows that have the value.
-    n_rows : int
+    count : int
         Number of rows that have the value, in each of these columns.
     share : float
-        `n_rows` divided by the number of rows of the sample.
+        `count` divided by the number of rows of the sample.
     """
 
     sample: str
     value: float
     columns: tuple[str, ...]
-    n_rows: int
+    count: int
     share: float
 
     def _where(self, dates: Collection[str]) -> str:
@@ -170,7 +170,7 @@ class RepeatedValue(ResultPart):
 
         `name` is the name of the sample, and `dates` are the names of columns of dates.
         """
-        return f"{self.n_rows} rows of {name} look wrong: {self._where(dates)}"
+        return f"{self.count} rows of {name} look wrong: {self._where(dates)}"
 
 
 def split_repeated(

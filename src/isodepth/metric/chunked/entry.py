@@ -167,7 +167,7 @@ class SourceComparison(Comparison):
         )
 
     def _differences(self, part: slice) -> np.ndarray:
-        x, y = (side.table.values for side in self.regions)  # type: ignore[attr-defined]
+        x, y = (side.table.values for side in self._regions)
         count = x.shape[1] // 2
         return np.hstack([(x - y)[:, :count][:, part], (x - y)[:, count:][:, part]])
 
@@ -193,16 +193,14 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
         missing = MissingPair(x.missing, y.missing)
     columns = check_same_columns(x.table.columns, y.table.columns)
     found = Gaps(plan, gaps, fitted.directions, codes)
-    regions: Any = (x, y)
     signature, bounds = x.table.signature, _bounds(x, y, distance)
     return SourceComparison(
         distance=distance,
-        regions=regions,
         signature=signature,
         columns=columns,
         missing=missing,
         distance_bounds=bounds,
-    )._with(_details=ComparisonDetails(found, fitted))
+    )._with(_details=ComparisonDetails(found, fitted, (x, y)))
 
 
 def _bounds(x: SourceRegions, y: SourceRegions, distance: float) -> tuple[float, float]:
