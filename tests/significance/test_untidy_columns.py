@@ -98,7 +98,7 @@ def test_a_frequent_value_of_a_rounded_column_looks_wrong() -> None:
     x, y = np.random.default_rng(0).normal(100, 10, size=(2, 400))
     y = np.where(np.arange(400) < 20, 77.7, y.round())
     (wrong,) = suspicious_rows(TwoSamples.read(x[:, None], y[:, None])).repeated_values
-    assert (wrong.sample, wrong.value, wrong.n_rows) == ("Y", 77.7, 20)
+    assert (wrong.sample, wrong.value, wrong.count) == ("Y", 77.7, 20)
 
 
 def test_a_column_may_have_the_empty_string_as_its_name() -> None:
