@@ -281,7 +281,9 @@ def test_json_has_finite_numbers_only(files: list[str]) -> None:
 def test_options_without_an_effect_on_the_test_are_refused(
     files: list[str], option: tuple[str, Any]
 ) -> None:
-    assert f"No such option '{option[0]}'" in refusal("test", *files[:2], *option)
+    # Click 8.2 writes the option without quotes.
+    message = refusal("test", *files[:2], *option).replace("'", "")
+    assert re.search(f"No such option:? {option[0]} ", message.replace(".", " ")), message
 
 
 def test_every_option_of_the_test_has_an_effect(files: list[str]) -> None:

@@ -87,9 +87,10 @@ def _commands() -> Iterator[tuple[str, str]]:
     def visit(path: str, command: click.Command) -> Iterator[tuple[str, str]]:
         yield path, "command"
         for option in command.params:
-            # Click has a sentinel for options without a default, which depends on its version.
-            known = isinstance(option.default, str | int | float | tuple)
-            default = option.default if known else None
+            # Without a default: False for flags of Click 8.2, a sentinel in later versions.
+            default = option.default
+            if default is False or not isinstance(default, str | int | float | tuple):
+                default = None
             choices = (
                 f" {list(option.type.choices)}" if isinstance(option.type, click.Choice) else ""
             )

@@ -154,7 +154,7 @@ def test_a_result_made_from_its_public_fields_has_no_rows() -> None:
 def test_results_do_not_change_with_the_arrays_of_the_caller(make: Any) -> None:
     wrong = Y.copy()
     wrong[7, 1] = -9999
-    x, y = make(X.copy()), make(wrong)
+    x, y = make(X.copy()), make(wrong.copy())
     result = isodepth.compare(x, y, n_permutations=19, **OPTIONS)
     for sample in (x, y):
         if isinstance(sample, list):

@@ -201,11 +201,13 @@ def narrowed_type(column: Any, type_: str | None) -> str | None:
     type_ : str or None
         Type to which all strings can be converted, "string" if there is no other.
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     if type_ == "string":
         return type_
-    column = pc.drop_null(typed_column(column, "string", MISSING_WORDS))
+    missing = pc.is_in(column, value_set=pa.array(MISSING_WORDS, pa.string()))
+    column = pc.drop_null(column.filter(pc.invert(missing)))
     if not len(column):
         return type_
     following = {"int64": ("int64", "double"), "double": ("double",)}
@@ -238,10 +240,11 @@ def typed_column(column: Any, type_: str | None, missing: Sequence[str] = ("",))
     if type_ not in ("string", None):
         missing = MISSING_WORDS
     absent = pc.is_in(column, value_set=pa.array(missing, pa.string()))
-    if pc.any(absent).as_py():
-        column = pc.if_else(absent, pa.scalar(None, pa.string()), column)
+    # Spaces first: pyarrow before 24 may read undefined bytes at nulls that `if_else` has made.
     if type_ in ("int64", "double"):
         column = pc.utf8_trim_whitespace(column)
+    if pc.any(absent).as_py():
+        column = pc.if_else(absent, pa.scalar(None, pa.string()), column)
     return column.cast(pa.type_for_alias(type_ or "string"))
 
 
