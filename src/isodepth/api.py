@@ -295,11 +295,13 @@ def _private_copy(X: Any) -> Any:
 
 def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
     """Warn of columns that a distance does not use, unless the option `kinds` leaves them out."""
-    unused = [each for each in used if each.use != "numbers"]
+    unused = [each for each in used if each.use != "numeric"]
     given = check_kinds(kinds) if unused else {}
     omitted = [
         # A warning about categories of doubtful kind was issued when they were read.
-        replace(each, note="", attention=False) if each.use == "shares" and each.attention else each
+        replace(each, note="", attention=False)
+        if each.use == "category" and each.attention
+        else each
         for each in unused
         if given.get(each.column) not in ("category", "omit")
     ]

@@ -165,12 +165,12 @@ def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) 
     all columns of the batch are read.
     """
     columns = fitted.columns if not reading.columns else None
-    special = [each for each in fitted.kinds if each.use == "shares" or each.option is not None]
+    special = [each for each in fitted.kinds if each.use == "category" or each.option is not None]
     chosen = {name for names in reading.columns for name in names.split(",")}
     categories = tuple(
         each.column
         for each in special
-        if each.use == "shares" and (not chosen or each.column in chosen)
+        if each.use == "category" and (not chosen or each.column in chosen)
     )
     # Keep columns of strings if the columns have names. The monitor then refuses them with a more
     # specific message.

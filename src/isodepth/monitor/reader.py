@@ -87,7 +87,7 @@ class BatchReader:
         reader = cls(0, None, nan_policy, known, mixed.columns)
         rows, columns, _ = reader._rows(mixed, _REFERENCE)
         if known:
-            columns = tuple(each.column for each in mixed.columns if each.use == "numbers")
+            columns = tuple(each.column for each in mixed.columns if each.use == "numeric")
         return replace(reader, width=rows.shape[1] - len(known), columns=columns), rows
 
     @property
@@ -140,7 +140,7 @@ class BatchReader:
 
     def _frame_rows(self, batch: Any) -> tuple[np.ndarray, dict[int, Counter[str]]]:
         """Return the rows of a batch in memory, and the numbers of its new values by column."""
-        kinds = {k.column: k.option for k in self.kinds if k.use == "numbers" and k.option}
+        kinds = {k.column: k.option for k in self.kinds if k.use == "numeric" and k.option}
         kinds |= dict.fromkeys(self.categories, "category")
         batch = _with_missing_numbers(batch, self.columns or ())
         try:
@@ -196,7 +196,7 @@ class BatchReader:
             typed = column in detected and (dtype.is_numeric() or dtype.is_temporal())
             values = {*mixed.categories[column][0]} - {None} if typed else set()
             strings = bool(values) and values.isdisjoint(self.categories[column])
-            if strings or (column in (self.columns or ()) and kind.use != "numbers"):
+            if strings or (column in (self.columns or ()) and kind.use != "numeric"):
                 content = "strings" if strings else "numbers"
                 raise InvalidInputError(
                     f"column {column!r} holds {content} in the reference and {dtype} in the batch; "
