@@ -49,6 +49,7 @@ from isodepth.metric.settings import (
     with_metric_options,
 )
 from isodepth.results.rows import RowsInMemory
+from isodepth.significance.samples import named_blocks
 from isodepth.significance.two_sample import two_sample_test
 
 if TYPE_CHECKING:
@@ -485,6 +486,7 @@ def compare(
     if isinstance(metric.scale, np.ndarray):
         of_test["scale"] = metric.scale
     X, Y = _private_copy(X), _private_copy(Y)  # the comparison and the test keep the same rows
+    X, Y, of_test["blocks"] = named_blocks(X, Y, blocks)
     comparison = metric._compare(X, Y, None, kinds)
     test = two_sample_test(
         X, Y, n_permutations=n_permutations, kinds=kinds, progress=progress, **of_test

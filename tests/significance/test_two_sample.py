@@ -660,3 +660,42 @@ def test_a_result_keeps_the_rows_once() -> None:
     again = pickle.loads(pickle.dumps(run(X, Y + 1)))
     assert again.changed_share > 0.5
     assert again._comparison.distance > 0.5
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_column_names_the_blocks(library: str) -> None:
+    frames = pytest.importorskip(library)
+    rng = np.random.default_rng(12)
+    day = np.repeat(np.arange(20), 12)
+    rows = rng.normal(size=(20, 2))[day] + 0.2 * rng.normal(size=(240, 2))
+    parts = []
+    for part in (day < 10, day >= 10):
+        columns = {"a": rows[part, 0], "day": [f"d{k}" for k in day[part]], "b": rows[part, 1]}
+        parts.append(getattr(frames, "table" if library == "pyarrow" else "DataFrame")(columns))
+    options: dict[str, Any] = {"n_permutations": 99, "random_state": 0}
+    named = isodepth.two_sample_test(*parts, blocks="day", **options)
+    labels = isodepth.two_sample_test(rows[:120], rows[120:], blocks=day, **options)
+    assert named.settings["blocks"] == 20
+    assert (named.statistic, named.pvalue) == (labels.statistic, labels.pvalue)
+    assert [each.column for each in named.kinds] == ["a", "b"]
+    compared = isodepth.compare(*parts, blocks="day", **options)
+    assert compared.columns == ("a", "b")
+    assert compared.test is not None
+    assert compared.test.pvalue == named.pvalue
+    assert compared.test.settings["blocks"] == 20
+    pairs = isodepth.pairwise_test({"x": parts[0], "y": parts[1]}, blocks="day", **options)
+    assert pairs["x", "y"].pvalue == named.pvalue
+
+
+def test_names_of_blocks_that_are_refused() -> None:
+    rng = np.random.default_rng(13)
+    x, y = (pd.DataFrame({"a": rng.normal(size=20), "day": np.arange(20) // 2}) for _ in range(2))
+    with pytest.raises(InvalidInputError, match="blocks='hour' is not a column of X; its columns"):
+        isodepth.two_sample_test(x, y, blocks="hour")
+    with pytest.raises(InvalidInputError, match="is not a column of Y"):
+        isodepth.two_sample_test(x, y[["a"]], blocks="day")
+    with pytest.raises(InvalidInputError, match="X has no column besides blocks='day'"):
+        isodepth.compare(x[["day"]], y, blocks="day", n_permutations=19)
+    y["day"] = [None, *range(100, 119)]
+    with pytest.raises(InvalidInputError, match=r"blocks\[1\] must have a label for every row"):
+        isodepth.two_sample_test(x, y, blocks="day")

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.errors import InvalidInputError
+from isodepth.data.frames import split_labels
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import rng_for
 from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.changes import window_changes
@@ -206,6 +207,15 @@ def fit_state(
     seed: int,
 ) -> MonitorState:  # fmt: skip
     """Return the state before the first batch; the arguments are those of `Monitor`."""
+    if isinstance(blocks, str) and isinstance(groups, str) and blocks == groups:
+        raise InvalidOptionError(
+            f"blocks and groups are both {blocks!r}; a group needs several blocks, so name two "
+            "columns"
+        )
+    if isinstance(blocks, str):
+        reference, blocks = split_labels(reference, blocks, "blocks", "the reference")
+    if isinstance(groups, str):
+        reference, groups = split_labels(reference, groups, "groups", "the reference")
     # Do not sample a source that does not fit into memory if there are labels of all its rows.
     sampling = seed if blocks is None and groups is None else None
     reader, rows = BatchReader.of_reference(reference, nan_policy, kinds, sampling)

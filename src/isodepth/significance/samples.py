@@ -18,6 +18,7 @@ from isodepth._core import project
 from isodepth.data.arrays import describe, is_missing, repeated_rows, row_hashes
 from isodepth.data.columns.kinds import MISSING, category_values
 from isodepth.data.export import ResultPart
+from isodepth.data.frames import split_labels
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
     MissingReport,
@@ -228,6 +229,18 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
     return Samples(numbers, copied, categories, check_blocks(blocks, n_x, n_y))
 
 
+def named_blocks(X: Any, Y: Any, blocks: Any) -> tuple[Any, Any, Any]:
+    """Return both samples, and the labels of the blocks of each.
+
+    If `blocks` is the name of a column, the samples are returned without this column.
+    """
+    if not isinstance(blocks, str):
+        return X, Y, blocks
+    X, of_x = split_labels(X, blocks, "blocks", "X")
+    Y, of_y = split_labels(Y, blocks, "blocks", "Y")
+    return X, Y, (of_x, of_y)
+
+
 def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
     """Check the labels of blocks, which are groups of rows that are permuted together.
 
@@ -268,7 +281,7 @@ def row_labels(labels: Any, name: str, n: int, rows: str) -> np.ndarray:
     if isinstance(labels, str):
         raise InvalidInputError(
             f"{name} must hold one label for each of the {n} rows of {rows}, got the string "
-            f"{labels!r}; pass the labels, such as the values of the column with this name"
+            f"{labels!r}; pass the labels"
         )
     try:
         array = np.asanyarray(labels)  # asanyarray keeps the mask of a masked array
