@@ -67,6 +67,11 @@ def fit(
     if not overwrite and Path(output).exists():
         raise InvalidOptionError(f"{output} exists already; replace the monitor with --overwrite")
     check_new(output, overwrite)
+    if Path(reference).is_dir():
+        raise InvalidOptionError(
+            f"{reference} is a folder, and a monitor is fitted to one file; join its files, or use "
+            f"isodepth.Monitor(isodepth.scan({reference!r})) in Python, which reads all of them"
+        )
     sources = open_sources([reference])
     labels = [label_column(sources[0], name) for name in (blocks, groups)]
     found = read_tables(sources, reading, without=[blocks, groups], text="keep")

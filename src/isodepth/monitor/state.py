@@ -233,6 +233,11 @@ def fit_state(
                 f"{title} must have at least {LEAST_ROWS} rows for a monitor, got {len(part)}; "
                 "use more rows"
             )
+        if np.isnan(part).all():
+            raise InvalidInputError(
+                f"all values of {title} are missing, so batches cannot be compared with it; use "
+                "rows with values"
+            )
         usual = UsualValues.of_rows(part, width)
         if days is None:
             functions, counts, hashes = fit_functions(part, width, rng, reader.names, title)
