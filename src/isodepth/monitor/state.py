@@ -202,6 +202,18 @@ def _content(name: str | None, batch: Batch) -> int:
     return _digest(f"{int(batch.hashes.sum()) % 2**63} {batch.counts.n_rows} {name!r}")
 
 
+def _label_strings(labels: Any, name: str, n: int) -> np.ndarray:
+    """Return the labels of the n rows of the reference as strings, which files store."""
+    array = row_labels(labels, name, n, "the reference")
+    strings = array.astype(str)
+    if array.dtype == object and len(np.unique(strings)) != len({*array.tolist()}):
+        raise InvalidInputError(
+            f"{name} has labels of different types that are equal as numbers or as strings, such "
+            "as 1 and '1'; use labels of one type"
+        )
+    return strings
+
+
 def fit_state(
     reference: Any, policy: AlarmPolicy, blocks: Any, groups: Any, kinds: Any, nan_policy: str,
     seed: int,
@@ -220,7 +232,7 @@ def fit_state(
     sampling = seed if blocks is None and groups is None else None
     reader, rows = BatchReader.of_reference(reference, nan_policy, kinds, sampling)
     days, sites = (
-        None if labels is None else row_labels(labels, name, len(rows), "the reference").astype(str)
+        None if labels is None else _label_strings(labels, name, len(rows))
         for labels, name in ((blocks, "blocks"), (groups, "groups"))
     )
     rng, fitted = rng_for(seed, "splits"), {}

@@ -108,7 +108,8 @@ class Category:
 def category_of(name: str, values: Sequence[str | None]) -> Category:
     """Create the pooled category column from its values in both samples; None if missing.
 
-    Categories that are rare in both samples together are pooled, if there are two or more.
+    Categories that are rare in both samples together are pooled, if there are two or more. A value
+    that equals the name of the pooled category or of missing values is quoted.
 
     Examples
     --------
@@ -118,7 +119,10 @@ def category_of(name: str, values: Sequence[str | None]) -> Category:
     (('AA', 'UA', '(rare values)', '(missing)'), (('OO',), ('B6', 'UA')))
     """
     absent = np.array([value is None for value in values])
-    strings = np.array(["" if value is None else value for value in values], dtype=object)
+    quoted = {value: repr(value) for value in (MISSING, OTHERS)}
+    strings = np.array(
+        ["" if value is None else quoted.get(value, value) for value in values], dtype=object
+    )
     names, known = np.unique(strings[~absent], return_inverse=True)
     codes = np.full(len(strings), np.nan)
     codes[~absent] = known
@@ -287,6 +291,8 @@ def row_labels(labels: Any, name: str, n: int, rows: str) -> np.ndarray:
         array = np.asanyarray(labels)  # asanyarray keeps the mask of a masked array
     except ValueError:
         array = to_array(labels, name)
+    if array.dtype.kind == "U" and not all(isinstance(label, str) for label in list(labels)):
+        array = np.array(labels, dtype=object)  # NumPy would convert 1 to "1", another label
     missing = sum(is_missing(label) or label != label for label in array.ravel().tolist())
     if missing:
         raise InvalidInputError(

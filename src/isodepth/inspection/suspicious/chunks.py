@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from isodepth.data.export import name_text
 from isodepth.inspection.rows import TwoSamples, category_codes
 from isodepth.inspection.suspicious.detection import (
     SMALL_SAMPLE,
@@ -231,7 +232,7 @@ class SuspectPass(Pass):
         column, value = self.reader.numeric[sentinel.column], sentinel.value
         is_date = column in self.detector.describe.dates
         shown = value_text(value, is_date)
-        text = f"{column} = {shown}, repeated here and nearly never in the other sample"
+        text = f"{name_text(column)} = {shown}, repeated here and nearly never in the other sample"
         fields = (sentinel.score, column, value, None, None, "repeated value", "", text)
         return [
             SuspiciousRow("XY"[self.side], i, *fields, is_date=is_date) for i in indices.tolist()

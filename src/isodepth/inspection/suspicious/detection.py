@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.columns.kinds import date_columns
+from isodepth.data.export import name_text
 from isodepth.inspection.rows import TwoSamples, category_codes
 from isodepth.inspection.suspicious.contradictions import find_contradictions
 from isodepth.inspection.suspicious.repeated import (
@@ -256,8 +257,8 @@ class _Descriptions(NamedTuple):
         c = index - len(point)
         if c < 0:
             name = self.names[index]
-            return f"{name} = {value_text(point[index], name in self.dates)}"
-        return f"{self.categories[c]} = {self.labels[c][codes[c]]}"
+            return f"{name_text(name)} = {value_text(point[index], name in self.dates)}"
+        return f"{name_text(self.categories[c])} = {self.labels[c][codes[c]]}"
 
 
 def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[SuspiciousRow]:
@@ -267,7 +268,7 @@ def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[S
         never = "never" if other == 0 else f"only {other} times"
         is_date = column in dates
         shown = value_text(value, is_date)
-        explanation = f"{column} = {shown} in {own} rows, {never} in the other sample"
+        explanation = f"{name_text(column)} = {shown} in {own} rows, {never} in the other sample"
         fields = (score, column, value, None, None, "repeated value", "", explanation)
         for i in np.flatnonzero(samples.points[side][:, j] == value):
             found.append(SuspiciousRow("XY"[side], int(i), *fields, is_date=is_date))
@@ -283,8 +284,8 @@ def contradictory_rows(
         for i, c, given, usual, score in find_contradictions(codes[side], codes[1 - side]):
             value, known = labels[c][codes[side][i, c]], labels[given][codes[side][i, given]]
             expected = labels[c][usual]
-            condition = f"{names[given]} = {known}"
-            explanation = f"{names[c]} = {value}, but {condition} is always {expected}"
+            condition = f"{name_text(names[given])} = {known}"
+            explanation = f"{name_text(names[c])} = {value}, but {condition} is always {expected}"
             reason = "category given another category"
             fields = (value, None, (expected,), reason, condition, explanation)
             found.append(SuspiciousRow(sample, i, score, names[c], *fields))

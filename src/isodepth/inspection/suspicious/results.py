@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.columns.dates import day_text
-from isodepth.data.export import ResultMixin, ResultPart, document
+from isodepth.data.export import ResultMixin, ResultPart, document, name_text
 from isodepth.data.validation import check_choice
 from isodepth.inspection.rows import TwoSamples
 
@@ -162,7 +162,7 @@ class OneSidedValue(ResultPart):
 
     def __str__(self) -> str:
         rows = "1 row" if self.count == 1 else f"{self.count} rows"
-        return f"only {self.sample} has {self.column} = {self.value} ({rows})"
+        return f"only {self.sample} has {name_text(self.column)} = {self.value} ({rows})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,8 @@ class RepeatedValue(ResultPart):
         """Return columns and value as a string; `dates` are the names of columns of dates."""
         more = len(self.columns) - 1
         others = f" and {more} more column{'s' * (more > 1)}" if more else ""
-        return f"{self.columns[0]}{others} = {value_text(self.value, self.columns[0] in dates)}"
+        first = self.columns[0]
+        return f"{name_text(first)}{others} = {value_text(self.value, first in dates)}"
 
     def _text(self, name: str, dates: Collection[str] = ()) -> str:
         """Describe the rows with the value in one line.
