@@ -771,3 +771,14 @@ def test_an_empty_name_is_quoted_in_texts() -> None:
     y[""] -= 2.0
     y.loc[5, ""] = -9999.0
     assert "'' = -9999" in str(run(x, y).suspicious_rows())
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e-310, 1e-318, 1e-322])
+def test_isolated_values_in_the_denormal_range(size: float) -> None:
+    x, z = np.random.default_rng(0).normal(size=(2, 150, 2)) * size
+    z[:, 0] += 3 * size
+    z[6:14, 0] = -99 * size
+    result = run(x, z)
+    assert result.changes[0].kind == "location"
+    assert result.changed_share > 0.6
