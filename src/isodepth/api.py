@@ -49,6 +49,7 @@ from isodepth.metric.settings import (
     with_metric_options,
 )
 from isodepth.results.rows import RowsInMemory
+from isodepth.significance.samples import named_blocks
 from isodepth.significance.two_sample import two_sample_test
 
 if TYPE_CHECKING:
@@ -295,11 +296,13 @@ def _private_copy(X: Any) -> Any:
 
 def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
     """Warn of columns that a distance does not use, unless the option `kinds` leaves them out."""
-    unused = [each for each in used if each.use != "numbers"]
+    unused = [each for each in used if each.use != "numeric"]
     given = check_kinds(kinds) if unused else {}
     omitted = [
         # A warning about categories of doubtful kind was issued when they were read.
-        replace(each, note="", attention=False) if each.use == "shares" and each.attention else each
+        replace(each, note="", attention=False)
+        if each.use == "category" and each.attention
+        else each
         for each in unused
         if given.get(each.column) not in ("category", "omit")
     ]
@@ -483,6 +486,7 @@ def compare(
     if isinstance(metric.scale, np.ndarray):
         of_test["scale"] = metric.scale
     X, Y = _private_copy(X), _private_copy(Y)  # the comparison and the test keep the same rows
+    X, Y, of_test["blocks"] = named_blocks(X, Y, blocks)
     comparison = metric._compare(X, Y, None, kinds)
     test = two_sample_test(
         X, Y, n_permutations=n_permutations, kinds=kinds, progress=progress, **of_test

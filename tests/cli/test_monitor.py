@@ -228,3 +228,10 @@ def test_the_warning_of_dependent_rows_names_the_flag(tmp_path: Path) -> None:
     said = run("monitor", "fit", tmp_path / "days.csv", "-o", tmp_path / "m.npz").stderr
     assert "Pass --blocks COLUMN, such as the day" in said
     assert "blocks=" not in said
+
+
+def test_a_folder_as_the_reference_is_refused_with_a_remedy(folder: Path) -> None:
+    said = refusal("monitor", "fit", ".", "-o", "new.npz")
+    assert "a monitor is fitted to one file" in said
+    assert "isodepth.Monitor(isodepth.scan('.'))" in said
+    assert "it is a folder, not a file; name one of its files" in refusal("depth", ".")

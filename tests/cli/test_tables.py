@@ -74,9 +74,9 @@ def test_every_column_of_a_mixed_table_is_accounted_for(tmp_path: Path) -> None:
     found = run_json("compare", raw, raw, *options, "--category", "zip", "--numeric", "late,when")
     kinds = {each["column"]: (each["kind"], each["use"]) for each in found["kinds"]}
     assert kinds == {
-        "origin": ("category", "shares"), "zip": ("category", "shares"),
-        "late": ("numeric", "numbers"), "when": ("numeric", "numbers"),
-        "note": ("identifier", "left out"), "size": ("numeric", "numbers"),
+        "origin": ("category", "category"), "zip": ("category", "category"),
+        "late": ("numeric", "numeric"), "when": ("numeric", "numeric"),
+        "note": ("identifier", "omit"), "size": ("numeric", "numeric"),
     }  # fmt: skip
     assert (found["distance"], found["columns"]) == (0, ["late", "when", "size"])
     assert {each["column"] for each in found["test"]["column_tests"]} == kinds.keys() - {"note"}
@@ -178,7 +178,7 @@ def test_a_vanished_column_is_listed(tmp_path: Path, a: Path) -> None:
     b = save(tmp_path / "b.csv", sample(1), ("temp", "rain", "wind"))
     found = run_json("compare", a, b, *QUICK)
     assert found["columns"] == ["temp", "wind"]
-    notes = {each["column"]: each["note"] for each in found["kinds"] if each["use"] == "left out"}
+    notes = {each["column"]: each["note"] for each in found["kinds"] if each["use"] == "omit"}
     assert notes == {"dewp": "only in X", "rain": "only in Y"}
     said = run("compare", a, b, *QUICK).stdout
     assert "check column 'dewp': only in X; check column 'rain': only in Y" in said

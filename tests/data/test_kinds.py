@@ -82,7 +82,7 @@ def test_numbers_in_any_style_are_numeric(style: str, library: str, tmp_path: Pa
 def test_contradictory_numbers_are_refused(x: list, y: list, reason: str) -> None:
     with pytest.raises(InvalidInputError, match=f"column 'v' .*{reason}"):
         split(x, y)
-    assert split(x, y, v="category").columns[0].use == "shares"
+    assert split(x, y, v="category").columns[0].use == "category"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_codes_with_a_new_word_are_a_category(x: list, y: list) -> None:
     with pytest.warns(ColumnWarning, match="column 'v': .*category.*'NEW' is not a number"):
         mixed = split(x, y)
     (column,) = mixed.columns
-    assert (column.kind, column.use, column.option) == ("category", "shares", "category")
+    assert (column.kind, column.use, column.option) == ("category", "category", "category")
     values = {value for part in mixed.categories["v"] for value in part}
     assert values - {None} == {"1", "2", "3", "NEW"}
     many = [str(v) for v in range(11)]
@@ -217,7 +217,7 @@ def test_numbers_and_words(numbers: list[str], words: list[str], kind: str) -> N
     """The pooled values decide: all splits give the same kind and values, and a note."""
     rng = np.random.default_rng(0)
     values = np.array([*numbers, *words], dtype=object)
-    uses = {"numeric": "numbers", "category": "shares", "identifier": "left out"}
+    uses = {"numeric": "numeric", "category": "category", "identifier": "omit"}
     wanted = sorted(map(float, numbers))
     for cut in (len(numbers), 1, len(values) // 2):  # the first: all numbers, and all words
         order = np.arange(len(values)) if cut == len(numbers) else rng.permutation(len(values))
@@ -309,7 +309,7 @@ def test_one_style_for_both_samples() -> None:
     assert days.numeric[0]["v"].tolist() == [2.25, -1.0]
     assert column_lines(days.columns) == ["numbers: v (days since 1970)"]
     few = [
-        ColumnKind(name, "numeric", "numbers", note)
+        ColumnKind(name, "numeric", "numeric", note)
         for name, note in zip("abc", "xyx", strict=True)
     ]
     assert column_lines(few) == ["numbers: a, c (x), b (y)"]
@@ -492,9 +492,9 @@ def test_decisions_do_not_depend_on_the_labels(pool: str) -> None:
             continue
         (column,) = mixed.columns
         compared = None
-        if column.use == "shares":
+        if column.use == "category":
             compared = [value for part in mixed.categories["v"] for value in part]
-        elif column.use == "numbers":
+        elif column.use == "numeric":
             compared = [value for part in mixed.numeric for value in part["v"].tolist()]
         outcomes.add((column.kind, repr(compared and sorted(map(str, compared)))))
     assert len(outcomes) == 1
@@ -510,10 +510,34 @@ def test_unbalanced_columns_of_identifiers_are_not_selected() -> None:
         column = np.where(rng.random(200) < 0.055, "unknown", ids)
         mixed = split(column[:100], column[100:])
         uses.add(mixed.columns[0].use)
-    assert uses == {"left out"}
+    assert uses == {"omit"}
 
 
 # -- odd names, values and options -----------------------------------------------------------------
+
+
+def test_the_use_of_a_column_is_a_word_of_the_option_kinds() -> None:
+    rng = np.random.default_rng(3)
+    x, y = (
+        pd.DataFrame(
+            {
+                "number": rng.normal(size=60),
+                "word": rng.choice(["a", "b"], 60),
+                "flag": rng.random(60) < 0.5,
+                "day": pd.date_range("2024-01-01", periods=60),
+                "id": [f"r{i}" for i in range(60)],
+            }
+        )
+        for _ in range(2)
+    )
+    first = isodepth.two_sample_test(x, y, n_permutations=19, random_state=0)
+    uses = {each.column: each.use for each in first.kinds}
+    assert uses == {
+        "number": "numeric", "word": "category", "flag": "category", "day": "omit", "id": "omit",
+    }  # fmt: skip
+    again = isodepth.two_sample_test(x, y, n_permutations=19, random_state=0, kinds=uses)
+    assert {each.column: each.use for each in again.kinds} == uses
+    assert again.pvalue == first.pvalue
 
 
 def test_lone_surrogates_in_categories_are_escaped() -> None:
@@ -554,7 +578,7 @@ def test_differences_of_integers_beyond_the_exact_floats(library: str) -> None:
     ]
     assert points == [[3, 5], [4, 0]]
     note = f"difference from {base}"
-    assert mixed.columns[0] == ColumnKind("t", "numeric", "numbers", note, base)
+    assert mixed.columns[0] == ColumnKind("t", "numeric", "numeric", note, base)
     again = split_columns([make([base + 7, base + 1])], ["Z"], {"t": mixed.columns[0].option})
     assert isodepth.data.frames.read_frame(again.numeric[0], "Z")[0][:, 0].tolist() == [7, 1]
     with pytest.warns(ColumnWarning, match=r"beyond 2\*\*53"):
@@ -573,7 +597,7 @@ def test_monitors_read_batches_from_the_base_of_the_reference() -> None:
 def test_keys_of_kinds_are_labels_of_columns() -> None:
     frame = pd.DataFrame({7: [1.0, 2.0, 3.0], "a": [3.0, 4.0, 6.0]})
     test = isodepth.two_sample_test(frame, frame, kinds={7: "omit"}, n_permutations=5)
-    assert [each.use for each in test.kinds] == ["left out", "numbers"]
+    assert [each.use for each in test.kinds] == ["omit", "numeric"]
     with pytest.raises(InvalidOptionError, match="equal as strings"):
         isodepth.compare(frame, frame, kinds={7: "omit", "7": "numeric"})
 
@@ -648,9 +672,9 @@ def test_durations_are_days_by_option(chunked: bool) -> None:
     samples = [isodepth.scan(each) for each in (x, y)] if chunked else [x, y]
     options: dict[str, Any] = {"n_permutations": 19, "random_state": 0}
     default = isodepth.two_sample_test(*samples, **options)
-    assert default.kinds[1] == ColumnKind("wait", "date", "left out", "durations")
+    assert default.kinds[1] == ColumnKind("wait", "date", "omit", "durations")
     test = isodepth.two_sample_test(*samples, kinds={"wait": "numeric"}, **options)
-    assert test.kinds[1] == ColumnKind("wait", "numeric", "numbers", "days", "numeric")
+    assert test.kinds[1] == ColumnKind("wait", "numeric", "numeric", "days", "numeric")
     assert test.changes[0].columns == ("wait",)
 
 

@@ -293,8 +293,8 @@ def test_constant_columns_of_wide_unchanged_tables_may_be_chance() -> None:
 
 
 def test_a_summary_lists_six_of_many_numeric_columns_with_a_note() -> None:
-    kinds = [ColumnKind(f"v{j}", "numeric", "numbers", "counts") for j in range(20)]
+    kinds = [ColumnKind(f"v{j}", "numeric", "numeric", "counts") for j in range(20)]
     assert column_lines(kinds) == ["numbers: v0, v1, v2, v3, v4, v5 and 14 more (counts)"]
-    kinds = [ColumnKind(f"v{j}", "numeric", "numbers", f"note {j}") for j in range(20)]
+    kinds = [ColumnKind(f"v{j}", "numeric", "numeric", f"note {j}") for j in range(20)]
     (line,) = column_lines(kinds)
     assert line.endswith("v5 (note 5) and 14 more")

@@ -28,7 +28,7 @@ def test_common_columns_are_read_and_the_others_are_listed(library: str) -> None
     assert samples.categories == {"c": [["u", None], ["u", "v", "u"]]}
     assert samples.only == (("x",), ("y",))
     assert [(each.column, each.use) for each in samples.kinds] == [
-        ("a", "numbers"), ("c", "shares"), ("b", "numbers"),
+        ("a", "numeric"), ("c", "category"), ("b", "numeric"),
     ]  # fmt: skip
     with pytest.raises(InvalidInputError, match="'x' is only in X, 'y' is only in Y"):
         TwoSamples.read(make[library](X), make[library](Y))

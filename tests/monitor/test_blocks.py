@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from isodepth import InvalidInputError, InvalidOptionError, Monitor, two_sample_test
@@ -200,13 +201,43 @@ def test_single_values_and_precision_are_named(changed: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize("option", ["blocks", "groups"])
-def test_the_name_of_a_column_is_refused_as_labels(option: str) -> None:
+def test_the_name_of_a_column_is_refused_for_arrays(option: str) -> None:
     rows, _ = days(2, np.random.default_rng(10))
-    words = "one label for each of the 120 rows of .*, got the string 'day'; pass the labels"
-    with pytest.raises(InvalidInputError, match=f"{option} must hold {words}"):
+    words = f"{option}='day' names a column, so (the reference|X) must be a data frame"
+    with pytest.raises(InvalidInputError, match=words):
         Monitor(rows, **{option: "day"})
     if option == "blocks":
-        with pytest.raises(InvalidInputError, match=f"blocks must hold {words}"):
+        with pytest.raises(InvalidInputError, match=words):
             two_sample_test(rows[:50], rows[50:], blocks="day", n_permutations=19)
         with pytest.raises(InvalidInputError, match=r"blocks\[1\] must hold .* the string 'day'"):
             two_sample_test(rows, rows, blocks=(np.arange(120), "day"), n_permutations=19)
+
+
+def test_a_monitor_takes_labels_from_columns() -> None:
+    rng = np.random.default_rng(11)
+    rows, day = days(40, rng)
+    frame = pd.DataFrame(rows, columns=["a", "b"])
+    labeled = frame.assign(day=day, site=np.where(day % 2, "u", "v"))
+    batch = pd.DataFrame(days(1, rng)[0], columns=["a", "b"])
+    by_name = Monitor(labeled, blocks="day", groups="site", random_state=0)
+    by_label = Monitor(
+        frame, blocks=labeled["day"], groups=labeled["site"].to_numpy(), random_state=0
+    )
+    assert by_name.columns == ("a", "b")
+    first = by_name.check(batch.assign(day=99, site="u"), group="u")
+    assert first == by_label.check(batch, group="u")
+    with pytest.raises(InvalidOptionError, match="blocks and groups are both 'day'"):
+        Monitor(labeled, blocks="day", groups="day")
+    with pytest.raises(InvalidInputError, match="groups='town' is not a column of the reference"):
+        Monitor(labeled, groups="town")
+
+
+@pytest.mark.parametrize("labels", [[1, "1"], [1, 1.0]])
+def test_labels_that_are_equal_as_numbers_or_strings_are_not_merged(labels: list[Any]) -> None:
+    rows, day = days(40, np.random.default_rng(12))
+    names = np.array(labels, dtype=object)[day % 2]
+    with pytest.raises(InvalidInputError, match="groups has labels of different types"):
+        Monitor(rows, groups=names)
+    if "1" in labels:
+        with pytest.raises(InvalidInputError, match="groups has labels of different types"):
+            Monitor(rows, groups=names.tolist())

@@ -749,3 +749,56 @@ def test_changes_of_columns_of_dates_show_dates(tmp_path: Path) -> None:
         assert change.text == "signup: median 2024-01-15 -> 2024-02-15"
     assert Monitor.load(path).verdicts == monitor.verdicts
     assert "2024-02-15" in str(Monitor.load(path).verdicts[0])
+
+
+def flags(seed: int, n: int = 300) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({"a": rng.normal(size=n), "flag": rng.random(n) < 0.4})
+
+
+@pytest.mark.parametrize("kinds", [None, {"flag": "category"}])
+@pytest.mark.parametrize("type_", [int, float, str])
+def test_zeros_and_ones_equal_the_booleans_of_the_reference(type_: type, kinds: Any) -> None:
+    monitor = Monitor(flags(0), kinds=kinds, random_state=0)
+    batch = flags(1, 100)
+    same = monitor.check(batch.assign(flag=batch["flag"].astype(type_)))
+    assert same == Monitor(flags(0), kinds=kinds, random_state=0).check(batch)
+    constant = monitor.check(batch.assign(flag=1 if type_ is int else 1.0))
+    assert constant.changes[0].text == "flag = True: 37% -> 100%"
+
+
+def test_booleans_equal_zeros_and_ones_of_the_reference() -> None:
+    codes = flags(0).assign(flag=flags(0)["flag"].astype(int))
+    monitor = Monitor(codes, kinds={"flag": "category"}, random_state=0)
+    assert not monitor.check(flags(1, 100)).changes
+
+
+@pytest.mark.parametrize("value", [2, pd.Timestamp("2024-01-01")])
+def test_the_refusal_of_other_values_names_booleans(value: Any) -> None:
+    monitor = Monitor(flags(0), random_state=0)
+    with pytest.raises(InvalidInputError, match="'flag' holds booleans in the reference and"):
+        monitor.check(flags(1, 100).assign(flag=value))
+
+
+def test_values_beside_a_constant_boolean_are_new() -> None:
+    monitor = Monitor(flags(0).assign(flag=True), random_state=0)
+    verdict = monitor.check(flags(1, 100).assign(flag=0))
+    assert "0% -> 100%" in verdict.changes[0].text
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [np.full((60, 2), np.nan), pd.DataFrame({"a": [np.nan] * 60, "b": [None] * 60})],
+)
+def test_a_reference_without_values_is_refused(reference: Any) -> None:
+    with pytest.raises(InvalidInputError, match="all values of the reference are missing"):
+        Monitor(reference)
+    one_column = Monitor(pd.DataFrame({"a": [np.nan] * 60, "b": np.arange(60.0)}), random_state=0)
+    assert one_column.columns == ("a", "b")
+
+
+def test_a_group_without_values_is_refused() -> None:
+    rows = np.random.default_rng(0).normal(size=(120, 2))
+    rows[:60] = np.nan
+    with pytest.raises(InvalidInputError, match="all values of group 'u' of the reference"):
+        Monitor(rows, groups=np.repeat(["u", "v"], 60))

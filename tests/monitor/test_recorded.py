@@ -83,6 +83,8 @@ def test_files_of_version_1_0_stay_readable(name: str) -> None:
     else:
         table(20, rng)
     monitor = Monitor.load(path, autosave=False)
+    # Former versions stored "numbers" and "shares".
+    assert [each.use for each in monitor.kinds] == ["numeric"] * 4 + ["category"] * 2
     batch = CHANGES[0](table(20, rng))
     found = {"first": monitor.verdicts[0].to_dict(), "next": monitor.check(batch).to_dict()}
     assert monitor.n_batches == 2

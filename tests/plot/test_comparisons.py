@@ -8,7 +8,7 @@ import pytest
 import isodepth
 from isodepth.inspection.rows import TwoSamples
 from isodepth.plot import contributions, gap_profile, null_distribution
-from isodepth.plot.changes import change_figure
+from isodepth.plot.changes import change_figure, column_figure
 from isodepth.plot.style import loose_figure
 from isodepth.results.changes import Change
 from isodepth.significance.result import null_profile
@@ -191,3 +191,20 @@ def test_a_joint_change_is_drawn_from_its_first_two_columns() -> None:
         rows[::2, 0], rows[1::2, 2] = np.nan, np.nan
     text = change_figure(joint, TwoSamples((x, y), ("a", "b", "c"), {}), loose_figure(2, 1))
     assert " to " in text
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e-310, 5e-324, 1.0, 1e300])
+def test_histograms_of_denormal_and_huge_values(size: float) -> None:
+    rng = np.random.default_rng(3)
+    parts = [rng.normal(size=(100, 2)) * size for _ in range(2)]
+    # In the second column few different values remain, with one bin each.
+    parts = [np.column_stack([p[:, 0], np.round(p[:, 1] / size) * size]) for p in parts]
+    samples = TwoSamples.read(*parts)
+    for column in samples.columns:
+        figure = loose_figure(3.0, 1.0)
+        column_figure(column, samples, figure)
+        heights = figure.axes[0].patches[0].get_data().values
+        assert np.isfinite(heights).all()
+        assert heights.max() > 0
+        figure.draw_without_rendering()

@@ -74,3 +74,14 @@ def test_labels(monitor: Monitor) -> None:
     own.check(RNG.normal(size=(30, 1)), label="2024-01-07")
     shown = timeline(own).axes[1].get_xticklabels()
     assert [text.get_text() for text in shown] == ["2024-01-07"]
+
+
+def test_the_axis_names_the_limit_of_drawn_pvalues(monitor: Monitor) -> None:
+    assert min(verdict.window_pvalue for verdict in monitor.verdicts) < 1e-40
+    top, _, bar = timeline(monitor).axes
+    assert top.get_ylabel() == "p-value (below 1e-40: drawn there)"
+    assert bar.get_ylabel() == "-log10 p (at most 40)"
+    quiet = Monitor(RNG.normal(size=(200, 2)), random_state=0)
+    quiet.check(RNG.normal(size=(50, 2)))
+    top, _, bar = timeline(quiet).axes
+    assert (top.get_ylabel(), bar.get_ylabel()) == ("p-value", "-log10 p")

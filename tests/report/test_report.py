@@ -480,7 +480,7 @@ def test_equality_is_not_suggested_if_most_rows_or_values_are_not_compared() -> 
         for name in ("first", "second", "third"):
             table[name] = [f"{name} {k}" for k in range(len(table))]
     result = isodepth.two_sample_test(x, y, n_permutations=19, random_state=0)
-    assert [kind.use for kind in result.kinds].count("left out") == 3
+    assert [kind.use for kind in result.kinds].count("omit") == 3
     assert unused_part(result, ("X", "Y")) == "Only 40% of the values of X could be compared."
     assert comparison_headline(result, ("X", "Y")).status == "open"
 

@@ -48,9 +48,10 @@ def mixed(n: int, seed: int) -> Any:
 
 
 KINDS = {
-    "delay": ("numeric", "numbers"), "carrier": ("category", "shares"),
-    "when": ("date", "left out"), "tail": ("identifier", "left out"),
-    "late": ("category", "shares"), "zip": ("numeric", "numbers"), "size": ("category", "shares"),
+    "delay": ("numeric", "numeric"), "carrier": ("category", "category"),
+    "when": ("date", "omit"), "tail": ("identifier", "omit"),
+    "late": ("category", "category"), "zip": ("numeric", "numeric"),
+    "size": ("category", "category"),
 }  # fmt: skip
 
 
@@ -93,8 +94,8 @@ def test_kinds_can_be_given() -> None:
     notes = {k.column: k.note for k in result.kinds}
     assert (notes["when"], notes["late"]) == ("days since 1970", "0 and 1")
     assert notes["size"] == notes["carrier"] == "ranks of its values"
-    assert result.kinds[3] == ColumnKind("tail", "identifier", "left out", "on request", "omit")
-    assert run(X, Y, kinds={"tail": "category"}).kinds[3].use == "shares"
+    assert result.kinds[3] == ColumnKind("tail", "identifier", "omit", "on request", "omit")
+    assert run(X, Y, kinds={"tail": "category"}).kinds[3].use == "category"
     with pytest.raises(InvalidInputError, match="'size' has 'L' in X, which is not in the list"):
         isodepth.compare(X, Y, kinds={"size": ["S", "M"]})
 

@@ -660,3 +660,125 @@ def test_a_result_keeps_the_rows_once() -> None:
     again = pickle.loads(pickle.dumps(run(X, Y + 1)))
     assert again.changed_share > 0.5
     assert again._comparison.distance > 0.5
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_column_names_the_blocks(library: str) -> None:
+    frames = pytest.importorskip(library)
+    rng = np.random.default_rng(12)
+    day = np.repeat(np.arange(20), 12)
+    rows = rng.normal(size=(20, 2))[day] + 0.2 * rng.normal(size=(240, 2))
+    parts = []
+    for part in (day < 10, day >= 10):
+        columns = {"a": rows[part, 0], "day": [f"d{k}" for k in day[part]], "b": rows[part, 1]}
+        parts.append(getattr(frames, "table" if library == "pyarrow" else "DataFrame")(columns))
+    options: dict[str, Any] = {"n_permutations": 99, "random_state": 0}
+    named = isodepth.two_sample_test(*parts, blocks="day", **options)
+    labels = isodepth.two_sample_test(rows[:120], rows[120:], blocks=day, **options)
+    assert named.settings["blocks"] == 20
+    assert (named.statistic, named.pvalue) == (labels.statistic, labels.pvalue)
+    assert [each.column for each in named.kinds] == ["a", "b"]
+    compared = isodepth.compare(*parts, blocks="day", **options)
+    assert compared.columns == ("a", "b")
+    assert compared.test is not None
+    assert compared.test.pvalue == named.pvalue
+    assert compared.test.settings["blocks"] == 20
+    pairs = isodepth.pairwise_test({"x": parts[0], "y": parts[1]}, blocks="day", **options)
+    assert pairs["x", "y"].pvalue == named.pvalue
+
+
+def test_names_of_blocks_that_are_refused() -> None:
+    rng = np.random.default_rng(13)
+    x, y = (pd.DataFrame({"a": rng.normal(size=20), "day": np.arange(20) // 2}) for _ in range(2))
+    with pytest.raises(InvalidInputError, match="blocks='hour' is not a column of X; its columns"):
+        isodepth.two_sample_test(x, y, blocks="hour")
+    with pytest.raises(InvalidInputError, match="is not a column of Y"):
+        isodepth.two_sample_test(x, y[["a"]], blocks="day")
+    with pytest.raises(InvalidInputError, match="X has no column besides blocks='day'"):
+        isodepth.compare(x[["day"]], y, blocks="day", n_permutations=19)
+    y["day"] = [None, *range(100, 119)]
+    with pytest.raises(InvalidInputError, match=r"blocks\[1\] must have a label for every row"):
+        isodepth.two_sample_test(x, y, blocks="day")
+
+
+def of_four_columns(n: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Four columns with a common part, in different units."""
+    rows = rng.normal(size=(n, 1)) + 0.5 * rng.normal(size=(n, 4))
+    return pd.DataFrame(rows * [1, 2, 1, 3] + [5, 9, 0, 4], columns=list("abcd"))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("event", ["exchange", "sign"])
+def test_pairs_that_an_exchange_or_a_sign_explains_are_not_listed(
+    event: str, missing: bool
+) -> None:
+    rng = np.random.default_rng(14)
+    x, y = of_four_columns(500, rng), of_four_columns(500, rng)
+    if missing:
+        x.loc[::9, "a"] = y.loc[::9, "a"] = np.nan
+    if event == "exchange":
+        y[["a", "b"]] = y[["b", "a"]].to_numpy()
+    else:
+        y["a"] = -y["a"]
+    changes = run(x, y).changes
+    assert [change.kind for change in changes if change.kind != "missing"] == [event]
+    # Correlations that the named change does not explain are still listed.
+    y["d"] = rng.permutation(y["d"])
+    others = [change.columns for change in run(x, y).changes if change.kind == "dependence"]
+    assert others
+    assert all("d" in columns for columns in others)
+
+
+def test_numbers_and_strings_are_different_labels() -> None:
+    rows = np.random.default_rng(15).normal(size=(40, 2))
+    labels = [*range(20), *map(str, range(20))]
+    result = run(rows[:20], rows[20:], blocks=labels)
+    assert result.settings["blocks"] == 40
+    with pytest.raises(InvalidInputError, match="a block must lie in one sample"):
+        run(rows[:20], rows[20:], blocks=[*range(20), *np.arange(20.0)])
+
+
+def test_a_literal_name_of_a_built_in_category_is_quoted() -> None:
+    rng = np.random.default_rng(16)
+    words = np.array(["a", "(missing)", "(rare values)", None], dtype=object)
+    x, y = (pd.DataFrame({"k": rng.choice(words, 400, p=p)}) for p in
+            ([0.25] * 4, [0.1, 0.1, 0.4, 0.4]))  # fmt: skip
+    result = run(x, y)
+    values = [each.value for each in result.category_shares]
+    assert sorted(values) == ["'(missing)'", "'(rare values)'", "(missing)", "a"]
+    literal = result.category_shares[values.index("'(missing)'")]
+    assert literal.before == (x["k"] == "(missing)").mean()
+
+
+def test_a_change_that_is_not_significant_alone_is_marked() -> None:
+    """The test combines statistics, so its p-value can be smaller than that of each change."""
+    x, y = pair()
+    result = run(x, y + 1)
+    alone = replace(result.changes[0], pvalue=0.06)
+    details = replace(result._required(result._details), changes=[alone])
+    marked = result._with(_details=details).headline
+    assert marked.endswith(f"{alone.text} (alone p = 0.06, not significant)")
+    assert "alone" not in result.headline
+
+
+def test_an_empty_name_is_quoted_in_texts() -> None:
+    rng = np.random.default_rng(17)
+    x, y = (pd.DataFrame(rng.normal(size=(200, 2)), columns=["", "b"]) for _ in range(2))
+    y[""] += 2.0
+    y.loc[3, "b"] = -9999.0
+    result = run(x, y)
+    assert "'': median" in result.headline
+    y[""] -= 2.0
+    y.loc[5, ""] = -9999.0
+    assert "'' = -9999" in str(run(x, y).suspicious_rows())
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e-310, 1e-318, 1e-322])
+def test_isolated_values_in_the_denormal_range(size: float) -> None:
+    x, z = np.random.default_rng(0).normal(size=(2, 150, 2)) * size
+    z[:, 0] += 3 * size
+    z[6:14, 0] = -99 * size
+    result = run(x, z)
+    assert result.changes[0].kind == "location"
+    assert result.changed_share > 0.6

@@ -80,15 +80,15 @@ def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
         reader, _ = readers_of(scan(frame), scan(frame), capacity=5)
     uses = {each.column: each.use for each in reader.columns}
     assert uses == {
-        "few": "numbers", "many": "left out", "some": "shares", "number": "numbers",
-        "word": "shares",
+        "few": "numeric", "many": "omit", "some": "category", "number": "numeric",
+        "word": "category",
     }  # fmt: skip
     assert [each.kind for each in reader.columns][:3] == ["numeric", "identifier", "category"]
     odd = frame.assign(number=[*frame["number"][:-1], "unknown"])
     with pytest.warns(isodepth.ColumnWarning, match=r"'number'.*'unknown', are read as missing"):
         reader, _ = readers_of(scan(odd), scan(odd), capacity=5)
     number = reader.columns[3]
-    assert (number.use, number.option) == ("numbers", "numeric")
+    assert (number.use, number.option) == ("numeric", "numeric")
     chunk = pa.table({"number": ["0.5", "unknown", "0.25"]})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -110,7 +110,7 @@ def test_chunks_of_words_in_a_column_of_numbers(ending: str, tmp_path: Path) -> 
     frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
     source = scan(path, chunk_rows=500)
     reader, _ = readers_of(source, scan(frame))
-    assert (reader.columns[0].use, reader.columns[0].option) == ("numbers", "numeric")
+    assert (reader.columns[0].use, reader.columns[0].option) == ("numeric", "numeric")
     values = np.concatenate([c.values for c in reader.numeric_source(source)._chunks(500)])
     np.testing.assert_array_equal(values[:, 0], [*map(float, numbers), *[np.nan] * 4900])
     in_memory = split_columns([frame, frame], "XY")
@@ -122,7 +122,7 @@ def test_kinds_do_not_depend_on_the_sample() -> None:
     x, y = (
         pd.DataFrame({"a": range(2020), "c": [f"{s}{i % 101}" for i in range(2020)]}) for s in "xy"
     )
-    for pair, use in (((x, y), "left out"), ((x, x), "shares")):
+    for pair, use in (((x, y), "omit"), ((x, x), "category")):
         reader, _ = readers_of(*map(scan, pair), capacity=50)
         assert reader.columns[1].use == use
 

@@ -58,16 +58,16 @@ ax = compared.plot("gap_profile")
 # **Dependent rows.** Hours of one day are not independent: a warm morning is followed by a warm
 # noon. If they are permuted one by one, the test underestimates the variation due to chance. There
 # is no reason why the odd and the even days of July should differ, but with single hours the test
-# rejects. ``blocks`` permutes the rows of a day together, and the difference is not significant.
+# rejects. ``blocks`` names the column of the day, which is not compared. The rows of a day are
+# permuted together, and the difference is not significant.
 
 columns = ["temp", "dewp", "wind_speed", "pressure"]
 july = pd.read_csv(Path("../../../examples/weather/july.csv")).dropna(subset=columns)
 odd, even = july[july["day"] % 2 == 1], july[july["day"] % 2 == 0]
 
 by_hour = isodepth.two_sample_test(odd[columns], even[columns], random_state=0)
-by_day = isodepth.two_sample_test(
-    odd[columns], even[columns], blocks=(odd["day"], even["day"]), random_state=0
-)
+with_day = [*columns, "day"]
+by_day = isodepth.two_sample_test(odd[with_day], even[with_day], blocks="day", random_state=0)
 for name, test in (("hours", by_hour), ("days", by_day)):
     by_chance = test.null_distribution.mean()
     print(f"{name:6}observed {test.statistic:.2f}, by chance {by_chance:.2f}, p = {test.pvalue}")

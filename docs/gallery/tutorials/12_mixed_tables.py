@@ -21,7 +21,8 @@ print(july.head().to_string())
 # %%
 # Every column has a kind. **Numbers** are part of the distance and the test. For **categories**
 # (strings, booleans, categorical columns) the test compares the shares of the values. Dates and
-# identifiers are not compared. The result lists every column with its kind.
+# identifiers are not compared. The result lists every column with its kind, and its use in the
+# words of the option ``kinds``.
 
 result = isodepth.compare(
     january, july, nan_policy="omit", scale="pooled", n_permutations=199, random_state=0
@@ -30,7 +31,7 @@ for each in result.kinds:
     print(f"{each.column:10} {each.kind:10} {each.use:9} {each.note}")
 
 # %%
-# ``kinds`` overrides the detected kinds: ``"category"`` for codes such as zip codes, ``"numeric"``
+# ``kinds`` overrides the detected use: ``"category"`` for codes such as zip codes, ``"numeric"``
 # for dates (days since 1970) and ordered categories (their ranks), a list of values in their order,
 # or ``"omit"``.
 #

@@ -162,7 +162,7 @@ def _compared_columns(result: Any) -> Sequence[str] | None:
     if result._result_type == "comparison":
         return result.columns
     if result.kinds:
-        return [each.column for each in result.kinds if each.use != "left out"]
+        return [each.column for each in result.kinds if each.use != "omit"]
     samples = result._two_samples
     return samples.columns if samples.named else None
 

@@ -67,6 +67,11 @@ def fit(
     if not overwrite and Path(output).exists():
         raise InvalidOptionError(f"{output} exists already; replace the monitor with --overwrite")
     check_new(output, overwrite)
+    if Path(reference).is_dir():
+        raise InvalidOptionError(
+            f"{reference} is a folder, and a monitor is fitted to one file; join its files, or use "
+            f"isodepth.Monitor(isodepth.scan({reference!r})) in Python, which reads all of them"
+        )
     sources = open_sources([reference])
     labels = [label_column(sources[0], name) for name in (blocks, groups)]
     found = read_tables(sources, reading, without=[blocks, groups], text="keep")
@@ -165,12 +170,12 @@ def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) 
     all columns of the batch are read.
     """
     columns = fitted.columns if not reading.columns else None
-    special = [each for each in fitted.kinds if each.use == "shares" or each.option is not None]
+    special = [each for each in fitted.kinds if each.use == "category" or each.option is not None]
     chosen = {name for names in reading.columns for name in names.split(",")}
     categories = tuple(
         each.column
         for each in special
-        if each.use == "shares" and (not chosen or each.column in chosen)
+        if each.use == "category" and (not chosen or each.column in chosen)
     )
     # Keep columns of strings if the columns have names. The monitor then refuses them with a more
     # specific message.

@@ -116,7 +116,7 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     """Return the labels of the rows, the values of the column `name`; None if `name` is None.
 
     The labels are strings, or integers or floats if all of them are numbers. A row without a label
-    is an error.
+    is an error, and so are labels such as "1" and "01", which may be equal or not.
     """
     if name is None:
         return None
@@ -135,6 +135,13 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
         values = np.array([float(label) for label in labels])
     except ValueError:
         return np.array(labels)
+    written: dict[float, str] = {}
+    for value, label in zip(values.tolist(), labels, strict=True):
+        if written.setdefault(value, label) != label:
+            raise InvalidInputError(
+                f"{source.path}: column {name!r} has the labels {written[value]!r} and {label!r}, "
+                "which are equal as numbers; write each label in one way"
+            )
     whole = np.isfinite(values).all() and (values == np.round(values)).all()
     return values.astype(np.int64) if whole else values
 

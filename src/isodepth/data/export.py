@@ -75,6 +75,17 @@ def printable(text: str) -> str:
     return text.translate(_UNPRINTABLE)
 
 
+def name_text(name: str) -> str:
+    """Return the name of a column for a text; an empty name is quoted.
+
+    Examples
+    --------
+    >>> name_text("wind"), name_text("")
+    ('wind', "''")
+    """
+    return name if name.strip() else repr(name)
+
+
 def p_text(pvalue: float) -> str:
     """Format a p-value with three significant digits, or nine if rounding moves it across 5%.
 

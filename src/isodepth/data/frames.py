@@ -260,6 +260,42 @@ def select_columns(X: Any, names: tuple[str, ...]) -> Any:
     return frame.select([frame[:, labels.index(name)] for name in names]).to_native()
 
 
+def split_labels(X: Any, column: str, option: str, name: str) -> tuple[Any, list[Any]]:
+    """Return a data frame without the column `column`, and the values of this column.
+
+    `option` is the option that names the column, and `name` that of the sample, for messages.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"a": [1.5, 2.5], "day": ["Mon", "Tue"]})
+    >>> rest, labels = split_labels(X, "day", "blocks", "X")
+    >>> list(rest), labels
+    (['a'], ['Mon', 'Tue'])
+    """
+    labels = labels_of(X)
+    if labels is None:
+        raise InvalidInputError(
+            f"{option}={column!r} names a column, so {name} must be a data frame in memory, got "
+            f"{describe(X)}; pass a data frame, or one label per row"
+        )
+    if column not in column_names(labels, name):
+        raise InvalidInputError(
+            f"{option}={column!r} is not a column of {name}; its columns are {listed(labels)}"
+        )
+    rest = tuple(label for label in labels if label != column)
+    if not rest:
+        raise InvalidInputError(
+            f"{name} has no column besides {option}={column!r}; it needs at least one to compare"
+        )
+    if isinstance(X, NamedArray):
+        return select_columns(X, rest), X.points[:, labels.index(column)].tolist()
+    import narwhals as nw
+
+    values = nw.from_native(X, eager_only=True)[:, labels.index(column)].to_list()
+    return select_columns(X, rest), values
+
+
 def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: str) -> Exception:
     """Return the error that lists the columns that occur in only one of two samples.
 

@@ -118,7 +118,7 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
         *_constant_columns(columns),
         *_categories(columns),
         *(check for each in columns for check in _spellings(each)),
-        *(check for kind, pair in stored if kind.use == "left out" for check in _dates(kind, pair)),
+        *(check for kind, pair in stored if kind.use == "omit" for check in _dates(kind, pair)),
         *_row_numbers(columns),
         *_equal_rows(samples),
         *_columns_not_compared(samples.kinds),
@@ -223,7 +223,7 @@ def _words_among_numbers(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -
     checks = []
     for kind, pair in stored:
         # The note of such a column is shown first. See `isodepth.data.columns.rules`.
-        if not (kind.use == "numbers" and kind.option == "numeric" and kind.attention):
+        if not (kind.use == "numeric" and kind.option == "numeric" and kind.attention):
             continue
         values = [strings_of(series.to_list()).values for series in pair]
         numerals = Numerals([*values[0], *values[1]])
@@ -321,7 +321,7 @@ def _is_consecutive(values: np.ndarray) -> bool:
 
 def _columns_not_compared(kinds: Sequence[ColumnKind]) -> Iterator[Check]:
     """Yield one sentence about all columns that both samples have and that are left out."""
-    omitted = [kind for kind in kinds if kind.use == "left out"]
+    omitted = [kind for kind in kinds if kind.use == "omit"]
     if omitted:
         described = [f"{kind.column} ({kind.note})" for kind in omitted]
         names = tuple(kind.column for kind in omitted)

@@ -56,14 +56,16 @@ class Monitor(ReportableResult):
     patience : int, 1 to 100
         Number of windows that must cross their thresholds before an alarm is raised. These windows
         have no batch in common.
-    blocks : array-like of shape (n,), optional
+    blocks : str or array-like of shape (n,), optional
         Label of each row of the reference, such as its day, if rows with the same label depend on
         each other. Batches are then compared with whole blocks and must have about as many rows.
-        Not together with `tolerance`.
-    groups : array-like of shape (n,), optional
-        Label of each row of the reference, such as its site. Each group has its own reference and
-        windows, and an equal part of `alpha`; a batch belongs to one group
-        (``check(batch, group=...)``). Batches of different groups may depend on each other.
+        A string is the name of the column with the labels, which is then not compared. Not together
+        with `tolerance`.
+    groups : str or array-like of shape (n,), optional
+        Label of each row of the reference, such as its site, or the name of the column with the
+        labels, which is then not compared. Each group has its own reference and windows, and an
+        equal part of `alpha`; a batch belongs to one group (``check(batch, group=...)``). Batches
+        of different groups may depend on each other.
     kinds : dict, optional
         Kinds of columns of data frames, as in :func:`isodepth.two_sample_test`.
     nan_policy : {"keep", "raise"}, default "keep"

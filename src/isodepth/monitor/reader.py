@@ -14,6 +14,7 @@ import numpy as np
 
 from isodepth.data.arrays import FEW, column_labels, listed
 from isodepth.data.columns.kinds import ColumnKind, MixedFrames, category_values, split_columns
+from isodepth.data.columns.values import boolean
 from isodepth.data.frames import (
     NamedArray,
     Names,
@@ -87,7 +88,7 @@ class BatchReader:
         reader = cls(0, None, nan_policy, known, mixed.columns)
         rows, columns, _ = reader._rows(mixed, _REFERENCE)
         if known:
-            columns = tuple(each.column for each in mixed.columns if each.use == "numbers")
+            columns = tuple(each.column for each in mixed.columns if each.use == "numeric")
         return replace(reader, width=rows.shape[1] - len(known), columns=columns), rows
 
     @property
@@ -140,7 +141,7 @@ class BatchReader:
 
     def _frame_rows(self, batch: Any) -> tuple[np.ndarray, dict[int, Counter[str]]]:
         """Return the rows of a batch in memory, and the numbers of its new values by column."""
-        kinds = {k.column: k.option for k in self.kinds if k.use == "numbers" and k.option}
+        kinds = {k.column: k.option for k in self.kinds if k.use == "numeric" and k.option}
         kinds |= dict.fromkeys(self.categories, "category")
         batch = _with_missing_numbers(batch, self.columns or ())
         try:
@@ -149,6 +150,7 @@ class BatchReader:
             hint = f". {_KINDS_HINT}" if is_frame(batch) else ". The batch was not counted"
             raise InvalidInputError(f"{error}{hint}") from None
         if mixed is not None:
+            mixed = self._with_booleans(batch, mixed)
             self._check_kinds(batch, mixed)
         rows, _, new = self._rows(mixed or MixedFrames([batch], {}, ()), _BATCH)
         check_same_width(self.width, rows.shape[1] - len(self.categories), _REFERENCE, _BATCH)
@@ -181,10 +183,37 @@ class BatchReader:
             f"the batch, or fit the monitor again without {it}. The batch was not counted"
         )
 
+    def _with_booleans(self, batch: Any, mixed: MixedFrames) -> MixedFrames:
+        """Write 0 and 1 in columns of numbers like the booleans of the reference, and vice versa.
+
+        They are equal values, as in the two-sample test.
+        """
+        import narwhals as nw
+
+        dtypes = {str(label): dtype for label, dtype in nw.from_native(batch).schema.items()}
+        categories = dict(mixed.categories)
+        for column, known in self.categories.items():
+            strings = {boolean(value): value for value in known}
+            (values,) = categories[column]
+            typed = dtypes[column].is_numeric() or dtypes[column] == nw.Boolean
+            booleans = typed and all(boolean(value) for value in values if value is not None)
+            if booleans and known and "" not in strings and len(strings) == len(known):
+                words = _are_booleans(known)
+                categories[column] = [
+                    [
+                        None
+                        if value is None
+                        else strings.get(boolean(value), boolean(value) if words else value)
+                        for value in values
+                    ]
+                ]
+        return mixed._replace(categories=categories)
+
     def _check_kinds(self, batch: Any, mixed: MixedFrames) -> None:
         """Refuse columns of another kind than in the reference.
 
-        Numbers are accepted in a column of categories if some are categories of the reference.
+        Numbers are accepted in a column of categories if some are categories of the reference, or
+        if all are booleans like those of the reference.
         """
         import narwhals as nw
 
@@ -195,9 +224,13 @@ class BatchReader:
             dtype = dtypes[column]
             typed = column in detected and (dtype.is_numeric() or dtype.is_temporal())
             values = {*mixed.categories[column][0]} - {None} if typed else set()
-            strings = bool(values) and values.isdisjoint(self.categories[column])
-            if strings or (column in (self.columns or ()) and kind.use != "numbers"):
-                content = "strings" if strings else "numbers"
+            words = _are_booleans(self.categories.get(column, ()))
+            if words:
+                other = not values <= {"True", "False"}
+            else:
+                other = bool(values) and values.isdisjoint(self.categories.get(column, ()))
+            if other or (column in (self.columns or ()) and kind.use != "numeric"):
+                content = ("booleans" if words else "strings") if other else "numbers"
                 raise InvalidInputError(
                     f"column {column!r} holds {content} in the reference and {dtype} in the batch; "
                     "convert it, or fit a new monitor without the column, or with the column as a "
@@ -234,6 +267,11 @@ class BatchReader:
             if new := Counter(str(value) for value in values if value not in code):
                 unseen[c] = new
         return np.column_stack(rows) if self.categories else points, columns, unseen
+
+
+def _are_booleans(categories: Collection[str]) -> bool:
+    """Return whether the categories of a column are True, False or both."""
+    return bool(categories) and {*categories} <= {"True", "False"}
 
 
 def _with_missing_numbers(batch: Any, columns: Collection[str]) -> Any:

@@ -33,6 +33,8 @@ from isodepth.significance.martingale import N_BETS, RankEvidence
 KIND, _FORMER_KINDS = "monitor", ("depth monitor", "calibrated depth monitor")
 # Version of the content of the file. Files of 0.3.0 have none.
 _FORMAT = 1
+# Words of `ColumnKind.use` in files of 0.4.0, and the present words.
+_FORMER_USES = {"numbers": "numeric", "shares": "category", "left out": "omit"}
 # Products of two stored numbers of rows must fit in int64.
 _MOST_ROWS = 1 << 31
 
@@ -127,9 +129,12 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
 def _unpacked_state(stored: dict[str, Any]) -> MonitorState:
     """Return the stored state.
 
-    Version 0.4.0 stored one object of evidence for the batches of all groups together. Several
-    groups cannot share it. As after a reset, they continue without the wealth of earlier batches.
+    Version 0.4.0 stored other words for the use of columns, and one object of evidence for the
+    batches of all groups together. Several groups cannot share this evidence. As after a reset,
+    they continue without the wealth of earlier batches.
     """
+    for kind in stored["columns"]["kinds"]:
+        kind["use"] = _FORMER_USES.get(kind["use"], kind["use"])
     joint = stored["rank_evidence"]
     if not isinstance(joint, dict):
         state: MonitorState = unpacked(MonitorState, stored, NAMES)

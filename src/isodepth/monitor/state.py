@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.errors import InvalidInputError
+from isodepth.data.frames import split_labels
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import rng_for
 from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.changes import window_changes
@@ -201,16 +202,37 @@ def _content(name: str | None, batch: Batch) -> int:
     return _digest(f"{int(batch.hashes.sum()) % 2**63} {batch.counts.n_rows} {name!r}")
 
 
+def _label_strings(labels: Any, name: str, n: int) -> np.ndarray:
+    """Return the labels of the n rows of the reference as strings, which files store."""
+    array = row_labels(labels, name, n, "the reference")
+    strings = array.astype(str)
+    if array.dtype == object and len(np.unique(strings)) != len({*array.tolist()}):
+        raise InvalidInputError(
+            f"{name} has labels of different types that are equal as numbers or as strings, such "
+            "as 1 and '1'; use labels of one type"
+        )
+    return strings
+
+
 def fit_state(
     reference: Any, policy: AlarmPolicy, blocks: Any, groups: Any, kinds: Any, nan_policy: str,
     seed: int,
 ) -> MonitorState:  # fmt: skip
     """Return the state before the first batch; the arguments are those of `Monitor`."""
+    if isinstance(blocks, str) and isinstance(groups, str) and blocks == groups:
+        raise InvalidOptionError(
+            f"blocks and groups are both {blocks!r}; a group needs several blocks, so name two "
+            "columns"
+        )
+    if isinstance(blocks, str):
+        reference, blocks = split_labels(reference, blocks, "blocks", "the reference")
+    if isinstance(groups, str):
+        reference, groups = split_labels(reference, groups, "groups", "the reference")
     # Do not sample a source that does not fit into memory if there are labels of all its rows.
     sampling = seed if blocks is None and groups is None else None
     reader, rows = BatchReader.of_reference(reference, nan_policy, kinds, sampling)
     days, sites = (
-        None if labels is None else row_labels(labels, name, len(rows), "the reference").astype(str)
+        None if labels is None else _label_strings(labels, name, len(rows))
         for labels, name in ((blocks, "blocks"), (groups, "groups"))
     )
     rng, fitted = rng_for(seed, "splits"), {}
@@ -222,6 +244,11 @@ def fit_state(
             raise InvalidInputError(
                 f"{title} must have at least {LEAST_ROWS} rows for a monitor, got {len(part)}; "
                 "use more rows"
+            )
+        if np.isnan(part).all():
+            raise InvalidInputError(
+                f"all values of {title} are missing, so batches cannot be compared with it; use "
+                "rows with values"
             )
         usual = UsualValues.of_rows(part, width)
         if days is None:

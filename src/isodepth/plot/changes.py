@@ -114,9 +114,12 @@ def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray, are_dates: bool = False) 
     if 1 < len(values) <= _BINS:  # a column with few distinct values has one bin per value
         middle = (values[1:] + values[:-1]) / 2
         edges = np.concatenate([[2 * values[0] - middle[0]], middle, [2 * values[-1] - middle[-1]]])
+    # Relative widths: the inverse of a width in the denormal range overflows.
+    widths = np.diff(edges) / (edges[-1] - edges[0])
     for data, color, filled in ((x, style.FIRST, True), (y, style.SECOND, False)):
-        heights = np.histogram(np.clip(data, edges[0], edges[-1]), edges)[0]
-        heights = heights / np.diff(edges) / max(len(data), 1)
+        counts = np.histogram(np.clip(data, edges[0], edges[-1]), edges)[0]
+        heights = np.divide(counts, widths, out=np.zeros(len(counts)), where=widths > 0)
+        heights /= max(len(data), 1)
         ax.stairs(
             heights, edges, color=color, fill=filled, alpha=0.45 if filled else 1.0,
             linewidth=0 if filled else 1.6,

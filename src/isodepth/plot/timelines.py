@@ -116,7 +116,9 @@ def _draw_pvalues(ax: Axes, at: np.ndarray, verdicts: Sequence[VerdictLike]) -> 
     ax.set_ylim(least**1.15, max(10.0, least**-0.3))
     lowest = -1.15 * np.log10(least)
     ax.set_yticks(10.0 ** -np.arange(0.0, lowest, max(1.0, np.ceil(lowest / 6))))
-    style.dress(ax, "Batches against their reference", y="p-value")
+    smallest = min(min(verdict.pvalue, verdict.window_pvalue) for verdict in verdicts)
+    limited = f" (below {_SMALLEST:.0e}: drawn there)" if smallest < _SMALLEST else ""
+    style.dress(ax, "Batches against their reference", y=f"p-value{limited}")
     wide = style.root_figure(ax).get_figwidth() > _WIDE
     style.legend(ax, loc="upper left", ncols=5 if wide else 3)
 
@@ -126,12 +128,14 @@ def _draw_changes(
 ) -> None:
     """Draw a cell for each batch and each column in `shown`, darker for smaller p-values."""
     strength = np.zeros((max(1, len(shown)), len(at)))
+    limited = False
     for place, verdict in enumerate(verdicts):
         for change in verdict.changes:
             for name in change.columns or ("all columns",):
                 if name in shown:
                     row, size = shown.index(name), -np.log10(max(change.pvalue, _SMALLEST))
                     strength[row, place] = max(strength[row, place], size)
+                    limited |= change.pvalue < _SMALLEST
     extent = (at[0] - 0.5, at[-1] + 0.5, len(strength) - 0.5, -0.5)
     image = ax.imshow(
         strength, aspect="auto", extent=extent, cmap=style.SCALE, vmin=0,
@@ -139,7 +143,8 @@ def _draw_changes(
     )  # fmt: skip
     ax.set_yticks(range(len(shown)), [style.short(name) for name in shown], fontsize="small")
     style.dress(ax, y="changes", grid=None)
-    style.color_bar(image, ax, "-log10 p", pad=0.01)
+    largest = f" (at most {-np.log10(_SMALLEST):.0f})" if limited else ""
+    style.color_bar(image, ax, f"-log10 p{largest}", pad=0.01)
 
 
 def _changed_columns(verdicts: Sequence[VerdictLike]) -> list[str]:

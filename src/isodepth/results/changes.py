@@ -9,7 +9,7 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
 from isodepth.data.columns.dates import day_text
-from isodepth.data.export import ResultPart, p_text
+from isodepth.data.export import ResultPart, name_text, p_text
 
 # Ratio below which two numbers are formatted separately, with three significant digits each.
 _FAR_BELOW = 0.002
@@ -136,7 +136,7 @@ class Change(ResultPart):
             return self._label_of_two()
         if not self.columns:
             return "repeated rows:" if self.kind == "repeated" else "rows far from the center:"
-        (name,) = self.columns
+        name = name_text(*self.columns)
         if self.kind in ("shares", "value"):
             return f"{name} = {self._shown_value}:"
         if self.kind == "extremes":
@@ -146,7 +146,7 @@ class Change(ResultPart):
 
     def _label_of_two(self) -> str:
         """Return the names of two columns and of the quantity."""
-        first, second = self.columns
+        first, second = map(name_text, self.columns)
         if self.kind == "exchange":
             return f"{first} and {second} exchanged their values: {self._measure} of {first}"
         if self.value is not None:

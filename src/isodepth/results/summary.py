@@ -110,7 +110,7 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
     parts += [line for line in column_lines(kinds) if line.startswith("numbers: ")]
     if test is not None:
         parts += [check.text for check in test.checks if check.text not in headline]
-    elif omitted := [kind.column for kind in kinds if kind.use == "left out"]:
+    elif omitted := [kind.column for kind in kinds if kind.use == "omit"]:
         parts.append(f"not compared: {listed(omitted, 3)}")
     missing = result.missing
     if missing is not None and (missing.x.n_dropped or missing.y.n_dropped):
@@ -177,7 +177,7 @@ def unused_part(result: PairResult, names: Sequence[str]) -> str:
 
 def _used_columns(kinds: Sequence[ColumnKind]) -> float:
     """Return the fraction of the columns that are compared."""
-    return sum(kind.use != "left out" for kind in kinds) / len(kinds) if kinds else 1.0
+    return sum(kind.use != "omit" for kind in kinds) / len(kinds) if kinds else 1.0
 
 
 def distance_sentence(

@@ -259,14 +259,15 @@ def cut_beyond_gap(ordered: np.ndarray, n: int) -> float | None:
     if not len(beyond):
         return None
     # Values are multiplied by 0.25, so that differences of very large values do not overflow.
-    ordered = 0.25 * ordered
-    inside = ordered[-beyond - 1]
-    distance = inside - np.median(ordered)
+    scaled = 0.25 * ordered
+    inside = scaled[-beyond - 1]
+    distance = inside - np.median(scaled)
     ratios = np.zeros(len(beyond))
     with np.errstate(over="ignore"):
-        np.divide(ordered[-beyond] - inside, distance, out=ratios, where=distance > 0)
+        np.divide(scaled[-beyond] - inside, distance, out=ratios, where=distance > 0)
     longest = int(ratios.argmax())
-    return float(4.0 * ordered[-beyond[longest]]) if ratios[longest] > _GAP else None
+    # The value itself: 0.25 times a value in the denormal range is rounded.
+    return float(ordered[-beyond[longest]]) if ratios[longest] > _GAP else None
 
 
 class IsolatedCategories(Family):

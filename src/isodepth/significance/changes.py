@@ -53,7 +53,9 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     families = findings.columns, findings.pairs, findings.whole
     columns, pairs, whole = (findings.significant(family, alpha) for family in families)
     changes = _column_changes(rows, columns)
-    for strength, pvalue, feature in _remaining_pairs(rows, pairs, len(findings.pairs.features)):
+    named = [change for _, group in changes for change in group]
+    count = len(findings.pairs.features)
+    for strength, pvalue, feature in _remaining_pairs(rows, pairs, count, named):
         changes.append((strength, [_pair_change(rows, feature, pvalue)]))
     for strength, pvalue, feature in whole:
         if feature.kind == "repeated":
@@ -150,12 +152,16 @@ def _largest_share_change(tests: list[FeatureTest]) -> Change:
     return largest.share_change(min(test.pvalue for test in tests))
 
 
-def _remaining_pairs(rows: PooledSample, tests: list[FeatureTest], count: int) -> list[FeatureTest]:
+def _remaining_pairs(
+    rows: PooledSample, tests: list[FeatureTest], count: int, named: Sequence[Change] = ()
+) -> list[FeatureTest]:
     """Return the tests of pairs that remain significant if ranks are computed within each sample.
 
     A change of a single column also changes its pooled rank correlations and its pooled mean ranks
-    within categories. Ranks within each sample are not affected by changes of single columns. The
-    new p-values are multiplied by `count`, the number of all compared pairs, because `tests` has
+    within categories. Ranks within each sample are not affected by changes of single columns,
+    except changes of sign. Changes of sign and exchanges of columns that are in `named` are undone
+    in Y before the ranks are computed, so that pairs that they explain are not listed too. The new
+    p-values are multiplied by `count`, the number of all compared pairs, because `tests` has
     only the significant ones. Pairs with a column that is constant in a sample are left out.
     """
     if not tests:
@@ -163,9 +169,16 @@ def _remaining_pairs(rows: PooledSample, tests: list[FeatureTest], count: int) -
     subset = rows.balanced_subset(_ALIGNED_ROWS)
     permutations = subset.permutations
     parts = np.split(subset.columns, [permutations.n_x], axis=1)
+    order, signs = _undoing(rows.names, named)
+    parts[1] = parts[1][order] * signs[:, None]
+    known = subset.present
+    if known is not None:
+        known = np.concatenate(
+            [known[:, : permutations.n_x], known[order, permutations.n_x :]], axis=1
+        )
     ranks = np.concatenate([subset.centered_ranks(part) for part in parts], axis=1)
     categories = {category.name: category for category in subset.categories}
-    moments = Moments(permutations, ranks, subset.present)
+    moments = Moments(permutations, ranks, known)
     varies = np.logical_and(*(_varies(part) for part in parts))
     remaining = []
     for test in tests:
@@ -177,11 +190,26 @@ def _remaining_pairs(rows: PooledSample, tests: list[FeatureTest], count: int) -
             change = moments.correlation_change(np.array([[j, rows.names.index(second)]]))
         else:
             inside = categories[second].rows_with(value)[None].astype(np.float64)
-            present = None if subset.present is None else subset.present[[j]]
+            present = None if known is None else known[[j]]
             change = permutations.mean_changes(ranks[[j]], inside, present)
         if neg_log_p(np.square(change))[0, 0] >= math.log(count / _ALIGNED_LEVEL):
             remaining.append(test)
     return remaining
+
+
+def _undoing(names: Sequence[str], changes: Sequence[Change]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order and the signs (d,) of the columns of Y before the changes of these columns.
+
+    Only exchanges and changes of sign are undone.
+    """
+    order, signs = np.arange(len(names)), np.ones(len(names))
+    for change in dict.fromkeys(changes):
+        at = [names.index(name) for name in change.columns if name in names]
+        if change.kind == "exchange":
+            order[at] = order[at[::-1]]
+        elif change.kind == "sign":
+            signs[at] = -1.0
+    return order, signs
 
 
 def _varies(columns: np.ndarray) -> np.ndarray:

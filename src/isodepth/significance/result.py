@@ -442,6 +442,8 @@ class TwoSampleResult(TwoSampleReport):
             start = "The samples differ" if names is None else f"{y} differs from {x}"
             typical = find_typical_rows(self)
             change = self._strongest_change if typical is None else typical._phrase((x, y))
+            if typical is None and self.changes and self.changes[0].pvalue > ALPHA:
+                change += f" (alone p = {p_text(self.changes[0].pvalue)}, not significant)"
             headline = f"{start}{beyond} (p = {p}): {change}"
         else:
             n = len(self.null_distribution)

@@ -18,6 +18,7 @@ from isodepth._core import project
 from isodepth.data.arrays import describe, is_missing, repeated_rows, row_hashes
 from isodepth.data.columns.kinds import MISSING, category_values
 from isodepth.data.export import ResultPart
+from isodepth.data.frames import split_labels
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
     MissingReport,
@@ -107,7 +108,8 @@ class Category:
 def category_of(name: str, values: Sequence[str | None]) -> Category:
     """Create the pooled category column from its values in both samples; None if missing.
 
-    Categories that are rare in both samples together are pooled, if there are two or more.
+    Categories that are rare in both samples together are pooled, if there are two or more. A value
+    that equals the name of the pooled category or of missing values is quoted.
 
     Examples
     --------
@@ -117,7 +119,10 @@ def category_of(name: str, values: Sequence[str | None]) -> Category:
     (('AA', 'UA', '(rare values)', '(missing)'), (('OO',), ('B6', 'UA')))
     """
     absent = np.array([value is None for value in values])
-    strings = np.array(["" if value is None else value for value in values], dtype=object)
+    quoted = {value: repr(value) for value in (MISSING, OTHERS)}
+    strings = np.array(
+        ["" if value is None else quoted.get(value, value) for value in values], dtype=object
+    )
     names, known = np.unique(strings[~absent], return_inverse=True)
     codes = np.full(len(strings), np.nan)
     codes[~absent] = known
@@ -228,6 +233,18 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
     return Samples(numbers, copied, categories, check_blocks(blocks, n_x, n_y))
 
 
+def named_blocks(X: Any, Y: Any, blocks: Any) -> tuple[Any, Any, Any]:
+    """Return both samples, and the labels of the blocks of each.
+
+    If `blocks` is the name of a column, the samples are returned without this column.
+    """
+    if not isinstance(blocks, str):
+        return X, Y, blocks
+    X, of_x = split_labels(X, blocks, "blocks", "X")
+    Y, of_y = split_labels(Y, blocks, "blocks", "Y")
+    return X, Y, (of_x, of_y)
+
+
 def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
     """Check the labels of blocks, which are groups of rows that are permuted together.
 
@@ -268,12 +285,14 @@ def row_labels(labels: Any, name: str, n: int, rows: str) -> np.ndarray:
     if isinstance(labels, str):
         raise InvalidInputError(
             f"{name} must hold one label for each of the {n} rows of {rows}, got the string "
-            f"{labels!r}; pass the labels, such as the values of the column with this name"
+            f"{labels!r}; pass the labels"
         )
     try:
         array = np.asanyarray(labels)  # asanyarray keeps the mask of a masked array
     except ValueError:
         array = to_array(labels, name)
+    if array.dtype.kind == "U" and not all(isinstance(label, str) for label in list(labels)):
+        array = np.array(labels, dtype=object)  # NumPy would convert 1 to "1", another label
     missing = sum(is_missing(label) or label != label for label in array.ravel().tolist())
     if missing:
         raise InvalidInputError(

@@ -58,6 +58,7 @@ from isodepth.significance.samples import (
     PooledSample,
     Samples,
     directions_with_axes,
+    named_blocks,
     read_samples,
     standardized,
 )
@@ -233,9 +234,10 @@ def two_sample_test(
     confidence : float in (0, 1)
         Confidence level of `changed_share`, the lower bound for the share of rows that changed.
         A bound above 0 needs ``n_permutations >= 1 / (1 - confidence) - 1``.
-    blocks : array-like of n + m labels, pair of array-likes of n and m labels, or None
+    blocks : str, array-like of n + m labels, pair of array-likes of n and m labels, or None
         Rows of one block (a day, a user) depend on each other and are permuted together. All rows
-        of a block must be in the same sample. Permutations keep the number of blocks per sample.
+        of a block must be in the same sample. Permutations keep the number of blocks per sample. A
+        string is the name of the column of X and Y with the labels, which is then not compared.
     scale : "pooled", None or array of shape (d,)
         "pooled" divides each column by its robust standard deviation in both samples together, None
         does not divide, and an array has the divisors of the columns. The scale affects directions
@@ -316,6 +318,7 @@ def two_sample_test(
             option="max_rows",
         )
     device = None
+    X, Y, blocks = named_blocks(X, Y, blocks)
     if is_tensor(X) or is_tensor(Y):
         X, Y, blocks, device = arrays_on_host(X, Y, blocks)
     samples = read_samples(X, Y, nan_policy, blocks, kinds)

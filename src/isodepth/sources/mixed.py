@@ -51,7 +51,7 @@ def mixed_readers(
     strings = {
         each.column: [value for frame in frames for value in frame[each.column].to_pylist()]
         for each in columns
-        if each.use == "numbers" and each.option == "numeric"
+        if each.use == "numeric" and each.option == "numeric"
     }
     marks = {name: _style_marks(values) for name, values in strings.items()}
     with_words = frozenset(name for name, values in strings.items() if _words(values))
@@ -69,7 +69,7 @@ def _of_all_rows(column: ColumnKind, profiles: Sequence[Profile]) -> ColumnKind:
     if column.kind != "category" or not many:
         return column
     note = f"more than {MOST_CATEGORIES} values"
-    return ColumnKind(column.column, "identifier", "left out", note)
+    return ColumnKind(column.column, "identifier", "omit", note)
 
 
 def _words(values: Sequence[Any]) -> set[str]:
@@ -123,19 +123,19 @@ class MixedReader:
     @property
     def numeric(self) -> tuple[str, ...]:
         """Names of the numeric columns."""
-        return tuple(each.column for each in self.columns if each.use == "numbers")
+        return tuple(each.column for each in self.columns if each.use == "numeric")
 
     @property
     def categorical(self) -> tuple[str, ...]:
         """Names of the columns that are compared by the shares of their values."""
-        return tuple(each.column for each in self.columns if each.use == "shares")
+        return tuple(each.column for each in self.columns if each.use == "category")
 
     @property
     def kinds(self) -> dict[str, Any]:
         """Entries of the option `kinds` with which random rows are read in the same way."""
         given = {each.column: each.option for each in self.columns if each.option is not None}
         given |= dict.fromkeys(self.categorical, "category")
-        left_out = [each.column for each in self.columns if each.use == "left out"]
+        left_out = [each.column for each in self.columns if each.use == "omit"]
         return given | dict.fromkeys(left_out, "omit")
 
     @cached_property
@@ -145,7 +145,7 @@ class MixedReader:
     @property
     def used(self) -> tuple[str, ...]:
         """Names of the numeric and categorical columns, in the order of all columns."""
-        return tuple(each.column for each in self.columns if each.use != "left out")
+        return tuple(each.column for each in self.columns if each.use != "omit")
 
     def used_source(self, source: Source) -> Source:
         """Return the source with only the columns `used`, under the names of the source."""

@@ -142,7 +142,8 @@ def test_a_row_is_scored_by_the_values_that_it_has() -> None:
     (row,) = (row for row in found if row.row == 0)
     # Either value may be the wrong one.
     assert (row.column, row.value, row.given) == ("weeks", 28.0, "weight = 9")
-    low, high = row.usual
+    assert row.usual_range is not None
+    low, high = row.usual_range
     assert 36 < low < 40 < high < 44
     usual = f"usually {low:.4g} to {high:.4g}"
     assert row._text("July") == f"July[0]: weeks = 28 at weight = 9, {usual}"
@@ -160,7 +161,9 @@ def test_numbers_within_a_category() -> None:
     (row,) = read(x, y)
     assert (row.sample, row.row, row.column, row.given) == ("Y", 5, "size", "kind = cat")
     assert row.reason == "value within a category"
-    assert 15 < row.usual[0] < 20 < row.usual[1] < 25
+    assert row.usual_range is not None
+    low, high = row.usual_range
+    assert 15 < low < 20 < high < 25
     assert row.explanation.startswith("size = 1 for kind = cat, usually ")
 
 
@@ -179,7 +182,8 @@ def test_positive_numbers_of_another_category_are_found_on_their_scale(logarithm
     found = read(x, y)
     assert set(found.indices("Y")) == {*wrong.tolist()}
     assert len(found.indices("X")) == 0
-    low, high = found.rows[0].usual
+    assert found.rows[0].usual_range is not None
+    low, high = found.rows[0].usual_range
     inside = y.loc[(y["kind"] == "c") & ~y.index.isin(wrong), "size"].between(low, high)
     assert inside.mean() > 0.95
 
@@ -199,7 +203,8 @@ def test_a_category_that_contradicts_another_one() -> None:
     y.loc[7, ["country", "continent"]] = ["c3", "Asia"]
     (row,) = read(x, y)
     assert row._text("Y") == "Y[7]: continent = Asia, but country = c3 is always Africa"
-    assert (row.value, row.usual, row._usual_text) == ("Asia", "Africa", "Africa")
+    assert (row.value, row.usual_values, row._usual_text) == ("Asia", ("Africa",), "Africa")
+    assert row.usual_range is None
     assert row.reason == "category given another category"
     assert row.score > 1
 
@@ -257,7 +262,8 @@ def test_few_usual_values_are_named(usual_values: list[float], wrong: float, usu
     )
     y[7, 1] = wrong
     (row,) = suspicious_rows(TwoSamples.read(x, y))
-    assert (row.row, row.usual, row._usual_text) == (7, usual, usual)
+    assert (row.row, row.usual_values, row._usual_text) == (7, tuple(usual_values), usual)
+    assert row.usual_range is None
     assert row.explanation == f"column 1 = {wrong:g}, usually {usual}"
 
 
@@ -425,6 +431,12 @@ def test_dates_are_shown_as_dates(n_wrong: int, n_days: int) -> None:
     rows = result.suspicious_rows()
     assert all(row.explanation.startswith("t = 1900-01-01") for row in rows)
     assert len(rows) == n_wrong
+    for row in rows:
+        # Values of dates are days since 1970.
+        assert row.is_date
+        assert row.value == -25567
+        usual = row.usual_range or row.usual_values or (18270.0,)
+        assert all(18270 <= float(each) < 18270 + n_days for each in usual)
     for text in (str(result), str(rows)):
         assert "1900-01-01" in text
         assert "-25567" not in text

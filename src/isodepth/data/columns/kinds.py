@@ -38,7 +38,7 @@ KINDS = ("numeric", "category", "omit")
 MISSING = "(missing)"
 # Value of `ColumnKind.use` for each kind of column.
 _USES = {
-    "numeric": "numbers", "category": "shares", "date": "left out", "identifier": "left out"
+    "numeric": "numeric", "category": "category", "date": "omit", "identifier": "omit"
 }  # fmt: skip
 
 
@@ -50,10 +50,10 @@ class ColumnKind(ResultPart):
     ----------
     column : str
     kind : {"numeric", "category", "date", "identifier"}
-    use : {"numbers", "shares", "left out"}
-        "numbers": the values enter distances, tests and monitors. "shares": the relative
-        frequencies of the values enter tests and monitors, but not distances. "left out": the
-        column is not compared.
+    use : {"numeric", "category", "omit"}
+        How the column is compared, in the words of the option `kinds`. "numeric": the values enter
+        distances, tests and monitors. "category": the relative frequencies of the values enter
+        tests and monitors, but not distances. "omit": the column is not compared.
     note : str
         Reason why the column is left out, or how its values were read; may be empty.
     option : str, list of str, int or None
@@ -99,12 +99,12 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
 
     Examples
     --------
-    >>> column_lines([ColumnKind("carrier", "category", "shares"),
-    ...               ColumnKind("when", "date", "left out", "dates and times")])
+    >>> column_lines([ColumnKind("carrier", "category", "category"),
+    ...               ColumnKind("when", "date", "omit", "dates and times")])
     ['categories: carrier', 'left out: when (dates and times)']
     """
     lines = attention_lines(columns)
-    for use, head in (("shares", "categories"), ("left out", "left out")):
+    for use, head in (("category", "categories"), ("omit", "left out")):
         described = [
             f"{each.column} ({each.note})" if each.note and not each.attention else each.column
             for each in columns
@@ -113,7 +113,7 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
         lines += [f"{head}: {', '.join(described)}"] if described else []
     by_note: dict[str, list[str]] = {}
     for each in columns:
-        if each.use == "numbers" and each.note and not each.attention:
+        if each.use == "numeric" and each.note and not each.attention:
             by_note.setdefault(each.note, []).append(each.column)
     described = [f"{listed(names, 6)} ({note})" for note, names in by_note.items()]
     return [*lines, f"numbers: {listed(described, 6)}"] if described else lines
@@ -124,7 +124,7 @@ def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:
 
     Examples
     --------
-    >>> attention_lines([ColumnKind("size", "category", "shares", "2 of 9 values are numbers",
+    >>> attention_lines([ColumnKind("size", "category", "category", "2 of 9 values are numbers",
     ...                             attention=True)])
     ["check column 'size': 2 of 9 values are numbers"]
     """
@@ -136,7 +136,7 @@ def attention_suffix(columns: Sequence[ColumnKind]) -> str:
 
     Examples
     --------
-    >>> attention_suffix([ColumnKind("size", "category", "shares", "odd", attention=True)])
+    >>> attention_suffix([ColumnKind("size", "category", "category", "odd", attention=True)])
     "; check column 'size'"
     """
     doubtful = [repr(each.column) for each in columns if each.attention]
@@ -200,10 +200,10 @@ def split_columns(
     if warn and (lines := attention_lines(found)):
         warn_user("; ".join(lines), ColumnWarning)
     read = list(zip(found, columns, readings, strict=True))
-    if all(kind.use == "numbers" and each.series is column.stored for kind, column, each in read):
+    if all(kind.use == "numeric" and each.series is column.stored for kind, column, each in read):
         return MixedFrames(list(samples), {}, found)
-    numeric = [each.series for kind, _, each in read if kind.use == "numbers"]
-    categories = {kind.column: column.values for kind, column, _ in read if kind.use == "shares"}
+    numeric = [each.series for kind, _, each in read if kind.use == "numeric"]
+    categories = {kind.column: column.values for kind, column, _ in read if kind.use == "category"}
     return MixedFrames(_numeric_frames(frames, numeric), categories, found)
 
 
@@ -259,7 +259,7 @@ def _pooled_columns(
 
 
 def _column_kind(column: PooledColumn, reading: Reading) -> ColumnKind:
-    use = "left out" if reading.omitted else _USES[reading.kind]
+    use = "omit" if reading.omitted else _USES[reading.kind]
     return ColumnKind(
         column.name, reading.kind, use, reading.note, reading.option, reading.attention
     )
@@ -363,7 +363,7 @@ def unmatched_kinds(
     `types` has, for X and for Y, the kind of each column that the other sample lacks.
     """
     unmatched = tuple(
-        ColumnKind(name, kind, "left out", f"only in {sample}", attention=True)
+        ColumnKind(name, kind, "omit", f"only in {sample}", attention=True)
         for sample, found in zip("XY", types, strict=True)
         for name, kind in found.items()
     )
@@ -380,7 +380,7 @@ def date_columns(columns: Sequence[ColumnKind]) -> set[str]:
 
 def check_some_numeric(columns: Sequence[ColumnKind]) -> None:
     """Raise an error if no column of X and Y is numeric."""
-    if not any(each.use == "numbers" for each in columns):
+    if not any(each.use == "numeric" for each in columns):
         raise NotNumbersError(
             f"X and Y have no numeric column to compare ({'; '.join(column_lines(columns))}); the "
             "two-sample test compares categories (two_sample_test, isodepth test)"

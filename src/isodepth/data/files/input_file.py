@@ -133,7 +133,7 @@ def _ending(file: Path) -> tuple[str, bool]:
 def _from_path(file: Path) -> InputFile:
     mode = file.stat().st_mode
     if stat.S_ISDIR(mode):
-        refuse(file, "it is a folder, not a file")
+        refuse(file, "it is a folder, not a file; name one of its files")
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         refuse(file, "it is a device, not a file")
     ending, compressed = _ending(file)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
+from isodepth.data.export import name_text
 from isodepth.inspection.rows import TwoSamples, category_codes
 from isodepth.inspection.suspicious.detection import (
     SMALL_SAMPLE,
@@ -22,6 +22,7 @@ from isodepth.inspection.suspicious.results import (
     RepeatedValue,
     SuspiciousRow,
     SuspiciousRows,
+    value_text,
 )
 from isodepth.inspection.suspicious.scoring import Rows
 from isodepth.sources.mixed import MixedReader
@@ -229,6 +230,10 @@ class SuspectPass(Pass):
     def _repeated_rows(self, sentinel: Sentinel, indices: np.ndarray) -> list[SuspiciousRow]:
         """Describe rows (k,) of a chunk that have a repeated value."""
         column, value = self.reader.numeric[sentinel.column], sentinel.value
-        text = f"{column} = {value:.6g}, repeated here and nearly never in the other sample"
-        fields: tuple[Any, ...] = (sentinel.score, column, value, None, "repeated value", "", text)
-        return [SuspiciousRow("XY"[self.side], i, *fields) for i in indices.tolist()]
+        is_date = column in self.detector.describe.dates
+        shown = value_text(value, is_date)
+        text = f"{name_text(column)} = {shown}, repeated here and nearly never in the other sample"
+        fields = (sentinel.score, column, value, None, None, "repeated value", "", text)
+        return [
+            SuspiciousRow("XY"[self.side], i, *fields, is_date=is_date) for i in indices.tolist()
+        ]

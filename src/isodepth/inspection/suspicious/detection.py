@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.columns.dates import day_text
 from isodepth.data.columns.kinds import date_columns
+from isodepth.data.export import name_text
 from isodepth.inspection.rows import TwoSamples, category_codes
 from isodepth.inspection.suspicious.contradictions import find_contradictions
 from isodepth.inspection.suspicious.repeated import (
@@ -23,7 +22,7 @@ from isodepth.inspection.suspicious.repeated import (
 from isodepth.inspection.suspicious.results import (
     SuspiciousRow,
     SuspiciousRows,
-    range_text,
+    usual_text,
     value_text,
 )
 from isodepth.inspection.suspicious.scoring import Rows, RowScorer, Unusual
@@ -192,7 +191,8 @@ class Detector:
         found = []
         for i, unusual in enumerate(self.scorers[side].explain(chosen)):
             fields = self.describe.row(chosen.points[i], chosen.codes[i], unusual)
-            found.append(SuspiciousRow("XY"[side], int(indices[i]), float(scores[i]), *fields))
+            sample, row, score = "XY"[side], int(indices[i]), float(scores[i])
+            found.append(SuspiciousRow(sample=sample, row=row, score=score, **fields))
         return found
 
 
@@ -229,11 +229,9 @@ class _Descriptions(NamedTuple):
     labels: list[list[str]]
     dates: set[str]
 
-    def row(
-        self, point: np.ndarray, codes: np.ndarray, unusual: Unusual
-    ) -> tuple[str, float, tuple[float, float] | str, str, str, str]:
-        """Return the fields of a suspicious row from `column` on."""
-        j, usual, reason, others = unusual
+    def row(self, point: np.ndarray, codes: np.ndarray, unusual: Unusual) -> dict[str, Any]:
+        """Return the fields of a suspicious row, except for `sample`, `row` and `score`."""
+        j, usual, reason, others, values = unusual
         given = " and ".join(self._value(point, codes, i) for i in others)
         where = ""
         if reason == "value within a category":
@@ -241,33 +239,26 @@ class _Descriptions(NamedTuple):
         elif reason == "value given the other columns":
             where = f" at {given}" if given else " given the other columns"
             given = given or "the other columns"
-        value = self._value(point, codes, j)
-        if self.names[j] in self.dates:
-            usual = _dated(usual)
-        shown = usual if isinstance(usual, str) else range_text(usual)
-        explanation = f"{value}{where}, usually {shown}"
-        return self.names[j], float(point[j]), usual, reason, given, explanation
+        ends, is_date = usual if values is None else None, self.names[j] in self.dates
+        shown = usual_text(ends, values, is_date)
+        return {
+            "column": self.names[j],
+            "value": float(point[j]),
+            "usual_range": ends,
+            "usual_values": values,
+            "reason": reason,
+            "given": given,
+            "explanation": f"{self._value(point, codes, j)}{where}, usually {shown}",
+            "is_date": is_date,
+        }
 
     def _value(self, point: np.ndarray, codes: np.ndarray, index: int) -> str:
         """Return "column = value"; the indices of categories follow those of the columns."""
         c = index - len(point)
         if c < 0:
             name = self.names[index]
-            return f"{name} = {value_text(point[index], name in self.dates)}"
-        return f"{self.categories[c]} = {self.labels[c][codes[c]]}"
-
-
-def _dated(usual: tuple[float, float] | str) -> str:
-    """Return usual days since 1970, a range or a list as a string, as dates.
-
-    Examples
-    --------
-    >>> _dated((19737.0, 19768.0)), _dated("19737 or 19738")
-    ('2024-01-15 to 2024-02-15', '2024-01-15 or 2024-01-16')
-    """
-    if isinstance(usual, str):
-        return re.sub(r"-?\d[\d.]*", lambda number: day_text(float(number[0])), usual)
-    return " to ".join(map(day_text, usual))
+            return f"{name_text(name)} = {value_text(point[index], name in self.dates)}"
+        return f"{name_text(self.categories[c])} = {self.labels[c][codes[c]]}"
 
 
 def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[SuspiciousRow]:
@@ -275,11 +266,12 @@ def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[S
     for side, j, value, (own, other), score in sentinels:
         column = samples.columns[j]
         never = "never" if other == 0 else f"only {other} times"
-        shown = value_text(value, column in dates)
-        explanation = f"{column} = {shown} in {own} rows, {never} in the other sample"
-        fields = (score, column, value, None, "repeated value", "", explanation)
+        is_date = column in dates
+        shown = value_text(value, is_date)
+        explanation = f"{name_text(column)} = {shown} in {own} rows, {never} in the other sample"
+        fields = (score, column, value, None, None, "repeated value", "", explanation)
         for i in np.flatnonzero(samples.points[side][:, j] == value):
-            found.append(SuspiciousRow("XY"[side], int(i), *fields))
+            found.append(SuspiciousRow("XY"[side], int(i), *fields, is_date=is_date))
     return found
 
 
@@ -292,8 +284,9 @@ def contradictory_rows(
         for i, c, given, usual, score in find_contradictions(codes[side], codes[1 - side]):
             value, known = labels[c][codes[side][i, c]], labels[given][codes[side][i, given]]
             expected = labels[c][usual]
-            condition = f"{names[given]} = {known}"
-            explanation = f"{names[c]} = {value}, but {condition} is always {expected}"
-            fields = (value, expected, "category given another category", condition, explanation)
+            condition = f"{name_text(names[given])} = {known}"
+            explanation = f"{name_text(names[c])} = {value}, but {condition} is always {expected}"
+            reason = "category given another category"
+            fields = (value, None, (expected,), reason, condition, explanation)
             found.append(SuspiciousRow(sample, i, score, names[c], *fields))
     return found

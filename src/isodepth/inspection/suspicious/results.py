@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.columns.dates import day_text
-from isodepth.data.export import ResultMixin, ResultPart, document
+from isodepth.data.export import ResultMixin, ResultPart, document, name_text
 from isodepth.data.validation import check_choice
 from isodepth.inspection.rows import TwoSamples
 
@@ -39,6 +39,31 @@ def value_text(value: float, is_date: bool) -> str:
     return day_text(value) if is_date else f"{value:.6g}"
 
 
+def usual_text(
+    ends: tuple[float, float] | None, values: Sequence[float | str] | None, is_date: bool
+) -> str:
+    """Describe the usual range or the usual values of a column; "not repeated" without both.
+
+    Examples
+    --------
+    >>> usual_text((3865.2, 16098.0), None, False), usual_text(None, (0.0, 1.0, 2.0), False)
+    ('3865 to 16100', '0, 1 or 2')
+    >>> usual_text((19737.0, 19768.0), None, True), usual_text(None, (19737.0,), True)
+    ('2024-01-15 to 2024-02-15', '2024-01-15')
+    """
+    if ends is not None:
+        return " to ".join(map(day_text, ends)) if is_date else range_text(ends)
+    if values is None:
+        return "not repeated"
+    names = [each if isinstance(each, str) else _number_text(each, is_date) for each in values]
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _number_text(value: float, is_date: bool) -> str:
+    """Return a number with six digits, without an exponent below 10^10, or a date."""
+    return day_text(value) if is_date else f"{float(f'{value:.6g}'):.10g}"
+
+
 @dataclass(frozen=True, eq=False)
 class SuspiciousRow(ResultPart):
     """A row that does not look like the rows of the other sample.
@@ -55,11 +80,13 @@ class SuspiciousRow(ResultPart):
         Column with the unusual value.
     value : float or str
         Value of the row in this column; a string if the column is a category.
-    usual : pair of float, str or None
+    usual_range : pair of float or None
         Range of about 98% of the values of this column in the other sample. If the value is unusual
-        only together with other values of the row, it is the range for these other values. For a
-        category, the only usual value. For a number with few distinct values, the usual ones as a
-        string, such as "0 or 1". For a column of dates, the range of dates as a string. None if the
+        only together with other values of the row, it is the range for these other values. None if
+        the usual values are listed in `usual_values`, or if the reason is "repeated value".
+    usual_values : tuple of float, tuple of str or None
+        Usual values of a number with few distinct values, such as ``(0.0, 1.0)``, or the only usual
+        value of a category, such as ``("Africa",)``. None if `usual_range` is given, or if the
         reason is "repeated value".
     reason : str
         "value": the value is outside the usual range. "value within a category": it is outside the
@@ -76,6 +103,9 @@ class SuspiciousRow(ResultPart):
         File, array or partition with the row, if the sample was read in chunks.
     file_row : int or None
         Index of the row in `file`.
+    is_date : bool
+        Whether the column has dates. `value`, `usual_range` and `usual_values` are then days since
+        1970-01-01.
     """
 
     sample: str
@@ -83,21 +113,19 @@ class SuspiciousRow(ResultPart):
     score: float
     column: str
     value: float | str
-    usual: tuple[float, float] | str | None
+    usual_range: tuple[float, float] | None
+    usual_values: tuple[float, ...] | tuple[str, ...] | None
     reason: str
     given: str
     explanation: str
     file: str | None = None
     file_row: int | None = None
+    is_date: bool = False
 
     @property
     def _usual_text(self) -> str:
-        """Usual range or value as a string."""
-        if self.usual is None:
-            return "not repeated"
-        if isinstance(self.usual, str):
-            return self.usual
-        return range_text(self.usual)
+        """Usual range or values as a string."""
+        return usual_text(self.usual_range, self.usual_values, self.is_date)
 
     def _text(self, name: str) -> str:
         """Describe the row in one line; `name` is the name of the sample."""
@@ -134,7 +162,7 @@ class OneSidedValue(ResultPart):
 
     def __str__(self) -> str:
         rows = "1 row" if self.count == 1 else f"{self.count} rows"
-        return f"only {self.sample} has {self.column} = {self.value} ({rows})"
+        return f"only {self.sample} has {name_text(self.column)} = {self.value} ({rows})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +191,8 @@ class RepeatedValue(ResultPart):
         """Return columns and value as a string; `dates` are the names of columns of dates."""
         more = len(self.columns) - 1
         others = f" and {more} more column{'s' * (more > 1)}" if more else ""
-        return f"{self.columns[0]}{others} = {value_text(self.value, self.columns[0] in dates)}"
+        first = self.columns[0]
+        return f"{name_text(first)}{others} = {value_text(self.value, first in dates)}"
 
     def _text(self, name: str, dates: Collection[str] = ()) -> str:
         """Describe the rows with the value in one line.

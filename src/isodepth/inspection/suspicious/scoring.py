@@ -55,19 +55,22 @@ class Unusual(NamedTuple):
     Attributes
     ----------
     column : int
-    usual : pair of float or str
-        Range of about 98% of the values, or a string such as "0 or 1"; see `SuspiciousRow`.
+    usual_range : pair of float
+        Range of about 98% of the values.
     reason : str
         See `SuspiciousRow`.
     given : tuple of int
         Indices of the columns or categories that predict another value. The indices of categories
         follow those of the columns.
+    usual_values : tuple of float or None
+        Usual values of a column with few distinct values, which are named instead of the range.
     """
 
     column: int
-    usual: tuple[float, float] | str
+    usual_range: tuple[float, float]
     reason: str
     given: tuple[int, ...]
+    usual_values: tuple[float, ...] | None = None
 
 
 class Function(NamedTuple):
@@ -288,10 +291,9 @@ class RowScorer:
         distinct = {j: np.unique(self._points[:, j]) for j in {each.column for each in found}}
         explained = []
         for each, point in zip(found, rows.points, strict=True):
-            assert not isinstance(each.usual, str)
-            usual = self._clipped(each.usual, each.column)
+            usual = self._clipped(each.usual_range, each.column)
             named = _named_values(usual, float(point[each.column]), distinct[each.column])
-            explained.append(each._replace(usual=named or usual))
+            explained.append(each._replace(usual_range=usual, usual_values=named))
         return explained
 
     def _clipped(self, usual: tuple[float, float], j: int) -> tuple[float, float]:
@@ -420,30 +422,29 @@ def _logarithms(column: np.ndarray, floor: float) -> np.ndarray:
     return np.where(column == 0, np.nan, logarithms)
 
 
-def _named_values(usual: tuple[float, float], value: float, distinct: np.ndarray) -> str:
-    """Return the usual values of a column with few distinct values, such as "0 or 1".
+def _named_values(
+    usual: tuple[float, float], value: float, distinct: np.ndarray
+) -> tuple[float, ...] | None:
+    """Return the usual values of a column with few distinct values; None if a range is shown.
 
     They are the values in a usual range, or the value nearest to the middle of the range if no
-    value is inside. The result is empty if a range is shown. `value` is the unusual value, and
-    `distinct` has the sorted values of the reference.
+    value is inside. `value` is the unusual value, and `distinct` has the sorted values of the
+    reference.
 
     Examples
     --------
     >>> _named_values((0.0, 0.045), 1.0, np.array([0.0, 1.0]))
-    '0'
+    (0.0,)
     >>> _named_values((0.9, 3.2), 7.0, np.array([0.0, 1.0, 2.0, 3.0, 4.0]))
-    '1, 2 or 3'
+    (1.0, 2.0, 3.0)
     """
     others = distinct[(distinct != value) & ~np.isnan(distinct)]
     if not len(others) or len(distinct) > _DISTINCT:
-        return ""
+        return None
     inside = others[(others >= usual[0]) & (others <= usual[1])]
     if not len(inside):
         inside = others[[np.abs(others - (usual[0] / 2 + usual[1] / 2)).argmin()]]
-    if len(inside) > _NAMED:
-        return ""
-    names = [f"{float(f'{each:.6g}'):.10g}" for each in inside]
-    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return None if len(inside) > _NAMED else tuple(inside.tolist())
 
 
 def _range(tails: Tails, j: int) -> tuple[float, float]:
