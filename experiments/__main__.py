@@ -47,7 +47,7 @@ def _all(rest: list[str]) -> int:
     )
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=list(ENTRIES))
     options, shared = parser.parse_known_args(rest)
-    chosen = options.only or [e.name for e in ENTRIES.values() if e.synthetic and e.exists]
+    chosen = options.only or [e.name for e in ENTRIES.values() if e.in_all and e.exists]
     start = time.perf_counter()
     for name in chosen:
         status = ENTRIES[name].main(shared) or 0

@@ -16,8 +16,8 @@ class Entry:
     name: str
     module: str
     about: str
-    #: Whether it generates its data; other experiments need downloaded data.
-    synthetic: bool = True
+    #: Whether `python -m experiments all` runs it: generated data, and the options of all.
+    in_all: bool = False
 
     @property
     def exists(self) -> bool:
@@ -53,11 +53,11 @@ ENTRIES = {
         _entry("propositions", "every proposition of the paper, checked numerically"),
         _entry("accuracy", "refined and exact suprema from 2 to 200 dimensions"),
         _entry("power", "level and power of two-sample tests", "study", folder="power"),
-        Entry("tables", "experiments.tables.study", "known changes of real tables", False),
+        Entry("tables", "experiments.tables.study", "known changes of real tables"),
         Entry("level", "experiments.level.study", "level of the test for untidy tables"),
         Entry("coverage", "experiments.coverage.study", "bound on the share of changed rows"),
         Entry("guarantees", "experiments.guarantees.study", "monitors and data in chunks"),
-        Entry("drift", "experiments.drift.study", "drift tools side by side on real tables", False),
+        Entry("drift", "experiments.drift.study", "drift tools side by side on real tables"),
         _entry("monitoring", "false alarms of monitors, and their delays after a change"),
         _entry("clustering", "spectral clustering of bags of pixels (Table 1)", folder="images"),
         _entry("webnlg", "correlation with human judgment, data to text", folder="texts"),

@@ -18,7 +18,7 @@ from isodepth import Metric
 pytest.importorskip("matplotlib")
 pytest.importorskip("ot")
 
-SYNTHETIC = [entry.name for entry in ENTRIES.values() if entry.synthetic]
+SYNTHETIC = [entry.name for entry in ENTRIES.values() if entry.in_all]
 #: Run by `make test`; the others are marked slow.
 FEW = ("propositions",)
 
@@ -174,6 +174,11 @@ def test_the_list_names_all(capsys):
     names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert names == list(ENTRIES)
     assert set(SYNTHETIC) >= {"approximation", "time", "robustness", "accuracy", "propositions"}
+
+
+def test_all_experiments_of_all_have_the_shared_options():
+    for name in SYNTHETIC:
+        assert isinstance(ENTRIES[name].load().EXPERIMENT, Experiment)
 
 
 def test_an_unknown_name_is_refused(capsys):
