@@ -20,6 +20,7 @@ from isodepth.metric.comparison import ChanceLevel
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.gradient import Gradient
 from isodepth.metric.region_table import RegionTables
+from isodepth.metric.settings import RandomLevels
 from isodepth.results.changes import Change
 from isodepth.significance.result import ColumnTest, Component
 from isodepth.significance.samples import ValueShare
@@ -40,6 +41,7 @@ __all__ = [
     "MissingReport",
     "MissingShare",
     "OneSidedValue",
+    "RandomLevels",
     "RegionTables",
     "RepeatedValue",
     "Source",

@@ -15,6 +15,7 @@ import pytest
 import isodepth
 from isodepth import InvalidInputError, UnreadableFileError, scan
 from isodepth.sources.source import Source
+from isodepth.typing import RandomLevels
 
 POINTS = np.random.default_rng(0).normal(size=(60, 3))
 FRAME = pd.DataFrame(POINTS, columns=["x", "y", "z"])
@@ -263,7 +264,7 @@ def test_csv_faults_name_the_line(tmp_path: Path) -> None:
 def test_options_that_are_refused_for_chunks() -> None:
     source = scan(POINTS)
     for options, match in (
-        ({"levels": "monte-carlo", "n_levels": 5}, "fixed grid of levels"),
+        ({"levels": RandomLevels(5)}, "fixed grid of levels"),
         ({"gap": "exact"}, "gap='exact'"),
         ({"refine": 5}, "refine=5"),
         ({"weights": (np.ones(60), None)}, "name the column"),

@@ -12,6 +12,7 @@ from isodepth.plot.changes import change_figure
 from isodepth.plot.style import loose_figure
 from isodepth.results.changes import Change
 from isodepth.significance.result import null_profile
+from isodepth.typing import RandomLevels
 
 pytest.importorskip("matplotlib")
 
@@ -42,7 +43,7 @@ def test_the_curve_is_that_of_the_gaps() -> None:
     np.testing.assert_array_equal(edges[:-1], comparison.level_intervals[:, 0])
     assert ax.get_xlim() == pytest.approx((0, 0.9))  # eps is 0.1
     assert ax.get_ylim()[1] > comparison.gaps.max()
-    for levels in ({"levels": 8}, {"levels": "monte-carlo", "n_levels": 8}):
+    for levels in ({"levels": 8}, {"levels": RandomLevels(8)}):
         comparison = compared(**levels)
         values, edges, _ = gap_profile(comparison).patches[0].get_data()
         order = np.argsort(comparison.levels)

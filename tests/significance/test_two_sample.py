@@ -517,7 +517,7 @@ def test_a_wide_column_hides_nothing() -> None:
         ({"method": Metric()}, "needs a fixed grid of levels, got levels='exact'.*levels=20"),
         (
             {"method": Metric.paper(n_levels=5, n_directions=1000)},
-            "n_levels=5 has no effect in the metric of a test",
+            r"needs a fixed grid of levels, got levels=RandomLevels\(n_levels=5\)",
         ),
         ({"method": Metric(scale="pooled")}, "scale='pooled' has no.*pass it to two_sample_test"),
         ({"method": Metric(n_directions=7)}, "n_directions=7 has no.*pass it to two_sample_test"),

@@ -42,7 +42,7 @@ from isodepth.metric.signature import option_settings
 #: Default number of levels, that is of nested regions, in a region table.
 TABLE_LEVELS = 20
 #: Options of `Metric` that do not apply to region tables.
-NOT_FOR_TABLES = ("gap", "refine", "n_levels")
+NOT_FOR_TABLES = ("gap", "refine")
 
 
 def table_metric(options: Mapping[str, Any], function: Callable[..., Any] | None = None) -> Metric:

@@ -28,7 +28,7 @@ from isodepth.metric.attribution import (
     shares_of_levels,
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
-from isodepth.metric.settings import described_settings
+from isodepth.metric.settings import RandomLevels, described_settings
 from isodepth.metric.signature import json_settings
 from isodepth.results.base import TwoSampleReport, UnavailableError
 from isodepth.results.rows import KeptRows, ReleasedRows
@@ -553,11 +553,14 @@ class Comparison(TwoSampleReport):
     def _changed_options(self) -> dict[str, Any] | None:
         """Return the seed, and the options that differ from their defaults in `isodepth.compare`.
 
-        `nan_policy`, `n_jobs` and `memory_mb` are excluded. Return None if an option is an array or
-        another object that cannot be written as a literal.
+        `nan_policy`, `n_jobs` and `memory_mb` are excluded. Random levels are the entry `n_levels`,
+        as in `Metric.paper`. Return None if an option is an array or another object that cannot be
+        written as a literal.
         """
         usual = {each.name: each.default for each in fields(self._fitted.settings)}
-        options = self._options
+        options = dict(self._options)
+        if isinstance(options["levels"], RandomLevels):
+            usual["n_levels"], options["n_levels"] = None, options.pop("levels").n_levels
         if not all(isinstance(value, str | int | float | None) for value in options.values()):
             return None
         return {k: v for k, v in options.items() if k == "random_state" or v != usual[k]}

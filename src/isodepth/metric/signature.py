@@ -53,7 +53,7 @@ def plain_settings(settings: Any, dtype: str | None, steps: int) -> dict[str, An
         "p": _plain_number(settings.p),
         "q": _plain_number(settings.q),
         "eps": settings.eps,
-        "levels": f"{levels}:{settings.n_levels}" if levels == "monte-carlo" else levels,
+        "levels": levels if isinstance(levels, int) else str(levels),
         "directions": array_text(settings.directions),
         "n_directions": settings.n_directions,
         "refine": steps,
