@@ -85,7 +85,7 @@ def test_fields_that_differ_are_named_also_beside_a_depth_with_settings() -> Non
     X = np.random.default_rng(0).standard_normal((10, 2))
     exact = {"depth": HalfspaceDepth(algorithm="exact"), "levels": 3}
     first, second = (Metric(**exact, random_state=seed).region_table(X) for seed in (0, 1))
-    with pytest.raises(InvalidInputError, match="differ in seed "):
+    with pytest.raises(InvalidInputError, match="differ in random_state "):
         first.distance_to(second)
     other = Metric(depth="halfspace", levels=3, random_state=0).region_table(X)
     with pytest.raises(InvalidInputError, match="differ in depth "):

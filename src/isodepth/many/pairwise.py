@@ -37,7 +37,6 @@ from isodepth.metric.settings import (
     check_for_tables,
     with_metric_options,
 )
-from isodepth.metric.signature import option_settings
 
 #: Default number of levels, that is of nested regions, in a region table.
 TABLE_LEVELS = 20
@@ -229,7 +228,7 @@ def pairwise(
     columns = rows if other is None else tuple(other_labels or map(str, range(shape[1])))
     return DistanceMatrix(
         values=result, labels=rows, other_labels=columns, signature=stacks[0].signature,
-        settings=option_settings(stacks[0].settings),
+        settings=dict(stacks[0].settings),
     )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ from isodepth.metric.settings import (
     RandomLevels,
     midpoint_levels,
 )
-from isodepth.metric.signature import plain_settings, signature_of
+from isodepth.metric.signature import option_settings, plain_settings, signature_of
 
 #: Working memory on the host in MB if `memory_mb` is None.
 MEMORY_MB = 256.0
@@ -268,7 +268,7 @@ class FittedMetric:
 
     def _table_settings(self, dtype: str) -> dict[str, Any]:
         """Return the settings of region tables of samples with this dtype."""
-        return plain_settings(self.settings, dtype, 0)
+        return option_settings(plain_settings(self.settings, dtype, 0))
 
     def _write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
         """Write the support values of the regions of a sample to `out` (L, 2K).

@@ -97,6 +97,18 @@ def option_settings(plain: Mapping[str, Any]) -> dict[str, Any]:
     return found | {"random_state": fixed}
 
 
+def header_settings(options: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """Return the output of `option_settings` in the form of `plain_settings`, for files.
+
+    Examples
+    --------
+    >>> header_settings({"p": 2, "q": math.inf, "random_state": 0}, "1.0.0")
+    {'p': 2, 'q': 'inf', 'seed': '0', 'version': '1.0.0'}
+    """
+    found = {name: value for name, value in options.items() if name != "random_state"}
+    return json_settings(found) | {"seed": seed_text(options["random_state"]), "version": version}
+
+
 def signature_text(plain: Mapping[str, Any]) -> str:
     """Format the output of `plain_settings` as a string, for people.
 
