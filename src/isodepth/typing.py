@@ -21,7 +21,7 @@ from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.gradient import Gradient
 from isodepth.metric.region_table import RegionTables
 from isodepth.metric.settings import RandomLevels
-from isodepth.results.changes import Change
+from isodepth.results.changes import Change, Contribution
 from isodepth.significance.result import ColumnTest, Component
 from isodepth.significance.samples import ValueShare
 from isodepth.sources.source import Source
@@ -33,6 +33,7 @@ __all__ = [
     "ColumnKind",
     "ColumnTest",
     "Component",
+    "Contribution",
     "FittedMetric",
     "Gradient",
     "HullGap",

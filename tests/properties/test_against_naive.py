@@ -226,7 +226,7 @@ def test_comparison_explains_the_distance(depth: str, kind: str, seed: int) -> N
     if (result.gaps == worst.gap).sum() == 1:
         assert worst.level == pytest.approx((starts[largest] + stops[largest]) / 2, abs=1e-15)
         np.testing.assert_array_equal(worst.direction, result.gap_directions[largest])
-    shares = [share for _, share in worst.contributions]
+    shares = [each.fraction for each in worst.contributions]
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(1.0, rel=1e-12)
 
