@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.data.export import EqualFields
+from isodepth.data.export import EqualFields, ReadOnlyValues
 from isodepth.data.frames import clashing_columns
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_n_jobs
@@ -34,7 +34,7 @@ _BLOCK_BYTES = 1 << 26
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RegionTable(EqualFields):
+class RegionTable(ReadOnlyValues, EqualFields):
     """Support values of the nested regions of one sample, on a grid of levels and directions.
 
     Two tables with the same settings are compared without the rows of their samples. For the
