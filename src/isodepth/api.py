@@ -45,6 +45,7 @@ from isodepth.metric.settings import (
     MetricSettings,
     PaperOptions,
     Precision,
+    RandomLevels,
     check_for_tables,
     with_metric_options,
 )
@@ -71,7 +72,8 @@ class Metric(MetricSettings):
         Parameters
         ----------
         n_levels : int
-            Number of random levels.
+            Number of random levels. The attribute `levels` of the metric is a
+            :class:`isodepth.typing.RandomLevels`.
         n_directions : int
             Number of independent uniform directions.
         **options
@@ -85,8 +87,7 @@ class Metric(MetricSettings):
         'DR|depth=projection|p=2|eps=0.3|levels=monte-carlo:20|dirs=uniform:100|refine=0|seed=1|v=0.4.0'
         """
         return cls(
-            levels="monte-carlo",
-            n_levels=n_levels,
+            levels=RandomLevels(n_levels),
             n_directions=n_directions,
             directions="uniform",
             refine=0,

@@ -20,7 +20,8 @@ from isodepth.metric.comparison import ChanceLevel
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.gradient import Gradient
 from isodepth.metric.region_table import RegionTables
-from isodepth.results.changes import Change
+from isodepth.metric.settings import RandomLevels
+from isodepth.results.changes import Change, Contribution
 from isodepth.significance.result import ColumnTest, Component
 from isodepth.significance.samples import ValueShare
 from isodepth.sources.source import Source
@@ -32,6 +33,7 @@ __all__ = [
     "ColumnKind",
     "ColumnTest",
     "Component",
+    "Contribution",
     "FittedMetric",
     "Gradient",
     "HullGap",
@@ -40,6 +42,7 @@ __all__ = [
     "MissingReport",
     "MissingShare",
     "OneSidedValue",
+    "RandomLevels",
     "RegionTables",
     "RepeatedValue",
     "Source",

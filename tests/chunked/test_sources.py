@@ -15,6 +15,7 @@ import pytest
 import isodepth
 from isodepth import InvalidInputError, UnreadableFileError, scan
 from isodepth.sources.source import Source
+from isodepth.typing import RandomLevels
 
 POINTS = np.random.default_rng(0).normal(size=(60, 3))
 FRAME = pd.DataFrame(POINTS, columns=["x", "y", "z"])
@@ -239,7 +240,7 @@ def test_missing_values(tmp_path: Path) -> None:
     whole = isodepth.compare(holes, POINTS, scale=None, nan_policy="omit", refine=0, **OPTIONS)
     assert comparison.distance == isodepth.distance(kept, POINTS, refine=0, **OPTIONS)
     assert [side.n_dropped for side in (comparison.missing.x, comparison.missing.y)] == [40, 0]
-    counts = [dict(each.missing.x.counts).values() for each in (comparison, whole)]
+    counts = [each.missing.x.counts.values() for each in (comparison, whole)]
     assert list(counts[0]) == list(counts[1])
     every = pa.table({"x": pa.array([None, None], pa.float64()), "y": [1.0, 2.0]})
     pq.write_table(every, tmp_path / "t.parquet")
@@ -263,7 +264,7 @@ def test_csv_faults_name_the_line(tmp_path: Path) -> None:
 def test_options_that_are_refused_for_chunks() -> None:
     source = scan(POINTS)
     for options, match in (
-        ({"levels": "monte-carlo", "n_levels": 5}, "fixed grid of levels"),
+        ({"levels": RandomLevels(5)}, "fixed grid of levels"),
         ({"gap": "exact"}, "gap='exact'"),
         ({"refine": 5}, "refine=5"),
         ({"weights": (np.ones(60), None)}, "name the column"),
@@ -310,8 +311,11 @@ def test_settings_as_in_memory(options: dict, dtype: str) -> None:
     tolerance = 1e-6 if dtype == "float32" else 1e-14
     assert comparison.distance == pytest.approx(expected.distance, rel=tolerance)
     assert np.allclose(comparison.gaps, expected.gaps, rtol=tolerance)
-    shares = dict(expected.contributions)
-    assert dict(comparison.contributions) == pytest.approx(shares, abs=100 * tolerance)
+    found, wanted = (
+        {each.column: each.fraction for each in result.contributions}
+        for result in (comparison, expected)
+    )
+    assert found == pytest.approx(wanted, abs=100 * tolerance)
 
 
 def test_chunks_of_a_function_have_one_precision() -> None:

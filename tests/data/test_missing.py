@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -39,7 +40,7 @@ def test_rows_and_counts_are_those_of_the_twin(share: float, dtype: str) -> None
     assert left.weights.tolist() == weights[kept].tolist()
     assert np.flatnonzero(left.kept).tolist() == kept
     assert left.missing == MissingReport(
-        60, 60 - len(kept), tuple((f"column {j}", c) for j, c in enumerate(counts))
+        60, 60 - len(kept), {f"column {j}": c for j, c in enumerate(counts)}
     )
 
 
@@ -59,7 +60,7 @@ def test_rows_and_counts_are_those_of_the_twin(share: float, dtype: str) -> None
 def test_missing_values_of_all_types(given: object) -> None:
     left = omit_missing(given)
     assert left.points[:, 1].tolist() == [2.0, 5.0]
-    assert [count for _, count in left.missing.counts] == [1, 0]
+    assert [*left.missing.counts.values()] == [1, 0]
     assert left.kept.tolist() == [True, False, True]
 
 
@@ -98,8 +99,8 @@ def test_strings_are_not_missing() -> None:
 
 
 def test_missing_shares_side_by_side() -> None:
-    x = MissingReport(100, 10, (("a", 0), ("b", 10), ("c", 5)))
-    y = MissingReport(400, 90, (("a", 0), ("b", 80), ("c", 20)))
+    x = MissingReport(100, 10, {"a": 0, "b": 10, "c": 5})
+    y = MissingReport(400, 90, {"a": 0, "b": 80, "c": 20})
     b, a, c = MissingPair(x, y).shares
     assert (a.column, b.column, c.column) == ("a", "b", "c")
     assert (b.before, b.after, c.before, c.after) == (0.1, 0.2, 0.05, 0.05)
@@ -108,13 +109,21 @@ def test_missing_shares_side_by_side() -> None:
     assert b.z_score == pytest.approx(0.1 / math.sqrt(0.18 * 0.82 * (1 / 100 + 1 / 400)), rel=1e-12)
 
 
+def test_reports_of_a_frame_and_an_array() -> None:
+    x, y = MissingReport(9, 0, {"a": 3}), MissingReport(9, 0, {"column 0": 0})
+    (share,) = MissingPair(x, y).shares
+    assert (share.column, share.before, share.after) == ("a", 1 / 3, 0.0)
+    assert hash(x) == hash(MissingReport(9, 0, {"a": 3}))
+    assert pickle.loads(pickle.dumps(x)) == x != y
+
+
 def test_many_columns_are_not_all_listed() -> None:
-    report = MissingReport(9, 9, tuple((f"c{j}", j) for j in range(9)))
+    report = MissingReport(9, 9, {f"c{j}": j for j in range(9)})
     assert str(report).endswith("c8 (8), c7 (7), c6 (6), c5 (5), c4 (4) and 3 more")
 
 
 def test_without_dropped_rows_nothing_is_said_to_be_dropped() -> None:
-    x, y = MissingReport(100, 0, (("a", 50), ("b", 0))), MissingReport(100, 0, (("a", 0), ("b", 0)))
+    x, y = MissingReport(100, 0, {"a": 50, "b": 0}), MissingReport(100, 0, {"a": 0, "b": 0})
     text = str(MissingPair(x, y))
     assert text.startswith("X has missing values in a (50); no row dropped; a is missing in 50.0%")
     assert text.endswith("standard errors apart")

@@ -93,9 +93,8 @@ def test_dictionaries_and_rows() -> None:
     assert found["missing"]["n_dropped"] == [0, 1]
     assert found["gaps"] == comparison.gaps.tolist()
     assert found["test"]["pvalue"] == comparison.test.pvalue
-    assert [each["column"] for each in found["contributions"]] == [
-        name for name, _ in comparison.contributions
-    ]
+    assert found["contributions"] == [each.to_dict() for each in comparison.contributions]
+    assert set(found["contributions"][0]) == {"column", "fraction"}
     rows = comparison._rows()
     tested = {column.column: column.pvalue for column in comparison.test.column_tests}
     assert rows["pvalue"] == [tested[name] for name in rows["column"]]

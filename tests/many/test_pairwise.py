@@ -229,7 +229,7 @@ def test_other_must_be_like_the_samples() -> None:
         pairwise(BAGS[:2], [bag[:, :2] for bag in BAGS[:2]], **OPTIONS)
     with pytest.raises(InvalidInputError, match="differ in dtype"):
         pairwise(BAGS[:2], [bag.astype(np.float32) for bag in BAGS[:2]], **OPTIONS)
-    with pytest.raises(InvalidInputError, match="differ in seed"):
+    with pytest.raises(InvalidInputError, match="differ in random_state"):
         pairwise(
             region_tables(BAGS[:2], **OPTIONS),
             region_tables(BAGS[:2], **{**OPTIONS, "random_state": 1}),

@@ -24,14 +24,14 @@ def test_the_largest_gap_is_found_with_its_level_and_direction(levels) -> None:
     attained = x.support(worst.direction, worst.level) - y.support(worst.direction, worst.level)
     assert abs(attained) == pytest.approx(worst.gap, rel=1e-12)
     squares = {f"column {j}": value for j, value in enumerate(worst.direction**2)}
-    assert dict(worst.contributions) == pytest.approx(squares)
+    assert {each.column: each.fraction for each in worst.contributions} == pytest.approx(squares)
 
 
 def test_it_prints_sizes_and_where() -> None:
     result = isodepth.compare(X, Y, scale=None, random_state=0)
     first, second, *others, last = repr(result).splitlines()
     assert first == f"X and Y are at distance {result.distance:.3g}, not tested."
-    assert second.strip().startswith(f"largest contributions: {result.contributions[0][0]} ")
+    assert second.strip().startswith(f"largest contributions: {result.contributions[0].column} ")
     assert f"distance {result.distance:.4g} in {result.units}" in "".join(others)
     assert last.strip() == result.signature
 

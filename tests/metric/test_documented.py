@@ -13,7 +13,7 @@ from isodepth import Metric
 from isodepth.metric.settings import OPTIONS_LINE, metric_parameters, with_metric_options
 
 #: Options that do not apply.
-TABLES = {"gap", "refine", "n_levels"}
+TABLES = {"gap", "refine"}
 TAKERS = {
     "distance": set(),
     "compare": set(),
@@ -35,7 +35,7 @@ def explained(documented: object) -> list[str]:
 def test_metric_explains_all_its_fields() -> None:
     names = [field.name for field in fields(Metric)]
 
-    # n_levels and the like may be short, but nothing is left without a word.
+    # A description may be short, but nothing is left without a word.
     assert set(metric_parameters()) == set(names)
     assert [name for name, (_, lines) in metric_parameters().items() if not lines] == []
 
@@ -68,7 +68,7 @@ def test_estimators_explain_all_they_take() -> None:
 def test_defaults_are_those_of_the_metric_or_of_tables() -> None:
     assert 'depth : str, estimator or callable, default "projection"\n' in isodepth.distance.__doc__
     assert "memory_mb : float or None, default None\n" in isodepth.distance.__doc__
-    assert 'levels : "exact", int or "monte-carlo", default "exact"\n' in isodepth.compare.__doc__
+    assert 'levels : "exact" or int, default "exact"\n' in isodepth.compare.__doc__
     assert "levels : int, default 20\n" in isodepth.pairwise.__doc__
 
 

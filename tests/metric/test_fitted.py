@@ -17,6 +17,7 @@ from isodepth import (
     InvalidOptionError,
     Metric,
 )
+from isodepth.typing import RandomLevels
 
 RNG = np.random.default_rng(0)
 SAMPLES = [RNG.normal(size=(n, 3)) + n / 20 for n in (12, 25, 40, 18)]
@@ -30,7 +31,7 @@ WEIGHTS = [None, RNG.integers(0, 3, 25) + (np.arange(25) == 0), None, RNG.unifor
         {},
         {"depth": "halfspace", "refine": 0, "eps": 0.3},
         {"depth": "irw", "levels": 7, "p": 1},
-        {"depth": "ai_irw", "levels": "monte-carlo", "n_levels": 5},
+        {"depth": "ai_irw", "levels": RandomLevels(5)},
         {"gap": "exact", "normalize": False},
         {"dtype": "float32"},
     ],
@@ -80,7 +81,7 @@ def test_without_a_seed_all_share_the_directions() -> None:
     [
         {"p": 1, "eps": 0.4},
         {"levels": 5},
-        {"levels": "monte-carlo", "n_levels": 4},
+        {"levels": RandomLevels(4)},
         {"gap": "exact", "normalize": False},
         {"n_jobs": 1},
     ],

@@ -39,7 +39,7 @@ def test_a_comparison_reports_dropped_rows() -> None:
         n - len(kept) for n, kept in zip((60, 80), KEPT, strict=True)
     )
     counts = naive_settings.without_missing(X)[1]
-    assert result.missing.x.counts == tuple(zip(["temp", "dewp", "wind"], counts, strict=True))
+    assert result.missing.x.counts == dict(zip(["temp", "dewp", "wind"], counts, strict=True))
     assert {share.column for share in result.missing.shares} == {"temp", "dewp", "wind"}
     assert f"{140 - len(KEPT[0]) - len(KEPT[1])} rows dropped" in repr(result)
     assert result.columns == ("temp", "dewp", "wind")

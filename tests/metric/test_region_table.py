@@ -14,6 +14,7 @@ from twins import naive_tables
 import isodepth
 from isodepth import InvalidInputError, InvalidOptionError, Metric, RegionTable
 from isodepth.metric.settings import midpoint_levels
+from isodepth.typing import RandomLevels
 
 DEPTHS = ["halfspace", "projection", "irw"]
 RNG = np.random.default_rng(20)
@@ -134,7 +135,7 @@ BASE = {"levels": 4, "n_directions": 20, "random_state": 0}
         ("n_directions", {"n_directions": 21}),
         ("directions", {"directions": "sobol"}),
         ("directions, n_directions", {"directions": np.eye(3), "n_directions": 3}),
-        ("seed", {"random_state": 1}),
+        ("random_state", {"random_state": 1}),
         ("normalize", {"normalize": False}),
         ("dtype", {"dtype": "float32"}),
     ],
@@ -167,7 +168,7 @@ def test_tables_of_other_data_refuse() -> None:
     ("options", "message"),
     [
         ({"random_state": 0}, "got levels='exact'"),
-        ({"levels": "monte-carlo", "n_levels": 4, "random_state": 0}, "levels='monte-carlo'"),
+        ({"levels": RandomLevels(4), "random_state": 0}, r"levels=RandomLevels\(n_levels=4\)"),
         ({"levels": 4}, "got random_state=None"),
         ({"levels": 4, "random_state": np.random.default_rng(0)}, "got random_state"),
         ({"levels": 4, "random_state": 0, "gap": "exact"}, "gap='exact'"),

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.covariance import OAS
 
-from isodepth import AIIRWDepth, HalfspaceDepth, InvalidInputError, Metric, ProjectionDepth
+from isodepth import (
+    AIIRWDepth,
+    HalfspaceDepth,
+    InvalidInputError,
+    InvalidOptionError,
+    Metric,
+    ProjectionDepth,
+)
+from isodepth.typing import RandomLevels
 
 
 def fields(**options: object) -> dict[str, str]:
@@ -26,7 +36,7 @@ def fields(**options: object) -> dict[str, str]:
         ({"q": np.inf, "eps": 0.25}, "eps", "0.25"),
         ({"eps": 1e-7}, "eps", "1e-07"),
         ({"levels": 7}, "levels", "7"),
-        ({"levels": "monte-carlo", "n_levels": 9}, "levels", "monte-carlo:9"),
+        ({"levels": RandomLevels(9)}, "levels", "monte-carlo:9"),
         ({"n_directions": 12, "directions": "sobol"}, "dirs", "sobol:12"),
         ({"directions": np.eye(3)}, "dirs", "given:3:1332df68"),
         ({"refine": 3}, "refine", "3"),
@@ -53,15 +63,29 @@ def test_settings_are_written(options: dict, name: str, text: str) -> None:
 
 def test_the_metric_of_the_paper() -> None:
     metric = Metric.paper(n_levels=20, n_directions=100, random_state=1)
-    assert (metric.levels, metric.n_levels) == ("monte-carlo", 20)
+    assert metric.levels == RandomLevels(20)
+    assert replace(metric, random_state=2).levels == RandomLevels(20)
     assert (metric.directions, metric.n_directions, metric.refine) == ("uniform", 100, 0)
+
+
+def test_random_levels_belong_to_the_metric_of_the_paper() -> None:
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    with pytest.raises(InvalidOptionError, match=r"use Metric\.paper\(n_levels=20"):
+        Metric(levels="monte-carlo")
+    with pytest.raises(InvalidOptionError, match="n_levels must be an integer >= 1, got 0"):
+        Metric.paper(n_levels=0, n_directions=10)
+    result = Metric.paper(n_levels=5, n_directions=10, random_state=0).compare(X, X + 1)
+    assert len(result.levels) == 5
+    assert result.settings["levels"] == "monte-carlo:5"
+    assert result.to_dict()["settings"]["levels"] == "monte-carlo:5"
+    assert "n_levels" not in result.settings
 
 
 def test_fields_that_differ_are_named_also_beside_a_depth_with_settings() -> None:
     X = np.random.default_rng(0).standard_normal((10, 2))
     exact = {"depth": HalfspaceDepth(algorithm="exact"), "levels": 3}
     first, second = (Metric(**exact, random_state=seed).region_table(X) for seed in (0, 1))
-    with pytest.raises(InvalidInputError, match="differ in seed "):
+    with pytest.raises(InvalidInputError, match="differ in random_state "):
         first.distance_to(second)
     other = Metric(depth="halfspace", levels=3, random_state=0).region_table(X)
     with pytest.raises(InvalidInputError, match="differ in depth "):

@@ -13,6 +13,7 @@ import pytest
 import isodepth
 from isodepth import InvalidInputError, Metric, RegionTable, UnreadableFileError
 from isodepth.data.files.output import read_archive, write_archive
+from isodepth.metric import region_table
 from isodepth.metric import signature as signatures
 from isodepth.metric.region_table import KIND
 from isodepth.metric.signature import ALGORITHM
@@ -31,7 +32,8 @@ def old_table(depth: str) -> RegionTable:
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> str:
     """Pretend that some releases have gone by."""
-    monkeypatch.setattr(signatures, "__version__", "3.4.5")
+    for module in (signatures, region_table):
+        monkeypatch.setattr(module, "__version__", "3.4.5")
     return "3.4.5"
 
 
@@ -39,8 +41,27 @@ def test_a_table_of_0_1_0_is_read_by_later_releases(later: str) -> None:
     table = old_table("halfspace")
     assert (table.algorithm, table.n_features, table.columns) == (1, 2, None)
     assert "v=0.1.0" in table.signature
+    assert table.version == "0.1.0"
     fresh = Metric(depth="halfspace", **OPTIONS).region_table(REFERENCE)
+    assert table.settings == fresh.settings | {"dtype": table.settings["dtype"]}
+    assert fresh.version == later
     assert f"v={later}" in fresh.signature
+
+
+def test_settings_have_the_names_and_values_of_options(tmp_path: Path) -> None:
+    table = Metric(p=float("inf"), **OPTIONS).region_table(BATCH)
+    assert table.settings == isodepth.pairwise([table, table]).settings
+    assert {name: table.settings[name] for name in OPTIONS} == OPTIONS
+    assert (table.settings["p"], table.settings["q"]) == (float("inf"), float("inf"))
+    assert not {"seed", "version"} & set(table.settings)
+    tables = isodepth.region_tables([BATCH], p=float("inf"), **OPTIONS)
+    assert (tables.settings, tables.version) == (table.settings, table.version)
+    assert tables[:0].signature == tables.signature == table.signature
+    table.save(tmp_path / "table.npz")
+    again = RegionTable.load(tmp_path / "table.npz")
+    assert again == table
+    again.save(tmp_path / "again.npz")
+    assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "table.npz").read_bytes()
 
 
 def test_tables_of_another_algorithm_are_refused() -> None:
@@ -125,8 +146,8 @@ def test_settings_that_make_no_sense(tmp_path: Path, changes: dict) -> None:
     table = Metric(depth="projection", **OPTIONS).region_table(BATCH)
     table.save(tmp_path / "table.npz")
     header, arrays = read_archive(tmp_path / "table.npz", KIND)
-    assert header["settings"] == table.settings
-    settings = changes if "settings" in changes else {"settings": {**table.settings, **changes}}
+    assert header["settings"] == table._header
+    settings = changes if "settings" in changes else {"settings": {**table._header, **changes}}
     write_archive(tmp_path / "changed.npz", KIND, {**header, **settings}, arrays)
     with pytest.raises(UnreadableFileError):
         RegionTable.load(tmp_path / "changed.npz")
@@ -142,7 +163,7 @@ def test_the_exact_halfspace_depth_in_files_of_0_4_0_is_known(
     table.save(tmp_path / "table.npz")
     header, arrays = read_archive(tmp_path / "table.npz", KIND)
     former = {**header, "signature": table.signature.replace("algorithm=exact", "method=exact")}
-    former["settings"] = {**table.settings, "depth": "halfspace(method=exact)"}
+    former["settings"] = {**table._header, "depth": "halfspace(method=exact)"}
     if not with_settings:
         del former["settings"]
     write_archive(tmp_path / "former.npz", KIND, former, arrays)

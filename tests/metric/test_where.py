@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from twins import naive, naive_where
 
 import isodepth
 from isodepth.geometry.directions import unit_vectors
+from isodepth.typing import Contribution
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal((14, 3)), 1.5 * RNG.standard_normal((17, 3)) + [0.5, 0, 0]
 
 
-def in_order(shares: list[tuple[str, float]]) -> list[float]:
+def in_order(contributions: tuple[Contribution, ...]) -> list[float]:
     """Return the contributions in the order of the columns."""
-    return [share for _, share in sorted(shares)]
+    return [each.fraction for each in sorted(contributions, key=lambda each: each.column)]
 
 
 def test_shares_of_columns_are_those_of_the_twin() -> None:
@@ -24,7 +27,7 @@ def test_shares_of_columns_are_those_of_the_twin() -> None:
     wanted = naive_where.shares_of_levels(result.gaps, widths, result.gap_directions)
     assert in_order(result.contributions) == pytest.approx(wanted, rel=1e-12)
     assert sum(in_order(result.contributions)) == pytest.approx(1.0, rel=1e-12)
-    shares = [share for _, share in result.contributions]
+    shares = [each.fraction for each in result.contributions]
     assert shares == sorted(shares, reverse=True)
 
 
@@ -47,11 +50,20 @@ def test_shares_of_a_translation_are_its_squares(q: float) -> None:
     assert in_order(shares) == pytest.approx([0.8, 0, 0, 0.2], abs=0.06 if q < np.inf else 1e-6)
 
 
-def test_equal_samples_have_equal_shares() -> None:
-    for q in (2, np.inf):
-        assert in_order(isodepth.compare(X, X, scale=None, q=q).contributions) == pytest.approx(
-            [1 / 3] * 3
-        )
+@pytest.mark.parametrize("q", [2, np.inf])
+@pytest.mark.parametrize("columns", [3, 1])
+def test_a_distance_of_zero_has_no_contributions(q: float, columns: int, tmp_path: Path) -> None:
+    x = X[:, :columns]
+    result = isodepth.compare(x, x, scale=None, q=q, n_permutations=19, random_state=0)
+    assert result.distance == 0
+    for each in (result, result.without_rows(), isodepth.compare(x, x, q=q)):
+        assert each.contributions == each.largest_gap.contributions == ()
+        assert each.to_dict()["contributions"] == []
+        assert "contributions" not in str(each)
+        assert each.to_frame()["contribution"].tolist() == [0.0] * columns
+    assert result.to_frame()["pvalue"].tolist() == [1.0] * columns
+    isodepth.compare(x, x, q=q).report(tmp_path / "report.html")
+    assert "Contributions of the columns" not in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_shares_do_not_depend_on_units() -> None:
@@ -67,7 +79,7 @@ def test_the_leading_column_does_not_depend_on_the_seed(q: float) -> None:
     x, y = rng.standard_normal((2, 1500, 6))
     y[:, 2] += 0.6
     leaders = {
-        isodepth.compare(x, y, scale=None, q=q, random_state=seed).contributions[0][0]
+        isodepth.compare(x, y, scale=None, q=q, random_state=seed).contributions[0].column
         for seed in range(5)
     }
     assert leaders == {"column 2"}

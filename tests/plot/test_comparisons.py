@@ -12,6 +12,7 @@ from isodepth.plot.changes import change_figure, column_figure
 from isodepth.plot.style import loose_figure
 from isodepth.results.changes import Change
 from isodepth.significance.result import null_profile
+from isodepth.typing import RandomLevels
 
 pytest.importorskip("matplotlib")
 
@@ -42,7 +43,7 @@ def test_the_curve_is_that_of_the_gaps() -> None:
     np.testing.assert_array_equal(edges[:-1], comparison.level_intervals[:, 0])
     assert ax.get_xlim() == pytest.approx((0, 0.9))  # eps is 0.1
     assert ax.get_ylim()[1] > comparison.gaps.max()
-    for levels in ({"levels": 8}, {"levels": "monte-carlo", "n_levels": 8}):
+    for levels in ({"levels": 8}, {"levels": RandomLevels(8)}):
         comparison = compared(**levels)
         values, edges, _ = gap_profile(comparison).patches[0].get_data()
         order = np.argsort(comparison.levels)
@@ -61,9 +62,12 @@ def test_distance_and_largest_gap_are_in_a_legend_below(tested) -> None:
     ax = gap_profile(tested)
     largest = tested.largest_gap
     labels = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    name, share = largest.contributions[0]
+    first = largest.contributions[0]
     (text,) = [label for label in labels if label.startswith("largest gap")]
-    assert f"{largest.gap:.4g} at level {largest.level:.3g}: {name} {share:.0%}" in text
+    assert (
+        f"{largest.gap:.4g} at level {largest.level:.3g}: {first.column} {first.fraction:.0%}"
+        in text
+    )
     assert labels[text].get_xydata().tolist() == [[largest.level, largest.gap]]
     text = f"distance {tested.distance:.4g}: mean of order 2 of the curve over levels"
     assert labels[text].get_ydata()[0] == tested.distance
@@ -105,13 +109,13 @@ def test_more_steps_than_can_be_seen_are_averaged() -> None:
 
 def test_bars_are_contributions_and_hollow_if_not_significant(tested) -> None:
     ax = contributions(tested)
-    shares = [share for _, share in tested.contributions]
+    shares = [each.fraction for each in tested.contributions]
     assert [bar.get_width() for bar in ax.patches] == shares
     names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names == [name for name, _ in tested.contributions]
+    assert names == [each.column for each in tested.contributions]
     pvalues = {column.column: column.pvalue for column in tested.test.column_tests}
     hollow = [bar.get_facecolor()[3] == 0 for bar in ax.patches]
-    assert hollow == [pvalues[name] > 0.05 for name, _ in tested.contributions]
+    assert hollow == [pvalues[name] > 0.05 for name in names]
     of_test = contributions(tested.test)
     differences = [column.difference for column in tested.test.column_tests]
     assert [bar.get_width() for bar in of_test.patches] == differences
@@ -119,6 +123,15 @@ def test_bars_are_contributions_and_hollow_if_not_significant(tested) -> None:
     ax = contributions(isodepth.compare(wide, wide + 1, refine=0, random_state=0))
     assert len(ax.patches) == 15
     assert "and 2 more columns" in texts(ax)
+
+
+def test_a_distance_of_zero_has_no_bars() -> None:
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    result = isodepth.compare(x, x, random_state=0)
+    assert len(result.plot("contributions").patches) == 0
+    labels = gap_profile(result).get_legend_handles_labels()[1]
+    largest = next(label for label in labels if label.startswith("largest gap"))
+    assert largest == f"largest gap 0 at level {result.largest_gap.level:.3g}"
 
 
 def test_a_constant_column_has_a_hollow_bar_without_a_pvalue() -> None:

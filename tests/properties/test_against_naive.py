@@ -28,6 +28,7 @@ from strategies import (
 from twins import naive
 
 import isodepth
+from isodepth.typing import RandomLevels
 
 RELATIVE = 1e-10
 #: Depths are sums of at most a few dozen masses or one quotient: rounding stays far below.
@@ -159,8 +160,10 @@ def test_levels_of_a_grid_and_random_levels(
     rng = np.random.default_rng([8, seed])
     # With a random eps no level is at the end of a region, where rounding would choose the region.
     p, eps, n_levels = P_VALUES[seed], float(rng.uniform(0.05, 0.6)), int(rng.integers(1, 12))
-    chosen = {"levels": "monte-carlo", "n_levels": n_levels} if random else {"levels": n_levels}
-    options = {"p": p, "eps": eps, "normalize": normalize, "random_state": seed, **chosen}
+    chosen = RandomLevels(n_levels) if random else n_levels
+    options = {
+        "p": p, "eps": eps, "normalize": normalize, "random_state": seed, "levels": chosen,
+    }  # fmt: skip
     metric = isodepth.Metric(depth=depth, directions=case.directions, refine=0, **options)
     x = naive.depth_regions(depth, case.x, case.directions, case.wx)
     y = naive.depth_regions(depth, case.y, case.directions, case.wy)
@@ -223,7 +226,7 @@ def test_comparison_explains_the_distance(depth: str, kind: str, seed: int) -> N
     if (result.gaps == worst.gap).sum() == 1:
         assert worst.level == pytest.approx((starts[largest] + stops[largest]) / 2, abs=1e-15)
         np.testing.assert_array_equal(worst.direction, result.gap_directions[largest])
-    shares = [share for _, share in worst.contributions]
+    shares = [each.fraction for each in worst.contributions]
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(1.0, rel=1e-12)
 

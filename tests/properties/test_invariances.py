@@ -14,6 +14,7 @@ import pytest
 from strategies import ESTIMATORS, POINTS, gaussian_directions, make_case
 
 import isodepth
+from isodepth.typing import RandomLevels
 
 DEPTHS = ["ai_irw", "halfspace", "irw", "projection"]
 KINDS = ["duplicated", "gaussian", "heavy_tailed", "lattice"]
@@ -42,7 +43,7 @@ def scale_of(*arrays: np.ndarray) -> float:
         {},
         {"refine": 0},
         {"levels": 10},
-        {"levels": "monte-carlo", "n_levels": 10},
+        {"levels": RandomLevels(10)},
         {"p": 0.7},
         {"p": math.inf},
         {"eps": 1.0},
@@ -63,14 +64,12 @@ def test_zero_and_symmetry_bit_for_bit(depth: str, options: dict) -> None:
 
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("random_state", [None, 0])
-@pytest.mark.parametrize("levels", ["exact", "monte-carlo"])
+@pytest.mark.parametrize("levels", ["exact", RandomLevels(5)])
 def test_the_global_random_state_is_neither_changed_nor_used(
-    depth: str, random_state: int | None, levels: str
+    depth: str, random_state: int | None, levels: str | RandomLevels
 ) -> None:
     X, Y = samples(6)
     options = {"depth": depth, "levels": levels, "n_directions": 32, "refine": 0}
-    if levels == "monte-carlo":
-        options["n_levels"] = 5
 
     def state() -> list:
         name, keys, *rest = np.random.get_state()  # noqa: NPY002 - the thing under test

@@ -85,7 +85,7 @@ def test_settings_are_silent_and_right(case: str, options: dict) -> None:
         warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
         warnings.simplefilter("ignore", isodepth.ScaleWarning)
         found = metric.compare(x, y, weights=weights)
-        shares = [share for _, share in found.contributions]
+        shares = [each.fraction for each in found.contributions]
     assert found.distance > 0
     assert np.isfinite(found.distance)
     assert sum(shares) == pytest.approx(1.0, rel=1e-9)

@@ -227,9 +227,9 @@ def test_frames_keep_their_column_names(library: str) -> None:
     assert result.distance == metric.distance(X, Y)
     assert list(result.columns) == NAMES
     assert list(result.regions[0].columns) == NAMES
-    name, share = result.largest_gap.contributions[0]
-    assert name == "weight"
-    assert share == pytest.approx(1.0)
+    largest = result.largest_gap.contributions[0]
+    assert largest.column == "weight"
+    assert largest.fraction == pytest.approx(1.0)
     assert "weight" in repr(result)
 
 

@@ -300,6 +300,16 @@ def test_the_code_of_a_test_repeats_it(options) -> None:
     assert again.kinds == test.kinds
 
 
+@pytest.mark.parametrize("options", [{"n_directions": 1000}, {"n_directions": 7, "eps": 0.3}])
+def test_the_code_of_random_levels_repeats_them(options) -> None:
+    x, y = (each.points for each in pair())
+    result = isodepth.Metric.paper(n_levels=4, random_state=3, **options).compare(x, y)
+    call = repeat_code(result, None).split("result = ")[1].split("\n")[0]
+    assert call.startswith("isodepth.Metric.paper(")
+    again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
+    assert (again.distance, again.signature) == (result.distance, result.signature)
+
+
 def test_the_code_of_a_test_in_chunks_repeats_it() -> None:
     x, y = (isodepth.scan(each.points) for each in pair())
     test = isodepth.two_sample_test(x, y, max_rows=30, n_permutations=19, random_state=3)

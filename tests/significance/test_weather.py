@@ -40,4 +40,4 @@ def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
     assert next(c for c in result.column_tests if c.column == "pressure").pvalue > 0.1
     assert result.missing.x.n_rows == 2160
     found = isodepth.compare(june, july, scale="pooled", nan_policy="omit", random_state=0)
-    assert [name for name, _ in found.contributions[:2]] == ["dewp", "temp"]
+    assert [each.column for each in found.contributions[:2]] == ["dewp", "temp"]

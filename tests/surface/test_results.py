@@ -30,6 +30,25 @@ def frame(points: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({"a": points[:, 0], "b": points[:, 1], "kind": kind})
 
 
+VALUES: dict[str, Callable[[], Any]] = {
+    "matrix": lambda: isodepth.pairwise([X, Y], **OPTIONS),
+    "table": lambda: isodepth.region_tables([X, Y], **OPTIONS)[0],
+    "scores": lambda: Scores(values=[0.5, 0.25], signature="DepthScore|..."),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_of_copies_are_read_only(name: str) -> None:
+    """NumPy makes arrays writable in pickles and deep copies."""
+    result = VALUES[name]()
+    copies = (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result))
+    for each in (result, *copies):
+        assert each == result
+        with pytest.raises(ValueError, match="read-only"):
+            each.values[...] = 1.0
+        assert not replace(each).values.flags.writeable
+
+
 RESULTS: dict[str, Callable[[], Any]] = {
     "comparison": lambda: isodepth.compare(X, Y, **OPTIONS),
     "missing": lambda: isodepth.compare(

@@ -9,6 +9,7 @@ from isodepth import AIIRWDepth, DegenerateDepthWarning, IRWDepth, Metric
 from isodepth.depth import CorrectedIRW
 from isodepth.text import DepthScore
 from isodepth.text.pairs import pair_distances
+from isodepth.typing import RandomLevels
 
 
 def clouds(count, seed=0, width=64):
@@ -33,7 +34,7 @@ def score():
         {"gap": "search", "refine": 0},
         {"gap": "search", "refine": 5},
         {"gap": "exact", "levels": 7},
-        {"gap": "search", "refine": 0, "levels": "monte-carlo", "n_levels": 5},
+        {"gap": "search", "refine": 0, "levels": RandomLevels(5)},
         {"gap": "exact", "p": np.inf, "eps": 0.3},
     ],
 )

@@ -19,8 +19,8 @@ first, second = (wine.data[wine.target == grower] for grower in (0, 1))
 # ``scale=None`` the column with the largest numbers would dominate:
 
 result = isodepth.compare(first, second, scale="pooled", random_state=0)
-for column, fraction in result.contributions[:5]:
-    print(f"{column:30}{fraction:.0%}")
+for each in result.contributions[:5]:
+    print(f"{each.column:30}{each.fraction:.0%}")
 
 # %%
 # **Tests.** The test of a column uses only its own values: the kind of change, the maximum

@@ -51,7 +51,8 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     plain = isodepth.compare(*in_pascal, scale=None, nan_policy="omit", random_state=0)
 print(caught[0].message)
-print("largest contribution:", plain.contributions[0])
+largest = plain.contributions[0]
+print(f"largest contribution: {largest.column} {largest.fraction:.0%}")
 
 # %%
 # ``scale="pooled"`` divides every column by its spread in both samples together. The result then
@@ -80,7 +81,7 @@ choices = {
 fig, axes = plt.subplots(1, 4, figsize=(9, 3.2), layout="constrained", sharey=True)
 at = np.arange(len(columns))
 for ax, (name, one) in zip(axes, choices.items(), strict=True):
-    fractions = dict(one.contributions)
+    fractions = {each.column: each.fraction for each in one.contributions}
     ax.barh(at, [100 * fractions[column] for column in columns], color="#0072b2")
     ax.set_title(f"{name}\ndistance {one.distance:.3g}", fontsize="medium")
     ax.set(xlabel="contribution, %", yticks=at, yticklabels=columns, xlim=(0, 100))

@@ -131,6 +131,23 @@ class EqualFields:
         return all(equal_values(getattr(self, name), getattr(other, name)) for name in names)
 
 
+class ReadOnlyValues:
+    """Base class of frozen data classes whose array `values` is read-only, also in copies.
+
+    The method `__post_init__` of a subclass makes the array read-only. It is called again for
+    pickles and deep copies, in which NumPy makes arrays writable.
+    """
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        raise NotImplementedError
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
+
+
 class ResultPart(EqualFields):
     """Base class of the parts of results, which can be converted to JSON.
 

@@ -55,22 +55,30 @@ class MissingReport:
         Number of rows before rows were dropped.
     n_dropped : int
         Number of rows that were dropped; 0 in tests, which keep rows with missing values.
-    counts : tuple of (str, int)
-        Name of every column ("column 0" without names) and its number of missing values.
+    counts : dict
+        Number of missing values of every column by its name, "column 0" without names.
 
     Examples
     --------
-    >>> print(MissingReport(100, 3, (("temp", 2), ("wind", 1), ("dewp", 0))))
+    >>> report = MissingReport(100, 3, {"temp": 2, "wind": 1, "dewp": 0})
+    >>> report.counts["temp"]
+    2
+    >>> print(report)
     3 of 100 rows, missing values in temp (2), wind (1)
     """
 
     n_rows: int
     n_dropped: int
-    counts: tuple[tuple[str, int], ...]
+    counts: dict[str, int] = field(hash=False)
+
+    @property
+    def _columns_text(self) -> str:
+        """Columns with most missing values, and their numbers of missing values."""
+        return named_counts(self.counts.items())
 
     def __str__(self) -> str:
         text = f"{self.n_dropped} of {self.n_rows} rows"
-        return f"{text}, missing values in {named_counts(self.counts)}" if self.n_dropped else text
+        return f"{text}, missing values in {self._columns_text}" if self.n_dropped else text
 
 
 def find_missing(
@@ -91,13 +99,14 @@ def find_missing(
     absent = np.isnan(points)
     kept = ~absent.any(axis=1)
     labels = columns or column_labels(points.shape[1])
-    counts = tuple(zip(labels, absent.sum(axis=0).tolist(), strict=True))
+    counts = dict(zip(labels, absent.sum(axis=0).tolist(), strict=True))
+    report = MissingReport(len(points), int(len(points) - kept.sum()), counts)
     if not kept.any():
         raise NoCompleteRowError(
-            f"all {len(points)} rows of {name} have a missing value ({named_counts(counts)}); "
+            f"all {len(points)} rows of {name} have a missing value ({report._columns_text}); "
             "drop these columns, or impute their values"
         )
-    return absent, kept, MissingReport(len(points), int(len(points) - kept.sum()), counts)
+    return absent, kept, report
 
 
 def share_z(in_x: float, in_y: float, n: int, m: int) -> float:
@@ -136,11 +145,17 @@ class MissingPair:
         """
         n, m = self.x.n_rows, self.y.n_rows
         shares = []
-        for (label, in_x), (_, in_y) in zip(self.x.counts, self.y.counts, strict=True):
+        for label, in_x, in_y in self._both_counts:
             z = share_z(in_x, in_y, n, m)
             shares.append(MissingShare(label, in_x / n, in_y / m, z))
         # Sorting is stable, so columns with equal differences remain in the order of the data.
         return tuple(sorted(shares, key=lambda share: -abs(share.z_score)))
+
+    @property
+    def _both_counts(self) -> list[tuple[str, int, int]]:
+        """Name of each column in X, and its numbers of missing values in both samples."""
+        # The samples may have different names, such as those of a data frame and of an array.
+        return list(zip(self.x.counts, self.x.counts.values(), self.y.counts.values(), strict=True))
 
     @property
     def _many_dropped(self) -> str:
@@ -151,8 +166,7 @@ class MissingPair:
         rows, dropped = self.x.n_rows + self.y.n_rows, self.x.n_dropped + self.y.n_dropped
         if dropped <= _MANY_DROPPED * rows:
             return ""
-        both = zip(self.x.counts, self.y.counts, strict=True)
-        counts = [(name, count + other) for (name, count), (_, other) in both]
+        counts = [(name, count + other) for name, count, other in self._both_counts]
         return f"{dropped} of {rows} rows dropped: missing values in {named_counts(counts)}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -181,9 +195,9 @@ class MissingPair:
             parts = [f"dropped {self.x} of X", f"{self.y} of Y"]
         else:
             parts = [
-                f"{name} has missing values in {named_counts(report.counts)}"
+                f"{name} has missing values in {report._columns_text}"
                 for name, report in (("X", self.x), ("Y", self.y))
-                if any(count for _, count in report.counts)
+                if any(report.counts.values())
             ]
             parts.append("no row dropped")
         difference = self._difference()

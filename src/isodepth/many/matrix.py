@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.export import ResultMixin, document, label_text
+from isodepth.data.export import ReadOnlyValues, ResultMixin, document, label_text
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.signature import json_settings
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class DistanceMatrix(ResultMixin):
+class DistanceMatrix(ReadOnlyValues, ResultMixin):
     """Distance matrix with labels, the result of :func:`isodepth.pairwise`.
 
     ``np.asarray(matrix)`` is the array of distances, so functions of NumPy, SciPy and scikit-learn

@@ -37,12 +37,11 @@ from isodepth.metric.settings import (
     check_for_tables,
     with_metric_options,
 )
-from isodepth.metric.signature import option_settings
 
 #: Default number of levels, that is of nested regions, in a region table.
 TABLE_LEVELS = 20
 #: Options of `Metric` that do not apply to region tables.
-NOT_FOR_TABLES = ("gap", "refine", "n_levels")
+NOT_FOR_TABLES = ("gap", "refine")
 
 
 def table_metric(options: Mapping[str, Any], function: Callable[..., Any] | None = None) -> Metric:
@@ -229,7 +228,7 @@ def pairwise(
     columns = rows if other is None else tuple(other_labels or map(str, range(shape[1])))
     return DistanceMatrix(
         values=result, labels=rows, other_labels=columns, signature=stacks[0].signature,
-        settings=option_settings(stacks[0].settings),
+        settings=dict(stacks[0].settings),
     )  # fmt: skip
 
 

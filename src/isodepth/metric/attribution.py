@@ -10,6 +10,7 @@ import numpy as np
 
 from isodepth.data.export import ResultMixin, document
 from isodepth.geometry.hull import Gaps
+from isodepth.results.changes import Contribution
 
 # Target number of support values that are in memory at a time.
 _BLOCK_NUMBERS = 1 << 20
@@ -29,26 +30,27 @@ class LargestGap(ResultMixin):
         Size of the gap, in the units of the distance.
     direction : ndarray of shape (d,)
         Unit vector along which the gap is attained.
-    contributions : tuple of (str, float)
-        Name of each column and the squared entry of `direction` in it, largest first.
+    contributions : tuple of Contribution
+        Squared entry of `direction` in each column, largest first; () if the gap is 0.
     """
 
     level: float
     gap: float
     direction: np.ndarray
-    contributions: tuple[tuple[str, float], ...]
+    contributions: tuple[Contribution, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers and strings."""
-        named = named_contributions(self.contributions)
-        return document("largest_gap", {**vars(self), "contributions": named})
+        return document("largest_gap", vars(self))
 
     def _rows(self) -> dict[str, list[Any]]:
         return contribution_rows(self.contributions)
 
 
-def shares_of_levels(gaps: Gaps) -> np.ndarray:
+def shares_of_levels(gaps: Gaps) -> np.ndarray | None:
     """Return the contributions (d,) of the columns to a distance with q=inf.
+
+    Return None if all gaps are 0.
 
     The gap of a level is then the maximum over directions. The contributions are the squared
     entries of the maximizing directions, averaged over levels. The weight of a level is its width
@@ -56,9 +58,7 @@ def shares_of_levels(gaps: Gaps) -> np.ndarray:
     strongly on chance.
     """
     weights = level_weights(gaps.values, gaps.plan.shares)
-    if weights is None:
-        return np.full(gaps.vectors.shape[1], 1.0 / gaps.vectors.shape[1])
-    return weights @ gaps.directions() ** 2
+    return None if weights is None else weights @ gaps.directions() ** 2
 
 
 def level_weights(gaps: np.ndarray, shares: np.ndarray) -> np.ndarray | None:
@@ -80,8 +80,10 @@ def shares_of_directions(
     directions: np.ndarray,
     gaps: np.ndarray,
     q: float,
-) -> np.ndarray:
+) -> np.ndarray | None:
     """Return the contributions (d,) of the columns if gaps are means of order q over directions.
+
+    Return None if all gaps are 0.
 
     First the squared entries of all directions are averaged. The weight of a direction within a
     level is the q-th power of the difference of the two support functions along it. Levels have the
@@ -104,7 +106,7 @@ def shares_of_directions(
     d = directions.shape[1]
     weights = level_weights(gaps, shares)
     if weights is None or d == 1:
-        return np.full(d, 1.0 / d)
+        return None if weights is None else np.ones(1)
     positive = gaps > 0
     size = max(1, _BLOCK_NUMBERS // (4 * len(gaps)))
     squares = np.zeros(d)
@@ -119,11 +121,9 @@ def shares_of_directions(
     return found / found.sum()
 
 
-def named_contributions(pairs: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
-    """Convert pairs (column, contribution) to dictionaries, for JSON."""
-    return [{"column": name, "contribution": contribution} for name, contribution in pairs]
-
-
-def contribution_rows(pairs: Sequence[tuple[str, float]]) -> dict[str, list[Any]]:
-    """Convert pairs (column, contribution) to a table with these two columns."""
-    return {"column": [name for name, _ in pairs], "contribution": [each for _, each in pairs]}
+def contribution_rows(contributions: Sequence[Contribution]) -> dict[str, list[Any]]:
+    """Convert contributions to a table with the columns "column" and "contribution"."""
+    return {
+        "column": [each.column for each in contributions],
+        "contribution": [each.fraction for each in contributions],
+    }

@@ -23,14 +23,14 @@ from isodepth.inspection.rows import TwoSamples
 from isodepth.metric.attribution import (
     LargestGap,
     contribution_rows,
-    named_contributions,
     shares_of_directions,
     shares_of_levels,
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
-from isodepth.metric.settings import described_settings
+from isodepth.metric.settings import RandomLevels, described_settings
 from isodepth.metric.signature import json_settings
 from isodepth.results.base import TwoSampleReport, UnavailableError
+from isodepth.results.changes import Contribution
 from isodepth.results.rows import KeptRows, ReleasedRows
 from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
 
@@ -124,14 +124,14 @@ class ComparisonDetails:
         Metric with the directions along which the samples were compared.
     regions : pair of TrimmedRegions, SourceRegions or RegionSizes
         Regions of both samples; only their sizes if the regions were released.
-    contributions : tuple of (str, float) or None
+    contributions : tuple of Contribution or None
         `Comparison.contributions`, if the regions from which they are computed were released.
     """
 
     gaps: Gaps
     fitted: Any  # FittedMetric, whose module imports this one
     regions: tuple[Any, Any]
-    contributions: tuple[tuple[str, float], ...] | None = None
+    contributions: tuple[Contribution, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -164,7 +164,7 @@ class Comparison(TwoSampleReport):
     >>> result.distance
     3.0
     >>> result.contributions
-    (('column 0', 1.0),)
+    (Contribution(column='column 0', fraction=1.0),)
     >>> result.largest_gap.gap
     3.0
     >>> result.chance_level().n_splits
@@ -357,14 +357,14 @@ class Comparison(TwoSampleReport):
         return gradient_of_comparison(self)
 
     @cached_property
-    def contributions(self) -> tuple[tuple[str, float], ...]:
+    def contributions(self) -> tuple[Contribution, ...]:
         """Contribution of each column to the distance, largest first; the sum is 1.
 
         Contributions are the squared entries of the maximizing directions of the levels. They are
         averaged over levels, and the weight of a level is its width times its squared gap. With a
         finite ``q`` they are computed from the squared entries of all directions. For a translation
-        by a vector m the contribution of column j is m_j^2 / |m|^2. If the distance is 0, all
-        contributions are equal.
+        by a vector m the contribution of column j is m_j^2 / |m|^2. If the distance is 0, there
+        are none.
         """
         details = self._required(self._details)
         if details.contributions is not None:
@@ -455,10 +455,13 @@ class Comparison(TwoSampleReport):
         write_supports(regions._ordered, sizes, directions, out, self._fitted._resources)
         return out
 
-    def _named(self, shares: np.ndarray) -> tuple[tuple[str, float], ...]:
+    def _named(self, shares: np.ndarray | None) -> tuple[Contribution, ...]:
+        """Return contributions (d,) with the names of the columns; () if `shares` is None."""
+        if shares is None:
+            return ()
         names = self.columns or column_labels(len(shares))
         ranked = sorted(range(len(shares)), key=lambda j: -shares[j])
-        return tuple((names[j], float(shares[j])) for j in ranked)
+        return tuple(Contribution(names[j], float(shares[j])) for j in ranked)
 
     @property
     def largest_gap(self) -> LargestGap:
@@ -469,7 +472,7 @@ class Comparison(TwoSampleReport):
             level=float(self.levels[at]),
             gap=float(self.gaps[at]),
             direction=direction,
-            contributions=self._named(direction**2),
+            contributions=self._named(direction**2 if self.gaps[at] > 0 else None),
         )
 
     @property
@@ -553,11 +556,14 @@ class Comparison(TwoSampleReport):
     def _changed_options(self) -> dict[str, Any] | None:
         """Return the seed, and the options that differ from their defaults in `isodepth.compare`.
 
-        `nan_policy`, `n_jobs` and `memory_mb` are excluded. Return None if an option is an array or
-        another object that cannot be written as a literal.
+        `nan_policy`, `n_jobs` and `memory_mb` are excluded. Random levels are the entry `n_levels`,
+        as in `Metric.paper`. Return None if an option is an array or another object that cannot be
+        written as a literal.
         """
         usual = {each.name: each.default for each in fields(self._fitted.settings)}
-        options = self._options
+        options = dict(self._options)
+        if isinstance(options["levels"], RandomLevels):
+            usual["n_levels"], options["n_levels"] = None, options.pop("levels").n_levels
         if not all(isinstance(value, str | int | float | None) for value in options.values()):
             return None
         return {k: v for k, v in options.items() if k == "random_state" or v != usual[k]}
@@ -575,7 +581,7 @@ class Comparison(TwoSampleReport):
             "units": self.units,
             "n_rows": self.n_rows,
             "n_used_rows": self.n_used_rows,
-            "contributions": named_contributions(self.contributions),
+            "contributions": list(self.contributions),
             "largest_gap": self.largest_gap.to_dict(),
             "levels": self.levels,
             "gaps": self.gaps,
@@ -591,8 +597,10 @@ class Comparison(TwoSampleReport):
         """Return a table with one row per column of the samples: its contribution and its test.
 
         The entries of the test are None for columns that are not tested, such as constant columns.
+        Contributions to a distance of 0 are 0.
         """
-        rows = contribution_rows(self.contributions)
+        names = self.columns or column_labels(self._fitted.directions.shape[1])
+        rows = contribution_rows(self.contributions or [Contribution(name, 0.0) for name in names])
         if self.test is not None:
             tested = {column.column: column for column in self.test.column_tests}
             for field in ("change_kind", "difference", "pvalue"):

@@ -41,8 +41,14 @@ from isodepth.geometry.scaling import (
     warn_of_different_spreads,
 )
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
-from isodepth.metric.settings import TABLE_DTYPES, Metric, MetricSettings, midpoint_levels
-from isodepth.metric.signature import plain_settings, signature_of
+from isodepth.metric.settings import (
+    TABLE_DTYPES,
+    Metric,
+    MetricSettings,
+    RandomLevels,
+    midpoint_levels,
+)
+from isodepth.metric.signature import option_settings, plain_settings, signature_of
 
 #: Working memory on the host in MB if `memory_mb` is None.
 MEMORY_MB = 256.0
@@ -262,7 +268,7 @@ class FittedMetric:
 
     def _table_settings(self, dtype: str) -> dict[str, Any]:
         """Return the settings of region tables of samples with this dtype."""
-        return plain_settings(self.settings, dtype, 0)
+        return option_settings(plain_settings(self.settings, dtype, 0))
 
     def _write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
         """Write the support values of the regions of a sample to `out` (L, 2K).
@@ -339,14 +345,14 @@ def fit_metric(
         Divisors of the columns.
     """
     levels, seed = settings.levels, settings.random_state
-    betas = None if isinstance(levels, str) else midpoint_levels(levels, settings.eps)
+    betas = midpoint_levels(levels, settings.eps) if isinstance(levels, int) else None
     family, count = settings.directions, settings.n_directions
     if isinstance(seed, int):
         directions = seeded_vectors(width, count, family, seed)
     else:
         directions = unit_vectors(width, count, directions=family, random_state=seed)
-    if levels == "monte-carlo":
-        betas = rng_for(seed, "levels").uniform(0.0, 1.0 - settings.eps, settings.n_levels)
+    if isinstance(levels, RandomLevels):
+        betas = rng_for(seed, "levels").uniform(0.0, 1.0 - settings.eps, levels.n_levels)
     used = np.asarray(directions, dtype)
     resources = Resources(Resources(settings.n_jobs).n_threads, settings.memory_mb or MEMORY_MB)
     origin = Origin(settings._source, directions, scale)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.export import EqualFields
+from isodepth._version import __version__
+from isodepth.data.export import EqualFields, ReadOnlyValues
 from isodepth.data.frames import clashing_columns
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_n_jobs
@@ -21,6 +22,8 @@ from isodepth.metric.signature import (
     ALGORITHM,
     SETTING_TYPES,
     array_text,
+    header_settings,
+    option_settings,
     settings_before_1_0,
     signature_text,
 )
@@ -31,7 +34,7 @@ _BLOCK_BYTES = 1 << 26
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RegionTable(EqualFields):
+class RegionTable(ReadOnlyValues, EqualFields):
     """Support values of the nested regions of one sample, on a grid of levels and directions.
 
     Two tables with the same settings are compared without the rows of their samples. For the
@@ -46,9 +49,9 @@ class RegionTable(EqualFields):
     values : ndarray of shape (L, 2K), read-only
         Support values h(u) = max <x, u> over the points x of the region of each level: first for
         the K directions u, then for their opposites.
-    settings : mapping
-        Settings of the table as numbers and strings, such as ``settings["eps"]``. Tables can be
-        compared if their settings agree, apart from the version.
+    settings : dict
+        Settings of the table by the names of the options, such as ``settings["eps"]``, as in other
+        results. Tables can be compared if their settings agree.
     n_features : int
         Number of columns of the sample.
     columns : tuple of str or None
@@ -57,6 +60,8 @@ class RegionTable(EqualFields):
         If the argument is None, the number of the installed version of isodepth is used.
     scale : ndarray of shape (d,) or None
         Divisors of the columns of the sample.
+    version : str
+        Version of isodepth that computed the table. If the argument is None, the installed version.
 
     Examples
     --------
@@ -72,15 +77,15 @@ class RegionTable(EqualFields):
     """
 
     values: np.ndarray
-    settings: Mapping[str, Any]
+    settings: dict[str, Any]
     n_features: int
     columns: tuple[str, ...] | None = None
     algorithm: int | None = None
     scale: np.ndarray | None = None
+    version: str | None = None
 
     def __post_init__(self) -> None:
-        if self.algorithm is None:
-            object.__setattr__(self, "algorithm", ALGORITHM)
+        _set_versions(self)
         values = self.values.view()
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
@@ -88,7 +93,12 @@ class RegionTable(EqualFields):
     @property
     def signature(self) -> str:
         """Settings of the table as a short string, for people."""
-        return signature_text(self.settings)
+        return signature_text(self._header)
+
+    @property
+    def _header(self) -> dict[str, Any]:
+        """Settings and version as numbers and strings, as they are written to files."""
+        return header_settings(self.settings, str(self.version))
 
     def distance_to(self, other: RegionTable) -> float:
         """Compute DR_{p,eps} between the samples of two tables, with the settings of the tables.
@@ -104,7 +114,7 @@ class RegionTable(EqualFields):
         from isodepth.data.files.output import write_archive
 
         header = {
-            "settings": dict(self.settings),
+            "settings": self._header,
             "signature": self.signature,
             "width": self.n_features,
             "columns": None if self.columns is None else list(self.columns),
@@ -129,6 +139,14 @@ class RegionTable(EqualFields):
             f"RegionTable({n_levels} levels, 2 x {n_values // 2} directions, {self.n_features} "
             f"columns, {self.values.dtype})\n  {self.signature}"
         )
+
+
+def _set_versions(tables: RegionTable | RegionTables) -> None:
+    """Replace `algorithm` and `version` by those of the installed version if they are None."""
+    if tables.algorithm is None:
+        object.__setattr__(tables, "algorithm", ALGORITHM)
+    if tables.version is None:
+        object.__setattr__(tables, "version", __version__)
 
 
 def distances_between(
@@ -166,7 +184,7 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
             "use Metric.region_table"
         )
     one, other = first.settings, second.settings
-    names = [k for k in {**one, **other} if k != "version" and one.get(k) != other.get(k)]
+    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
     if names:
         raise InvalidInputError(
             f"{first_name} and {second_name} have different settings and cannot be compared: they "
@@ -197,7 +215,10 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
 
 
 def _settings_in(header: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings in the header of a file, and raise ValueError if they are invalid."""
+    """Return the settings in the header of a file, in the form of `plain_settings`.
+
+    Raise ValueError if they are invalid.
+    """
     if "settings" in header:
         settings = header["settings"]
         if not isinstance(settings, dict):
@@ -225,10 +246,10 @@ def _table_from_archive(
     try:
         values, columns = arrays["values"], header["columns"]
         width, algorithm = header["width"], header.get("algorithm", 1)
-        settings = _settings_in(header)
+        written = _settings_in(header)
+        settings, signature = option_settings(written), signature_text(written)
         _mean_settings(settings)
         shape = int(settings["levels"]), 2 * int(settings["n_directions"])
-        signature = signature_text(settings)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise unreadable(path, f"a part of the table is missing or invalid ({error!r})") from None
     if type(width) is not int or not 1 <= width < 2**31 or type(algorithm) is not int:
@@ -251,6 +272,7 @@ def _table_from_archive(
             columns=_checked_columns(columns, width),
             algorithm=algorithm,
             scale=_checked_scale(arrays.get("scale"), width, settings),
+            version=written["version"],
         )
     except ValueError as error:
         raise unreadable(path, str(error)) from None
@@ -272,7 +294,7 @@ def _checked_scale(
     if scale is not None and (scale.dtype != np.float64 or scale.shape != (width,)):
         raise ValueError(f"its scale is not an array of {width} numbers")
     if array_text(scale) != settings["scale"]:
-        raise ValueError(f"its scale does not fit {signature_text(settings)}")
+        raise ValueError(f"its scale does not fit the setting scale={settings['scale']}")
     return scale
 
 
@@ -284,21 +306,25 @@ class RegionTables(Sequence[RegionTable]):
     ----------
     values : ndarray of shape (N, L, 2K)
         Support values of N tables.
-    settings, n_features, columns, algorithm, scale
+    settings, n_features, columns, algorithm, scale, version
         As in :class:`RegionTable`, the same for all tables.
     """
 
     values: np.ndarray
-    settings: Mapping[str, Any]
+    settings: dict[str, Any]
     n_features: int
     columns: tuple[str, ...] | None
     algorithm: int | None = None
     scale: np.ndarray | None = None
+    version: str | None = None
+
+    def __post_init__(self) -> None:
+        _set_versions(self)
 
     @property
     def signature(self) -> str:
         """Settings of all tables as a short string, for people."""
-        return signature_text(self.settings)
+        return signature_text(header_settings(self.settings, str(self.version)))
 
     def __len__(self) -> int:
         return len(self.values)

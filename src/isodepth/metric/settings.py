@@ -54,6 +54,33 @@ Precision = Literal["float32", "float64"]
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 
+@dataclass(frozen=True)
+class RandomLevels:
+    """Random levels, uniformly distributed on [0, 1 - eps], of `isodepth.Metric.paper`.
+
+    Attributes
+    ----------
+    n_levels : int
+        Number of levels, which are sampled together with the directions.
+
+    Examples
+    --------
+    >>> import isodepth
+    >>> isodepth.Metric.paper(n_levels=20, n_directions=100).levels
+    RandomLevels(n_levels=20)
+    """
+
+    n_levels: int
+
+    def __post_init__(self) -> None:
+        checked = check_integer(self.n_levels, "n_levels", 1, high=MOST)
+        object.__setattr__(self, "n_levels", checked)
+
+    def __str__(self) -> str:
+        """Return the levels as in signatures and in `settings`."""
+        return f"monte-carlo:{self.n_levels}"
+
+
 class _Options(TypedDict, total=False):
     """Types of the options that all functions with options of `isodepth.Metric` accept."""
 
@@ -93,8 +120,7 @@ class TableOptions(SampleOptions, total=False):
 class LossOptions(SampleOptions, total=False):
     """Types of the options of `isodepth.torch.DepthLoss`."""
 
-    levels: Literal["exact", "monte-carlo"] | int
-    n_levels: int | None
+    levels: Literal["exact"] | int
     gap: Literal["search", "exact"]
 
 
@@ -141,12 +167,10 @@ class MetricSettings:
         Number of directions; the computing time is proportional to it.
     directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
         See :func:`isodepth.unit_vectors`. Each vector is used with both signs.
-    levels : "exact", int or "monte-carlo"
-        How to average over the levels in [0, 1 - eps]: "exact" integrates over all levels, an
-        integer uses a midpoint grid with that number of levels, and "monte-carlo" uses `n_levels`
-        random levels, as in the paper.
-    n_levels : int or None
-        Number of random levels; only with ``levels="monte-carlo"``.
+    levels : "exact" or int
+        How to average over the levels in [0, 1 - eps]: "exact" integrates over all levels, and an
+        integer uses a midpoint grid with that number of levels. The random levels of the paper are
+        those of :meth:`isodepth.Metric.paper`.
     normalize : bool
         True averages over the levels in [0, 1 - eps], so that DR = |m1 - m2| for Gaussians of equal
         covariance with means m1 and m2. False integrates over the levels without the factor
@@ -207,7 +231,6 @@ class MetricSettings:
     n_directions: int = 1000
     directions: Any = "uniform"
     levels: Any = "exact"
-    n_levels: int | None = None
     normalize: bool = True
     refine: int | None = None
     gap: str = "search"
@@ -240,7 +263,7 @@ class MetricSettings:
             "eps": check_number(self.eps, "eps", 0, 1, low_open=True),
             "n_directions": n_directions,
             "directions": directions,
-            "levels": _checked_levels(self.levels, self.n_levels),
+            "levels": _checked_levels(self.levels),
             "normalize": check_boolean(self.normalize, "normalize"),
             "scale": _checked_scale(self.scale),
             "random_state": check_random_state(self.random_state),
@@ -300,7 +323,8 @@ Metric = MetricSettings
 def described_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings by the names of the options, with objects as the strings of the signature.
 
-    Numbers, strings and None are unchanged. Arrays are described by their length and a hash.
+    Numbers, strings and None are unchanged. Arrays are described by their length and a hash, and
+    random levels as "monte-carlo:20".
 
     Examples
     --------
@@ -313,6 +337,8 @@ def described_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
             found[name] = depth_text(value)
         elif isinstance(value, np.ndarray):
             found[name] = array_text(value)
+        elif isinstance(value, RandomLevels):
+            found[name] = str(value)
         else:
             found[name] = value if isinstance(value, str | int | float | None) else "generator"
     return found
@@ -328,7 +354,7 @@ def check_for_tables(
     """
     check_choice(table_dtype, "table_dtype", TABLE_DTYPES)
     random = draws_at_random(settings.directions) and not isinstance(settings.random_state, int)
-    wrong = {"levels": isinstance(settings.levels, str), "random_state": random}
+    wrong = {"levels": not isinstance(settings.levels, int), "random_state": random}
     wrong["gap"] = settings.gap != "search"
     for name in (name for name, refused in wrong.items() if refused):
         raise InvalidOptionError(
@@ -359,24 +385,19 @@ def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
     return directions, len(directions)
 
 
-def _checked_levels(levels: Any, n_levels: Any) -> Any:
+def _checked_levels(levels: Any) -> Any:
+    if isinstance(levels, RandomLevels):
+        return levels
     if isinstance(levels, str):
-        check_choice(levels, "levels", ("exact", "monte-carlo"))
-    else:
-        levels = check_integer(levels, "levels", 1, "; or 'exact', or 'monte-carlo'", high=MOST)
-    if n_levels is not None:
-        check_integer(n_levels, "n_levels", 1, high=MOST)
-    elif levels == "monte-carlo":
-        raise InvalidOptionError(
-            "levels='monte-carlo' needs n_levels, such as n_levels=20", option="n_levels"
-        )
-    if n_levels is not None and levels != "monte-carlo":
-        raise InvalidOptionError(
-            f"n_levels={n_levels!r} needs levels='monte-carlo', got levels={levels!r}; use "
-            f"levels={n_levels!r} for a grid with that number of levels",
-            option="n_levels",
-        )
-    return levels
+        if levels == "monte-carlo":
+            raise InvalidOptionError(
+                "levels must be 'exact' or an integer, got 'monte-carlo'; for random levels use "
+                "Metric.paper(n_levels=20, n_directions=1000)",
+                option="levels",
+            )
+        check_choice(levels, "levels", ("exact",))
+        return levels
+    return check_integer(levels, "levels", 1, "; or 'exact'", high=MOST)
 
 
 def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:

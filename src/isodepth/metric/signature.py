@@ -53,7 +53,7 @@ def plain_settings(settings: Any, dtype: str | None, steps: int) -> dict[str, An
         "p": _plain_number(settings.p),
         "q": _plain_number(settings.q),
         "eps": settings.eps,
-        "levels": f"{levels}:{settings.n_levels}" if levels == "monte-carlo" else levels,
+        "levels": levels if isinstance(levels, int) else str(levels),
         "directions": array_text(settings.directions),
         "n_directions": settings.n_directions,
         "refine": steps,
@@ -95,6 +95,18 @@ def option_settings(plain: Mapping[str, Any]) -> dict[str, Any]:
     seed = plain["seed"]
     fixed = int(seed) if seed.isdecimal() else None if seed == "none" else seed
     return found | {"random_state": fixed}
+
+
+def header_settings(options: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """Return the output of `option_settings` in the form of `plain_settings`, for files.
+
+    Examples
+    --------
+    >>> header_settings({"p": 2, "q": math.inf, "random_state": 0}, "1.0.0")
+    {'p': 2, 'q': 'inf', 'seed': '0', 'version': '1.0.0'}
+    """
+    found = {name: value for name, value in options.items() if name != "random_state"}
+    return json_settings(found) | {"seed": seed_text(options["random_state"]), "version": version}
 
 
 def signature_text(plain: Mapping[str, Any]) -> str:

@@ -80,11 +80,12 @@ def gap_profile(comparison: ComparisonLike, *, ax: Axes | None = None) -> Axes:
         top = max(top, float(high.max()))
     ax.axhline(distance, color=style.INK, linestyle=style.DASHED, linewidth=1.2, zorder=2,
                label=_distance_label(comparison))  # fmt: skip
-    columns = ", ".join(f"{style.short(name, 18)} {share:.0%}" for name, share in
+    columns = ", ".join(f"{style.short(each.column, 18)} {each.fraction:.0%}" for each in
                         largest.contributions[:2])  # fmt: skip
     ax.plot(
         largest.level, largest.gap, "o", color=style.MARK, markersize=7, zorder=4, clip_on=False,
-        label=f"largest gap {largest.gap:.4g} at level {largest.level:.3g}: {columns}",
+        label=f"largest gap {largest.gap:.4g} at level {largest.level:.3g}"
+              + (f": {columns}" if columns else ""),
     )  # fmt: skip
     ax.set_ylim(0, 1.08 * top if top > 0 else 1.0)
     style.dress(ax, "Gap by level", y="gap between the two regions",
@@ -132,7 +133,8 @@ def contributions(result: PairResult, *, ax: Axes | None = None) -> Axes:
         bars show the maximum difference of the distribution functions of each column
         (`ColumnTest.difference`), the most significant column first. With a test, p-values are
         shown, and bars of columns that are not significant (adjusted p-value above 0.05) are
-        hollow. So are those of columns without a p-value, such as constant columns.
+        hollow. So are those of columns without a p-value, such as constant columns. If the distance
+        is 0, there are no bars.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 
@@ -165,7 +167,7 @@ def contributions(result: PairResult, *, ax: Axes | None = None) -> Axes:
         style.note(ax, text, (value, bar.get_y() + bar.get_height() / 2), (4, 0), va="center")
     ax.set_yticks(range(len(shown)), [style.short(name) for name, _ in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
-    ax.set_xlim(0, 1.22 * max(lengths) or 1.0)
+    ax.set_xlim(0, 1.22 * max(lengths, default=0.0) or 1.0)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     style.dress(ax, "Contributions of the columns", x=label, grid="x")
     ax.tick_params(axis="y", length=0)
@@ -183,7 +185,8 @@ def _bars(result: PairResult) -> tuple[Sequence[tuple[str, float]], str, dict[st
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
     hollow = f" (hollow: p above {_ALPHA:g})" if pvalues else ""
     if result._result_type == "comparison":
-        return result.contributions, f"contribution to the distance{hollow}", pvalues
+        values = [(each.column, each.fraction) for each in result.contributions]
+        return values, f"contribution to the distance{hollow}", pvalues
     values = [(each.column, each.difference) for each in result.column_tests]
     return values, f"maximum difference of the distribution functions{hollow}", pvalues
 

@@ -465,7 +465,8 @@ def _figures(findings: Findings, names: Sequence[str]) -> dict[str, Any]:
         if comparison._keeps_rows and comparison.regions[0].n_features > 1:
             figures["regions"] = nested_regions(comparison, ax=loose_axes(WIDTH, 5.2), names=names)
         figures["gaps"] = gap_profile(comparison, ax=loose_axes(WIDTH, 3.8))
-        if (test is None or test.significant) and findings.typical is None:
+        shown = test is None or test.significant
+        if shown and comparison.contributions and findings.typical is None:
             height = 1.3 + 0.29 * min(len(comparison.contributions), 15)
             figures["columns"] = contributions(comparison, ax=loose_axes(WIDTH, height))
     if test is not None:

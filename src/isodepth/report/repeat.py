@@ -70,6 +70,10 @@ def repeat_code(result: PairResult, files: Sequence[TableFile] | None) -> str:
     kinds = {each.column: each.option for each in tested_result(result).kinds if each.option}
     keywords = _keywords(options | {"kinds": kinds}) + (", blocks=blocks" if blocked else "")
     statement = f"result = isodepth.{call}(X, Y{keywords})"
+    if "n_levels" in options:
+        metric = {"n_directions": 1000} | {k: v for k, v in options.items() if k != "refine"}
+        made = f"isodepth.Metric.paper({_keywords(metric).removeprefix(', ')})"
+        statement = f"result = {made}.compare(X, Y{_keywords({'kinds': kinds})})"
     return "\n".join(["import isodepth", *reading, statement, 'result.report("report.html")'])
 
 

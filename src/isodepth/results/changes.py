@@ -1,4 +1,4 @@
-"""Description of one difference between two samples in the units of the column that changed."""
+"""Changes between two samples, and contributions of columns to their distance."""
 
 from __future__ import annotations
 
@@ -22,9 +22,26 @@ QUANTITIES = (
 _MULTIPLES = {0.1: "whole tenths", 1.0: "whole numbers"}
 
 
+@dataclass(frozen=True, eq=False)
+class Contribution(ResultPart):
+    """Contribution of one column to a distance.
+
+    Attributes
+    ----------
+    column : str
+    fraction : float
+        Fraction of the distance; the sum over all columns is 1.
+    """
+
+    column: str
+    fraction: float
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Change(ResultPart):
     """One difference between two samples, or between a reference and a batch.
+
+    It is described in the units of the column that changed.
 
     All attributes except `description` are numbers, names of columns, values of the data, or words
     of a fixed list. `text` describes the change in words.

@@ -19,7 +19,7 @@ from isodepth.inspection.checks import Check
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious import RepeatedValue, SuspiciousRows
 from isodepth.inspection.typical import TypicalRows
-from isodepth.results.changes import Change
+from isodepth.results.changes import Change, Contribution
 
 
 class _CommonOptions(TypedDict, total=False):
@@ -146,7 +146,7 @@ class LargestGapLike(Protocol):
     @property
     def gap(self) -> float: ...
     @property
-    def contributions(self) -> tuple[tuple[str, float], ...]: ...
+    def contributions(self) -> tuple[Contribution, ...]: ...
 
 
 class NullProfileLike(Protocol):
@@ -178,7 +178,7 @@ class ComparisonLike(TwoSampleLike, Protocol):
     @property
     def columns(self) -> tuple[str, ...] | None: ...
     @property
-    def contributions(self) -> tuple[tuple[str, float], ...]: ...
+    def contributions(self) -> tuple[Contribution, ...]: ...
     @property
     def regions(self) -> tuple[TrimmedRegions, TrimmedRegions]: ...
     @property

@@ -16,6 +16,7 @@ from isodepth.errors import InvalidInputError
 from isodepth.inspection.suspicious import SuspiciousRows
 from isodepth.inspection.suspicious.results import repeated_texts
 from isodepth.inspection.typical import TypicalRows
+from isodepth.results.changes import Contribution
 from isodepth.results.protocols import (
     ChanceLevelLike,
     ComparisonLike,
@@ -38,20 +39,21 @@ class Headline(NamedTuple):
     status: str
 
 
-def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
+def largest_contributions(contributions: Sequence[Contribution]) -> str:
     """Return a string with the columns that contribute most, and their contributions.
 
     Columns are listed until their contributions sum to 60%, at most three.
 
     Examples
     --------
-    >>> largest_contributions([("dewp", 0.35), ("temp", 0.33), ("wind", 0.32)])
+    >>> fractions = {"dewp": 0.35, "temp": 0.33, "wind": 0.32}
+    >>> largest_contributions([Contribution(*each) for each in fractions.items()])
     'dewp 35%, temp 33%'
     """
     named, total = [], 0.0
-    for name, share in shares[:_MAX_NAMED]:
-        named.append(f"{name} {share:.0%}")
-        total += share
+    for each in contributions[:_MAX_NAMED]:
+        named.append(f"{each.column} {each.fraction:.0%}")
+        total += each.fraction
         if total >= _NAMED_SUM:
             break
     return ", ".join(named)
@@ -238,6 +240,8 @@ def _difference_lines(result: PairResult, names: Sequence[str]) -> list[str]:
     if has_typical_rows(result):
         return ["typical_rows() lists the rows that are most typical of the difference"]
     assert result._result_type == "comparison"
+    if not result.contributions:
+        return []
     return [f"largest contributions: {largest_contributions(result.contributions)}"]
 
 

@@ -485,7 +485,7 @@ class TwoSampleResult(TwoSampleReport):
         """Fraction of the values of numeric columns that are not missing."""
         counts = [each.counts for each in (self.missing.x, self.missing.y)]
         cells = sum(self.n_used_rows) * max(1, len(counts[0]))
-        absent = sum(count for part in counts for _, count in part)
+        absent = sum(sum(part.values()) for part in counts)
         return 1.0 - absent / max(1, cells)
 
     @property

@@ -200,7 +200,7 @@ class Samples:
         reports = []
         for points in self.read.points:
             counts = zip(self.names, np.isnan(points).sum(axis=0).tolist(), strict=True)
-            reports.append(MissingReport(len(points), 0, tuple(counts)))
+            reports.append(MissingReport(len(points), 0, dict(counts)))
         return MissingPair(reports[0], reports[1])
 
 

@@ -79,7 +79,6 @@ _NOT_OF_METHOD = {
     # The first, because an array of directions determines `n_directions`.
     "directions": "a test has the axes and orthogonal directions",
     **dict.fromkeys(_OF_TEST, "pass it to two_sample_test"),
-    "n_levels": "a test has a fixed grid of levels",
     "normalize": "it does not affect p-values",
     "refine": "the regions of a test are compared along fixed directions",
     "gap": "the regions of a test are compared along fixed directions",
@@ -165,7 +164,7 @@ def _check_method(metric: MetricSettings) -> None:
         raise InvalidOptionError(
             f"{shown} has no effect in the metric of a test; remove it ({reason})", option="method"
         )
-    if isinstance(metric.levels, str):
+    if not isinstance(metric.levels, int):
         raise InvalidOptionError(
             f"method=Metric(...) needs a fixed grid of levels, got levels={metric.levels!r}; use "
             "an integer, such as levels=20",

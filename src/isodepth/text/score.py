@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.export import ResultMixin, document
+from isodepth.data.export import ReadOnlyValues, ResultMixin, document
 from isodepth.data.validation import check_choice, check_class_options, check_integer, check_number
 from isodepth.depth import BY_NAME, OF_TEXTS
 from isodepth.errors import InvalidInputError, InvalidOptionError, warn_user
@@ -25,7 +25,7 @@ _N_DIRECTIONS = 4000
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Scores(ResultMixin):
+class Scores(ReadOnlyValues, ResultMixin):
     """DepthScore values, one per text, with the settings of the scores.
 
     ``np.asarray(scores)`` is the array of the scores. ``scores[i]`` is the score of text i, and a
@@ -90,11 +90,6 @@ class Scores(ResultMixin):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.values, dtype=dtype, copy=copy)
-
-    # NumPy forgets in a pickle that an array is read-only.
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self.__post_init__()
 
     def __repr__(self) -> str:
         return f"Scores({np.array2string(self.values, separator=', ', threshold=20)})"

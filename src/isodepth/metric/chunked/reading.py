@@ -270,7 +270,7 @@ class CheckedSource:
             return None
         labels = self.source.columns or column_labels(self.source.n_features)
         n_rows, n_complete, _, *counts = self.tally.tolist()
-        return MissingReport(n_rows, n_rows - n_complete, tuple(zip(labels, counts, strict=True)))
+        return MissingReport(n_rows, n_rows - n_complete, dict(zip(labels, counts, strict=True)))
 
 
 def selection_of(*sources: CheckedSource) -> Selection:
