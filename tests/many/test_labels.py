@@ -162,3 +162,52 @@ def test_labels_are_different_strings(call) -> None:
     frame = pd.DataFrame(np.r_[X, Y], columns=["a", "b"]).assign(month=[1] * 30 + ["1"] * 30)
     with pytest.raises(isodepth.InvalidInputError, match="got '1' twice"):
         call(frame, by="month")
+
+
+def mixed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add a column of strings of numbers, a category, an ordered category and an identifier."""
+    letters = np.where(frame["a"] > 5, "x", "y")
+    sizes = np.where(frame["b"] > 5, "L", "S")
+    ids = [f"r{i}" for i in range(len(frame))]
+    return frame.assign(text=frame["a"].astype(str), letter=letters, size=sizes, id=ids)
+
+
+KINDS: dict[str, Any] = {
+    "text": "numeric", "letter": "category", "size": ["S", "M", "L"], "id": "omit"
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [lambda f: f, pl.from_pandas, pa.Table.from_pandas],
+                         ids=["pandas", "polars", "pyarrow"])  # fmt: skip
+def test_kinds_of_columns(kind: Any) -> None:
+    whole = mixed(FRAME)
+    wanted = FRAME.assign(text=FRAME["a"], size=np.where(FRAME["b"] > 5, 2, 0))
+    expected = isodepth.pairwise(wanted, by="month", **OPTIONS)
+    found = isodepth.pairwise(kind(whole), by="month", kinds=KINDS, **OPTIONS)
+    np.testing.assert_array_equal(found.values, expected.values)
+    again = isodepth.pairwise(kind(whole), kind(whole), by="month", kinds=KINDS, **OPTIONS)
+    np.testing.assert_array_equal(again.values, expected.values)
+    parts = [part.drop(columns="month") for _, part in whole.groupby("month")]
+    bags = [kind(part.reset_index(drop=True)) for part in parts]
+    tables = isodepth.region_tables(bags, kinds=KINDS, **OPTIONS)
+    assert tables.columns == ("a", "b", "text", "size")
+    np.testing.assert_array_equal(isodepth.pairwise(tables).values, expected.values)
+
+
+def test_other_columns_need_an_entry() -> None:
+    bags = [part.drop(columns="month") for _, part in mixed(FRAME).groupby("month")]
+    without = {name: kind for name, kind in KINDS.items() if name != "text"}
+    for function in (isodepth.pairwise, isodepth.region_tables):
+        with pytest.raises(InvalidInputError, match=r"column.* 'text'"):
+            function(bags, kinds=without, **OPTIONS)
+        with pytest.raises(InvalidOptionError, match="kinds has the key 'sise', which is not a"):
+            function(bags, kinds={**KINDS, "sise": "omit"}, **OPTIONS)
+        with pytest.raises(InvalidOptionError, match="kinds needs data frames in memory, got nda"):
+            function(ORDERED, kinds={"a": "omit"}, **OPTIONS)
+        with pytest.raises(InvalidOptionError, match="kinds leaves no column of samples"):
+            function(bags, kinds=dict.fromkeys(bags[0], "omit"), **OPTIONS)
+        with pytest.raises(InvalidOptionError, match="must be one of numeric, category, omit"):
+            function(bags, kinds={"text": "number"}, **OPTIONS)
+    tables = isodepth.region_tables(bags, kinds=KINDS, **OPTIONS)
+    with pytest.raises(InvalidOptionError, match="kinds has no effect on tables"):
+        isodepth.pairwise(tables, kinds=KINDS)

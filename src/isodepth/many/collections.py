@@ -13,6 +13,7 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.data.arrays import describe
+from isodepth.data.columns.kinds import check_kinds, split_columns
 from isodepth.data.export import label_text
 from isodepth.data.frames import in_order, is_frame, labels_of
 from isodepth.data.validation import check_same_columns, check_same_width, is_chunked, is_tensor
@@ -111,6 +112,66 @@ def _sorted(keys: Iterable[Any]) -> list[Any]:
         return sorted(keys)
     except TypeError:
         return list(keys)
+
+
+def with_kinds(groups: Mapping[str, Sequence[Any]], kinds: Any) -> list[Sequence[Any]]:
+    """Apply the option `kinds` to all data frames of collections.
+
+    The columns that are keys of `kinds` are read from all frames together, as in a comparison. They
+    become numbers, or are left out if their kind is "category" or "omit". Other columns are not
+    changed. `groups` has the collections by their names in messages.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> bag = pd.DataFrame({"a": [1.0, 2.0], "size": ["S", "L"], "id": ["x1", "x2"]})
+    >>> [[frame]] = with_kinds({"samples": [bag]}, {"size": ["S", "M", "L"], "id": "omit"})
+    >>> frame.to_dict("list")
+    {'a': [1.0, 2.0], 'size': [0, 2]}
+    """
+    entries = {} if kinds is None else check_kinds(kinds)
+    if not entries:
+        return list(groups.values())
+    samples = [each for group in groups.values() for each in group]
+    names = [f"{name}[{i}]" for name, group in groups.items() for i in range(len(group))]
+    odd = next((each for each in samples if is_chunked(each) or not is_frame(each)), None)
+    if odd is not None:
+        raise InvalidOptionError(
+            f"kinds needs data frames in memory, got {type(odd).__name__}; remove it",
+            option="kinds",
+        )
+    mixed = split_columns(samples, names, entries, warn=False)
+    assert mixed is not None  # because `kinds` is not empty
+    read = [
+        _replace_columns(frame, numeric, entries, name)
+        for frame, numeric, name in zip(samples, mixed.numeric, names, strict=True)
+    ]
+    ends = np.cumsum([len(group) for group in groups.values()])
+    return [read[end - len(group) : end] for end, group in zip(ends, groups.values(), strict=True)]
+
+
+def _replace_columns(frame: Any, numeric: Any, names: Iterable[str], sample: str) -> Any:
+    """Replace the columns `names` of a data frame by those of `numeric`, or leave them out.
+
+    `numeric` is a data frame, or None without columns. `sample` is the name of the sample in
+    messages.
+    """
+    import narwhals as nw
+
+    whole = nw.from_native(frame, eager_only=True)
+    parts = dict(zip(labels_of(frame) or (), whole.iter_columns(), strict=True))
+    found = {}
+    if numeric is not None:
+        columns = nw.from_native(numeric, eager_only=True).iter_columns()
+        found = dict(zip(labels_of(numeric) or (), columns, strict=True))
+    kept = {name: found.get(name) if name in names else part for name, part in parts.items()}
+    chosen = [part for part in kept.values() if part is not None]
+    if not chosen:
+        raise InvalidOptionError(
+            f"kinds leaves no column of {sample} to compare; leave out fewer columns",
+            option="kinds",
+        )
+    return whole.select(chosen).to_native()
 
 
 class SampleGroup(NamedTuple):

@@ -26,6 +26,7 @@ from isodepth.many.collections import (
     as_list,
     labeled,
     prepare_group,
+    with_kinds,
     with_shared_scale,
 )
 from isodepth.many.matrix import DistanceMatrix
@@ -76,6 +77,7 @@ def region_tables(
     samples: Iterable[Any],
     *,
     weights: Any = None,
+    kinds: dict[str, Any] | None = None,
     progress: bool = False,
     table_dtype: Precision = "float64",
     **options: Unpack[TableOptions],
@@ -91,6 +93,10 @@ def region_tables(
         The sizes n_i may differ. Columns of frames are matched by name, in the order of the first.
         Samples may be read in chunks (:func:`isodepth.scan`).
     weights : sequence of N entries, each an array of shape (n_i,) or None; or None
+    kinds : dict or None
+        Kinds of columns of data frames: "numeric", "category", "omit", or a list of values in their
+        order; see :func:`isodepth.two_sample_test`. Columns of kind "category" or "omit" are left
+        out. Other non-numeric columns are an error.
     progress : bool
         Show a progress bar (needs tqdm).
     table_dtype : {"float64", "float32"}
@@ -122,7 +128,8 @@ def region_tables(
     (3, 20, 200)
     """
     metric = table_metric(options, region_tables)
-    group = prepare_group(as_list(samples, "samples"), weights, metric)
+    (inputs,) = with_kinds({"samples": as_list(samples, "samples")}, kinds)
+    group = prepare_group(inputs, weights, metric)
     return fit_tables(group, with_shared_scale(metric, group), table_dtype, progress)
 
 
@@ -133,6 +140,7 @@ def pairwise(
     *,
     by: Any = None,
     weights: Any = None,
+    kinds: dict[str, Any] | None = None,
     progress: bool = False,
     out: np.ndarray | None = None,
     table_dtype: Precision = "float64",
@@ -150,7 +158,7 @@ def pairwise(
     ----------
     samples : sequence of N samples of shape (n_i, d), or of N RegionTable; or samples with names
         The sizes n_i may differ. Tables are compared with the settings that they contain. For
-        tables, `weights` and all options of `Metric` except `n_jobs` are an error.
+        tables, `weights`, `kinds` and all options of `Metric` except `n_jobs` are an error.
 
         Samples with names are a dictionary ``{label: sample}``, or a frame with `by`.
     other : M further samples in the same form, or None
@@ -161,6 +169,10 @@ def pairwise(
     weights : sequence of N entries, each an array of shape (n_i,) or None; or a pair; or None
         Weights of the rows of each sample. With `other`, a pair of two such sequences: the weights
         of `samples` and those of `other`. Either sequence may be None.
+    kinds : dict or None
+        Kinds of columns of data frames: "numeric", "category", "omit", or a list of values in their
+        order; see :func:`isodepth.two_sample_test`. Columns of kind "category" or "omit" are left
+        out. Other non-numeric columns are an error.
     progress : bool
         Show a progress bar (needs tqdm).
     out : ndarray or memory map of shape (N, N) or (N, M), or None
@@ -210,16 +222,17 @@ def pairwise(
     result = _matrix_for(out, shape)
     are_tables = [isinstance(each[0], RegionTable) for each in inputs]
     if are_tables[0] != are_tables[-1]:
-        kinds = " and ".join(type(each[0]).__name__ for each in inputs)
-        raise InvalidInputError(f"samples and other must both be tables or samples, got {kinds}")
+        types = " and ".join(type(each[0]).__name__ for each in inputs)
+        raise InvalidInputError(f"samples and other must both be tables or samples, got {types}")
     if are_tables[0]:
-        n_jobs = _n_jobs_for_tables(weights, options)
+        n_jobs = _n_jobs_for_tables({"weights": weights, "kinds": kinds}, options)
         stacks = [
             RegionTables._of(*each) for each in zip(inputs, ("samples", "other"), strict=False)
         ]
     else:
         metric = table_metric(options, pairwise)
         n_jobs = metric.n_jobs
+        inputs = with_kinds(dict(zip(("samples", "other"), inputs, strict=False)), kinds)
         stacks = _fit_stacks(inputs, weights, metric, table_dtype, progress)
     if other is not None:
         check_comparable(stacks[0][0], stacks[1][0], "samples[0]", "other[0]")
@@ -313,12 +326,13 @@ def _tables_of_chunks(
     return RegionTables._of(tables, group.name), []
 
 
-def _n_jobs_for_tables(weights: Any, options: Mapping[str, Any]) -> int | None:
-    """Return the option `n_jobs`, and raise an error if `weights` or another option is set.
+def _n_jobs_for_tables(of_rows: Mapping[str, Any], options: Mapping[str, Any]) -> int | None:
+    """Return the option `n_jobs`, and raise an error if another option is set.
 
-    Weights and options other than `n_jobs` have no effect if the inputs are region tables.
+    Options other than `n_jobs` have no effect if the inputs are region tables. `of_rows` are the
+    options that describe rows, which are None if they are not set.
     """
-    for name in (*(["weights"] if weights is not None else []), *options):
+    for name in (*(name for name, value in of_rows.items() if value is not None), *options):
         if name != "n_jobs":
             raise InvalidOptionError(
                 f"the option {name} has no effect on tables, which already have weights and "
