@@ -109,7 +109,7 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
     columns = _columns(samples)
     stored = _stored_columns(X, Y, samples)
     words = _words_among_numbers(stored)
-    reported = {check.columns[0] for check in words}
+    reported = {name for check in words for name in check.columns}
     return (
         *_columns_of_one_sample(samples),
         *words,
@@ -219,8 +219,11 @@ def _columns_of_one_sample(samples: TwoSamples) -> Iterator[Check]:
 
 
 def _words_among_numbers(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> list[Check]:
-    """Return the facts about numeric columns with strings that are not numbers."""
-    checks = []
+    """Return the facts about numeric columns with strings that are not numbers.
+
+    Columns with the same strings in the same number of rows share a sentence.
+    """
+    columns: dict[tuple[str, tuple[float, float]], list[str]] = {}
     for kind, pair in stored:
         # The note of such a column is shown first. See `isodepth.data.columns.rules`.
         if not (kind.use == "numbers" and kind.option == "numeric" and kind.attention):
@@ -232,10 +235,19 @@ def _words_among_numbers(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -
             continue
         words = listed(sorted(map(repr, numerals.others)), _FEW)
         are = "is not a number" if x + y == 1 else "are not numbers"
-        text = f"{kind.column}: {x + y} of {numerals.rows} values {are} ({words}), read as missing"
+        text = f"{x + y} of {numerals.rows} values {are} ({words}), read as missing"
         shares = x / max(1, len(values[0])), y / max(1, len(values[1]))
-        checks.append(_of_column("not a number", kind.column, text, *shares))
-    return checks
+        columns.setdefault((text, shares), []).append(kind.column)
+    return [
+        Check(
+            kind="not a number",
+            columns=tuple(names),
+            text=f"{listed(names, 2 * _FEW)}: {'' if len(names) == 1 else 'in each column, '}{text}",
+            before=before,
+            after=after,
+        )
+        for (text, (before, after)), names in columns.items()
+    ]
 
 
 def _changed_types(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> Iterator[Check]:
