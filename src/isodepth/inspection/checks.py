@@ -15,7 +15,7 @@ from isodepth.data.columns.dates import apart, day_text, range_text, read_dates
 from isodepth.data.columns.kinds import ColumnKind, date_columns
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.pooled import column_type
-from isodepth.data.columns.values import strings_of
+from isodepth.data.columns.values import strings_of, visible
 from isodepth.data.export import ResultPart
 from isodepth.data.frames import NamedArray, is_frame, object_numbers
 from isodepth.data.missing import TELLING, share_z
@@ -292,17 +292,17 @@ def _constant_columns(columns: Sequence[_Column]) -> Iterator[Check]:
             continue
         if x is not None and y is not None:
             if x == y:
-                in_both[each.name] = x
+                in_both[each.name] = visible(x)
             else:
-                text = f"{each.name} is constant in each sample: {x} -> {y}"
+                text = f"{each.name} is constant in each sample: {visible(x)} -> {visible(y)}"
                 yield _of_column("constant", each.name, text)
         elif _by_chance(each.n_others(0, y), each.n_others(1, x), *each.sizes, len(columns)):
-            in_one[each.name] = str(x if y is None else y)
+            in_one[each.name] = visible(str(x if y is None else y))
         elif x is None:
-            text = f"{each.name} became constant ({y})"
+            text = f"{each.name} became constant ({visible(str(y))})"
             yield _of_column("constant", each.name, text, sample="Y")
         else:
-            text = f"{each.name} is not constant any more (it was {x})"
+            text = f"{each.name} is not constant any more (it was {visible(x)})"
             yield _of_column("constant", each.name, text, sample="X")
     yield from _together("constant", "constant", in_both)
     yield from _together("constant", "constant in one sample", in_one)
@@ -419,7 +419,7 @@ def _one_sided_check(column: _Column, kind: str, side: int, counts: Counter[str]
     """Describe the categories of one sample; `kind` is "new" or "vanished"."""
     n_rows = column.n_rows[side]
     described = [
-        f"{value} ({_rows(k)}, {_percent(k / n_rows)})" for value, k in counts.most_common()
+        f"{visible(value)} ({_rows(k)}, {_percent(k / n_rows)})" for value, k in counts.most_common()
     ]
     noun = f"{kind} category"
     if len(described) > 1:
@@ -448,12 +448,17 @@ def _spellings(column: _Column) -> Iterator[Check]:
         for counts, n in zip((x, y), column.n_rows, strict=True)
     ]
     first = max(groups_of_several, key=lambda group: sum(x[v] + y[v] for v in group[1:]))
-    described = [f"{value!r} ({x[value]} -> {_rows(y[value])})" for value in first]
+    described = [f"{_quoted(value)} ({x[value]} -> {_rows(y[value])})" for value in first]
     more = len(groups_of_several) - 1
     end = f"; {more} more categories have several spellings" if more > 1 else ""
     end = "; 1 more category has several spellings" if more == 1 else end
     text = f"{column.name}: spellings that differ in case or spaces: {listed(described, _FEW)}{end}"
     yield _of_column("spelling", column.name, text, *shares)
+
+
+def _quoted(value: str) -> str:
+    shown = visible(value)
+    return repr(value) if shown == value else shown
 
 
 def _rows(n: int) -> str:

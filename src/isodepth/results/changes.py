@@ -9,6 +9,7 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
 from isodepth.data.columns.dates import day_text
+from isodepth.data.columns.values import visible
 from isodepth.data.export import ResultPart, p_text
 
 # Ratio below which two numbers are formatted separately, with three significant digits each.
@@ -151,7 +152,7 @@ class Change(ResultPart):
             return f"{first} and {second} exchanged their values: {self._measure} of {first}"
         if self.value is not None:
             measure = "share up to the median" if self.quantity == "share" else self._measure
-            return f"{measure} of {first} within {second} = {self.value}:"
+            return f"{measure} of {first} within {second} = {self._shown_value}:"
         return f"{self._measure} of {first} and {second}:"
 
     @property
@@ -180,7 +181,7 @@ class Change(ResultPart):
     @property
     def _shown_value(self) -> str | None:
         if not isinstance(self.value, float):
-            return self.value
+            return None if self.value is None else visible(self.value)
         return day_text(self.value) if self.is_date else f"{self.value:.10g}"
 
     @property

@@ -12,6 +12,7 @@ import numpy as np
 
 from isodepth.data.columns.dates import day_text
 from isodepth.data.columns.kinds import date_columns
+from isodepth.data.columns.values import visible
 from isodepth.inspection.rows import TwoSamples, category_codes
 from isodepth.inspection.suspicious.contradictions import find_contradictions
 from isodepth.inspection.suspicious.repeated import (
@@ -254,7 +255,7 @@ class _Descriptions(NamedTuple):
         if c < 0:
             name = self.names[index]
             return f"{name} = {value_text(point[index], name in self.dates)}"
-        return f"{self.categories[c]} = {self.labels[c][codes[c]]}"
+        return f"{self.categories[c]} = {visible(self.labels[c][codes[c]])}"
 
 
 def _dated(usual: tuple[float, float] | str) -> str:
@@ -292,8 +293,10 @@ def contradictory_rows(
         for i, c, given, usual, score in find_contradictions(codes[side], codes[1 - side]):
             value, known = labels[c][codes[side][i, c]], labels[given][codes[side][i, given]]
             expected = labels[c][usual]
-            condition = f"{names[given]} = {known}"
-            explanation = f"{names[c]} = {value}, but {condition} is always {expected}"
+            condition = f"{names[given]} = {visible(known)}"
+            explanation = (
+                f"{names[c]} = {visible(value)}, but always {visible(expected)} for {condition}"
+            )
             fields = (value, expected, "category given another category", condition, explanation)
             found.append(SuspiciousRow(sample, i, score, names[c], *fields))
     return found

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.columns.dates import day_text
+from isodepth.data.columns.values import visible
 from isodepth.data.export import ResultMixin, ResultPart, document
 from isodepth.data.validation import check_choice
 from isodepth.inspection.rows import TwoSamples
@@ -134,7 +135,7 @@ class OneSidedValue(ResultPart):
 
     def __str__(self) -> str:
         rows = "1 row" if self.count == 1 else f"{self.count} rows"
-        return f"only {self.sample} has {self.column} = {self.value} ({rows})"
+        return f"only {self.sample} has {self.column} = {visible(self.value)} ({rows})"
 
 
 @dataclass(frozen=True, eq=False)
