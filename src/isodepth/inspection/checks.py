@@ -506,8 +506,12 @@ def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
 
 
 def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
-    """Yield the shares of rows repeated within their sample, and of rows that both samples have."""
+    """Yield the shares of rows repeated within their sample, and of rows that both samples have.
+
+    Only the compared columns are used. If others exist, such as dates, the sentences say so.
+    """
     rows = _rows_with_values(samples)
+    where = "" if samples.has_all_columns else ", in the compared columns only"
     x, y = map(row_hashes, rows)
     if not len(x) or not len(y):
         return
@@ -517,7 +521,7 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
         return
     before, after = (float((repeated_rows(part) == 1).mean()) for part in rows)
     if before or after:
-        text = f"repeated rows within each sample: {_percent(before)} -> {_percent(after)}"
+        text = f"repeated rows within each sample{where}: {_percent(before)} -> {_percent(after)}"
         yield Check(kind="repeated rows", columns=(), text=text, before=before, after=after)
     in_y = np.isin(x, counts[1][0])
     in_x = np.isin(y, counts[0][0])
@@ -527,7 +531,7 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
     if in_x.sum() > 2 * expected + 2:
         text = (
             f"{_percent(in_x.mean())} of the rows of the second sample also occur in the first "
-            f"({in_x.sum()} of {len(y)} rows)"
+            f"({in_x.sum()} of {len(y)} rows{where})"
         )
         before, after = float(in_y.mean()), float(in_x.mean())
         yield Check(kind="shared rows", columns=(), text=text, before=before, after=after)

@@ -57,7 +57,10 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
         changes.append((strength, [_pair_change(rows, feature, pvalue)]))
     for strength, pvalue, feature in whole:
         if feature.kind == "repeated":
-            changes.append((strength, [feature.share_change(pvalue)]))
+            change = feature.share_change(pvalue)
+            if not rows.samples.read.has_all_columns:
+                change = replace(change, description="repeated rows, in the compared columns only:")
+            changes.append((strength, [change]))
     if not changes:
         strongest = next(iter(findings.ranked_tests().values()))
         tests = [strongest] if strongest.feature.columns or not whole else whole
