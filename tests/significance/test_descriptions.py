@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from isodepth.results.changes import Change
-from isodepth.rowfunctions.explanations import ColumnPair
+from isodepth.rowfunctions.explanations import ColumnPair, Explanation
 from isodepth.rowfunctions.families import Member
 from isodepth.significance.changes import (
+    _explained,
     conditional_change,
     dependence_change,
     describe_column,
@@ -63,6 +64,21 @@ def test_a_conversion_or_a_factor_that_explains_nearly_all_is_named(factor: floa
     assert change.kind == "unit"
     assert change.factor == pytest.approx(factor, rel=0.1)
     assert f"v: values multiplied by {change.factor:.4g}, median " in change.text
+
+
+def test_the_shown_numbers_agree_with_the_factor() -> None:
+    """A clinical column with many small values: median 3.3 -> 0.8, and a factor of 0.39."""
+    x = np.concatenate([np.linspace(0, 3.3, 176), np.linspace(3.3, 60, 176)])
+    y = np.concatenate([np.linspace(0, 0.8, 176), np.linspace(0.8, 24, 176)])
+    column = ColumnPair("v", x, y)
+    assert column.medians[1] / column.medians[0] == pytest.approx(0.8 / 3.3, rel=0.1)
+    (named,) = _explained(column, Explanation("unit", 1, 0.0, 0.39), 0.01)
+    assert (named.kind, named.factor, named.quantity) == ("unit", 0.39, "mean")
+    assert (named.before, named.after) == (x.mean(), y.mean())
+    (named,) = _explained(column, Explanation("unit", 1, 0.0, 0.25), 0.01)
+    assert (named.quantity, named.before) == ("median", column.medians[0])
+    (named,) = _explained(column, Explanation("unit", 1, 0.0, 7.0), 0.01)  # no quantity agrees
+    assert named.quantity == "median"
 
 
 def test_another_mix_of_rows_is_not_a_change_of_the_unit() -> None:

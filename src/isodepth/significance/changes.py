@@ -36,6 +36,9 @@ _MOST_EXCHANGED = 30
 _PARTLY = 0.5
 # Minimum and maximum ratio of the shift, or factor, of the shown numbers to the explanation.
 _SHOWN = 0.5, 4.0
+# Maximum difference between the logarithms of a factor of all values and of the ratio of the shown
+# numbers, relative to the former. Other numbers would contradict the factor.
+_CONTRADICTION = 0.25
 # A difference is described by the values beyond a point instead of those up to it if at most this
 # fraction of the values lies beyond.
 _TAIL = 0.25
@@ -327,10 +330,15 @@ def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> l
     kind, share_change = explanation.kind, explanation.share_change
     rounded = [] if share_change is None else [share_change]
     if kind in ("sign", "unit"):
+        factor = explanation.factor
         quantity, both = "median", column.medians
         if both[0] == both[1]:
             quantity, both = "interquartile range", _ranges(column)
-        factor = explanation.factor
+        elif kind == "unit" and _is_positive(column) and not _shows_factor(both, factor):
+            means = float(np.mean(column.x)), float(np.mean(column.y))
+            others = {"mean": means, "interquartile range": _ranges(column)}
+            shown = (each for each in others.items() if _shows_factor(each[1], factor))
+            quantity, both = next(shown, (quantity, both))
         return [_change(column, kind, quantity, both, pvalue, factor=factor), *rounded]
     if kind not in ("location", "spread", "both"):
         return rounded
@@ -343,6 +351,19 @@ def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> l
         parts.reverse()
     changes = [part for part in parts if part is not None]
     return [*changes, *rounded] if changes else []
+
+
+def _is_positive(column: ColumnPair) -> bool:
+    return bool(min(column.x.min(), column.y.min()) >= 0)
+
+
+def _shows_factor(both: tuple[float, float], factor: float) -> bool:
+    """Return whether the ratio of two numbers is near a factor."""
+    before, after = both
+    if before * after <= 0:
+        return False
+    ratio, wanted = math.log(abs(after)) - math.log(abs(before)), math.log(factor)
+    return abs(ratio - wanted) <= _CONTRADICTION * abs(wanted)
 
 
 def _change(
