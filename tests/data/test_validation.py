@@ -271,7 +271,7 @@ def test_the_error_for_an_unknown_option_lists_all_options() -> None:
 @pytest.mark.parametrize("value", [10**400, -(10**400)])
 def test_integers_beyond_float64_are_infinite(value: int) -> None:
     objects = np.array([[1, 2], [3, value]], dtype=object)
-    with pytest.raises(InvalidInputError, match="1 infinite value .*the first at row 1, column 1"):
+    with pytest.raises(InvalidInputError, match=r"1 infinite value .*the first at row 1, column 1"):
         isodepth.distance(objects, np.eye(2))
     frame = pd.DataFrame(objects, columns=["a", "b"])
     with pytest.raises(InvalidInputError, match=r"infinite value .*in b \(1\)"):

@@ -167,7 +167,7 @@ def test_a_median_within_a_category_is_drawn_from_its_rows() -> None:
     assert text == "-0.5 to 1.5"
 
 
-@pytest.mark.parametrize("value, low, high", [("(missing)", 0, 9), ("(rare values)", 0, 39)])
+@pytest.mark.parametrize(("value", "low", "high"), [("(missing)", 0, 9), ("(rare values)", 0, 39)])
 def test_a_median_within_missing_or_rare_categories_is_drawn(value, low, high) -> None:
     x = np.arange(40.0)[:, None]
     kinds = [[None] * 10 + ["b"] * 28 + ["c", "d"]] * 2

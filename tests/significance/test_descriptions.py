@@ -6,8 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import isodepth
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.explanations import ColumnPair, Explanation
 from isodepth.rowfunctions.families import Member
@@ -234,6 +236,25 @@ def test_dependence_by_hand() -> None:
     change = conditional_change(("v", "w"), "a", x, y, 0.5)
     assert change.text == "median of v within w = a: 2 -> 4"
     assert conditional_change(("v", "w"), "a", x, np.array([2.0, 2.0, 2.0]), 0.5).quantity == "mean"
+
+
+def test_a_category_that_changed_only_relative_to_other_rows() -> None:
+    """The values of category a stay the same, and those of the other rows are lower in Y."""
+    rng = np.random.default_rng(5)
+    a = [rng.poisson(48, 600) for _ in range(2)]
+    others = [rng.poisson(mean, 1200) for mean in (50, 30)]
+    frames = [
+        pd.DataFrame({"v": np.concatenate(both), "w": ["a"] * 600 + ["b"] * 1200})
+        for both in zip(a, others, strict=True)
+    ]
+    assert np.median(a[0]) == np.median(a[1])
+    result = isodepth.two_sample_test(*frames, n_permutations=99, random_state=0)
+    within = {each.value: each for each in result.changes if each.kind == "dependence"}
+    assert within["a"].quantity == "share"
+    shares = [np.mean(v <= frame["v"].median()) for v, frame in zip(a, frames, strict=True)]
+    assert [within["a"].before, within["a"].after] == shares
+    assert within["a"].text.startswith("v within w = a: share up to the median of all rows ")
+    assert within["b"].quantity == "median"
 
 
 def test_spreads_near_the_limits_of_floating_point_are_described() -> None:

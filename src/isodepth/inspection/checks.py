@@ -238,16 +238,17 @@ def _words_among_numbers(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -
         text = f"{x + y} of {numerals.rows} values {are} ({words}), read as missing"
         shares = x / max(1, len(values[0])), y / max(1, len(values[1]))
         columns.setdefault((text, shares), []).append(kind.column)
-    return [
-        Check(
-            kind="not a number",
-            columns=tuple(names),
-            text=f"{listed(names, 2 * _FEW)}: {'' if len(names) == 1 else 'in each column, '}{text}",
-            before=before,
-            after=after,
-        )
-        for (text, (before, after)), names in columns.items()
-    ]
+    checks = []
+    for (text, (before, after)), names in columns.items():
+        each = "" if len(names) == 1 else "in each column, "
+        sentence = f"{listed(names, 2 * _FEW)}: {each}{text}"
+        checks.append(
+            Check(
+                kind="not a number", columns=tuple(names), text=sentence, before=before,
+                after=after,
+            )
+        )  # fmt: skip
+    return checks
 
 
 def _changed_types(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> Iterator[Check]:
@@ -419,7 +420,8 @@ def _one_sided_check(column: _Column, kind: str, side: int, counts: Counter[str]
     """Describe the categories of one sample; `kind` is "new" or "vanished"."""
     n_rows = column.n_rows[side]
     described = [
-        f"{visible(value)} ({_rows(k)}, {_percent(k / n_rows)})" for value, k in counts.most_common()
+        f"{visible(value)} ({_rows(k)}, {_percent(k / n_rows)})"
+        for value, k in counts.most_common()
     ]
     noun = f"{kind} category"
     if len(described) > 1:

@@ -84,7 +84,8 @@ class Change(ResultPart):
         Description of a change of several columns together, for the kinds "joint" and "regions",
         or of a share of several categories, such as the values that are rare in the reference of a
         monitor or new, or of the share of rows on the same side of the medians of two columns,
-        or of repeated rows if not all columns are compared.
+        or of a share within a category up to the median of all rows, or of repeated rows if not
+        all columns are compared.
     changed_share : float or None
         Lower confidence bound for the share of rows that changed in these columns, see
         `TwoSampleResult.changed_share`. For a change of kind "joint" that was added because of its

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.columns.values import visible
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.explanations import (
     ColumnPair,
@@ -39,6 +40,8 @@ _SHOWN = 0.5, 4.0
 # Maximum difference between the logarithms of a factor of all values and of the ratio of the shown
 # numbers, relative to the former. Other numbers would contradict the factor.
 _CONTRADICTION = 0.25
+# Maximum difference between two means, in standard errors, that shows no change.
+_BY_CHANCE = 2.0
 # A difference is described by the values beyond a point instead of those up to it if at most this
 # fraction of the values lies beyond.
 _TAIL = 0.25
@@ -204,7 +207,8 @@ def _pair_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
         category = next(each for each in rows.categories if each.name == second)
         inside = category.rows_with(feature.value) & ~np.isnan(values)
         x, y = values[:n_x][inside[:n_x]], values[n_x:][inside[n_x:]]
-        return conditional_change((first, second), feature.value, x, y, pvalue)
+        change = conditional_change((first, second), feature.value, x, y, pvalue)
+        return _relative_change(change, (x, y), np.split(values, [n_x]))
     both = np.stack([values, rows.columns[rows.names.index(second)]], axis=1)
     parts = [part[~np.isnan(part).any(axis=1)] for part in (both[:n_x], both[n_x:])]
     return dependence_change((first, second), parts[0], parts[1], pvalue)
@@ -490,6 +494,33 @@ def conditional_change(
         kind="dependence", columns=names, quantity=quantity, before=before, after=after,
         pvalue=pvalue, value=value,
     )  # fmt: skip
+
+
+def _relative_change(
+    change: Change, inside: Sequence[np.ndarray], samples: Sequence[np.ndarray]
+) -> Change:
+    """Describe a category that only changed relative to the other rows of its sample.
+
+    If the values `inside` the category have equal medians in X and Y, and means that differ by
+    chance, show the shares of these values up to the median of each sample. Otherwise return
+    `change`.
+    """
+    if change.quantity != "mean" or min(map(len, inside)) < 2:
+        return change
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = math.sqrt(sum(float(np.var(v)) / len(v) for v in inside))
+    if not abs(change.after - change.before) <= _BY_CHANCE * error:
+        return change
+    shares = [
+        float(np.mean(values <= np.nanmedian(sample)))
+        for values, sample in zip(inside, samples, strict=True)
+    ]
+    error = math.sqrt(sum(p * (1 - p) / len(v) for p, v in zip(shares, inside, strict=True)))
+    if abs(shares[1] - shares[0]) <= _BY_CHANCE * error:
+        return change
+    (first, second), value = change.columns, visible(str(change.value))
+    text = f"{first} within {second} = {value}: share up to the median of all rows"
+    return replace(change, quantity="share", before=shares[0], after=shares[1], description=text)
 
 
 def _correlation(columns: np.ndarray) -> float:
