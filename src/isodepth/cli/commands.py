@@ -140,7 +140,9 @@ def _reason(error: Exception) -> str:
     if isinstance(error, BrokenPipeError):
         return ""
     if isinstance(error, click.NoSuchOption) and error.option_name == "--seed":
-        error.possibilities = ["--random-state"]  # instead of the most similar option
+        # The most similar option would be --scale.
+        message = "No such option '--seed'. Did you mean '--random-state'?"
+        error = click.NoSuchOption("--seed", message, ctx=error.ctx)
     if isinstance(error, click.UsageError):
         path = "isodepth" if error.ctx is None else error.ctx.command_path
         return f"{error.format_message()} (see {path} --help)"
