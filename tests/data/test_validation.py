@@ -268,7 +268,7 @@ def test_the_error_for_an_unknown_option_lists_all_options() -> None:
             call(*samples, permutations=9)
 
 
-@pytest.mark.parametrize("value", [10**400, -(10**400)])
+@pytest.mark.parametrize("value", [10**400, -(10**400)], ids=["positive", "negative"])
 def test_integers_beyond_float64_are_infinite(value: int) -> None:
     objects = np.array([[1, 2], [3, value]], dtype=object)
     with pytest.raises(InvalidInputError, match=r"1 infinite value .*the first at row 1, column 1"):
