@@ -107,6 +107,17 @@ def test_typing_errors_in_numbers_are_named(tmp_path: Path) -> None:
     assert "check column 'b': 2 of 4 values are numbers such as '2'" in str(found)
 
 
+def test_rounded_integers_are_reported_once_per_table(tmp_path: Path) -> None:
+    ids = [3**35 + 7**20 * i for i in range(30)]
+    frame = pd.DataFrame({"id": ids, "kind": ["u", "v"] * 15, "a": np.arange(30.0)})
+    x, y = tmp_path / "x.csv", tmp_path / "y.csv"
+    frame.to_csv(x, index=False)
+    (frame.assign(id=frame["id"] + 5)).to_csv(y, index=False)
+    for columns in ("id,kind,a", "id,a"):
+        said = run("test", x, y, "--columns", columns, "--n-permutations", 9).stderr
+        assert said.count("beyond 2**53") == 2
+
+
 def test_declared_categories_keep_their_zeros(tmp_path: Path) -> None:
     codes = write(tmp_path / "codes.csv", "a,code\n" + "1,01\n2,NA\n3,02\n4,01\n" * 3)
     options = ("--category", "code", "--nan-policy", "keep", "--n-permutations", 9)

@@ -88,7 +88,7 @@ def test_contradictory_numbers_are_refused(x: list, y: list, reason: str) -> Non
 @pytest.mark.parametrize(
     ("x", "y", "kind", "note"),
     [
-        (["a", "b", "7"], ["a", "b", "b"], "category", "1 of 6 values are numbers such as '7'"),
+        (["a", "b", "7"], ["a", "b", "b"], "category", "1 of 6 values is a number, '7'"),
         (["$3", "$4"], ["€3", "€5"], "numeric", "different units: \\$, €"),
         (["12%", "0.5"], ["3%", "4%"], "numeric", "different units: none, %"),
         (
@@ -676,6 +676,20 @@ def test_durations_are_days_by_option(chunked: bool) -> None:
     test = isodepth.two_sample_test(*samples, kinds={"wait": "numeric"}, **options)
     assert test.kinds[1] == ColumnKind("wait", "numeric", "numeric", "days", "numeric")
     assert test.changes[0].columns == ("wait",)
+
+
+def test_columns_with_the_same_note_share_a_line() -> None:
+    columns = {name: [*map(str, range(60)), "."] for name in "abcdefgh"}
+    frame = pd.DataFrame({**columns, "i": [*map(str, range(60)), "?"]})
+    with pytest.warns(ColumnWarning) as found:
+        result = isodepth.two_sample_test(frame, frame, n_permutations=9, random_state=0)
+    (warning,) = found
+    assert str(warning.message).count("such as '.'") == str(result).count("such as '.'") == 1
+    assert "check columns 'a', 'b', 'c', 'd', 'e', 'f' and 2 more: values that are" in str(result)
+    assert "check column 'i': values" in str(result)
+    shared, alone = result.checks[:2]
+    assert (shared.columns, alone.columns) == (tuple("abcdefgh"), ("i",))
+    assert shared.text.startswith("a, b, c, d, e, f and 2 more: in each column, 2 of 122 values")
 
 
 def test_a_kind_of_dates_is_refused_with_the_remedy() -> None:

@@ -268,6 +268,16 @@ def test_the_error_for_an_unknown_option_lists_all_options() -> None:
             call(*samples, permutations=9)
 
 
+@pytest.mark.parametrize("value", [10**400, -(10**400)], ids=["positive", "negative"])
+def test_integers_beyond_float64_are_infinite(value: int) -> None:
+    objects = np.array([[1, 2], [3, value]], dtype=object)
+    with pytest.raises(InvalidInputError, match=r"1 infinite value .*the first at row 1, column 1"):
+        isodepth.distance(objects, np.eye(2))
+    frame = pd.DataFrame(objects, columns=["a", "b"])
+    with pytest.raises(InvalidInputError, match=r"infinite value .*in b \(1\)"):
+        isodepth.two_sample_test(frame, frame.astype(object))
+
+
 def test_nan_and_infinite_values_together() -> None:
     with pytest.raises(InvalidInputError, match="X contains 2 NaN or infinite values"):
         check_points(np.array([[0.0, math.nan], [math.inf, 0.0]]))

@@ -255,6 +255,13 @@ ODD = {
 }
 
 
+def test_ranges_of_durations_are_complete() -> None:
+    first = pd.Series(pd.to_timedelta(np.arange(N), unit="h"))
+    later = first + pd.Timedelta(days=4)
+    before, after = "0 days 00:00:00 to 1 days 15:00:00", "4 days 00:00:00 to 5 days 15:00:00"
+    assert found(first, later)[0] == f"v: {before} -> {after}, without overlap"
+
+
 @pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
 def test_odd_values_do_not_fail() -> None:
     n_read = 0

@@ -180,6 +180,19 @@ def test_a_median_within_a_category_is_drawn_from_its_rows() -> None:
     assert text == "-0.5 to 1.5"
 
 
+@pytest.mark.parametrize(("value", "low", "high"), [("(missing)", 0, 9), ("(rare values)", 0, 39)])
+def test_a_median_within_missing_or_rare_categories_is_drawn(value, low, high) -> None:
+    x = np.arange(40.0)[:, None]
+    kinds = [[None] * 10 + ["b"] * 28 + ["c", "d"]] * 2
+    change = Change(
+        kind="dependence", columns=("size", "kind"), value=value, quantity="median", before=4.5,
+        after=104.5, pvalue=0.01,
+    )  # fmt: skip
+    samples = TwoSamples((x, x), ("size",), {"kind": kinds})
+    drawn = change_figure(change, samples, loose_figure(2, 1)).split(" to ")
+    assert [float(end) for end in drawn] == pytest.approx([low, high], abs=1)
+
+
 def test_blocks_of_a_test_reach_its_profile() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(20, 1)), rng.normal(size=(20, 1))

@@ -6,12 +6,15 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import isodepth
 from isodepth.results.changes import Change
-from isodepth.rowfunctions.explanations import ColumnPair
+from isodepth.rowfunctions.explanations import ColumnPair, Explanation
 from isodepth.rowfunctions.families import Member
 from isodepth.significance.changes import (
+    _explained,
     conditional_change,
     dependence_change,
     describe_column,
@@ -63,6 +66,21 @@ def test_a_conversion_or_a_factor_that_explains_nearly_all_is_named(factor: floa
     assert change.kind == "unit"
     assert change.factor == pytest.approx(factor, rel=0.1)
     assert f"v: values multiplied by {change.factor:.4g}, median " in change.text
+
+
+def test_the_shown_numbers_agree_with_the_factor() -> None:
+    """A clinical column with many small values: median 3.3 -> 0.8, and a factor of 0.39."""
+    x = np.concatenate([np.linspace(0, 3.3, 176), np.linspace(3.3, 60, 176)])
+    y = np.concatenate([np.linspace(0, 0.8, 176), np.linspace(0.8, 24, 176)])
+    column = ColumnPair("v", x, y)
+    assert column.medians[1] / column.medians[0] == pytest.approx(0.8 / 3.3, rel=0.1)
+    (named,) = _explained(column, Explanation("unit", 1, 0.0, 0.39), 0.01)
+    assert (named.kind, named.factor, named.quantity) == ("unit", 0.39, "mean")
+    assert (named.before, named.after) == (x.mean(), y.mean())
+    (named,) = _explained(column, Explanation("unit", 1, 0.0, 0.25), 0.01)
+    assert (named.quantity, named.before) == ("median", column.medians[0])
+    (named,) = _explained(column, Explanation("unit", 1, 0.0, 7.0), 0.01)  # no quantity agrees
+    assert named.quantity == "median"
 
 
 def test_another_mix_of_rows_is_not_a_change_of_the_unit() -> None:
@@ -218,6 +236,25 @@ def test_dependence_by_hand() -> None:
     change = conditional_change(("v", "w"), "a", x, y, 0.5)
     assert change.text == "median of v within w = a: 2 -> 4"
     assert conditional_change(("v", "w"), "a", x, np.array([2.0, 2.0, 2.0]), 0.5).quantity == "mean"
+
+
+def test_a_category_that_changed_only_relative_to_other_rows() -> None:
+    """The values of category a stay the same, and those of the other rows are lower in Y."""
+    rng = np.random.default_rng(5)
+    a = [rng.poisson(48, 600) for _ in range(2)]
+    others = [rng.poisson(mean, 1200) for mean in (50, 30)]
+    frames = [
+        pd.DataFrame({"v": np.concatenate(both), "w": ["a"] * 600 + ["b"] * 1200})
+        for both in zip(a, others, strict=True)
+    ]
+    assert np.median(a[0]) == np.median(a[1])
+    result = isodepth.two_sample_test(*frames, n_permutations=99, random_state=0)
+    within = {each.value: each for each in result.changes if each.kind == "dependence"}
+    assert within["a"].quantity == "share"
+    shares = [np.mean(v <= frame["v"].median()) for v, frame in zip(a, frames, strict=True)]
+    assert [within["a"].before, within["a"].after] == shares
+    assert within["a"].text.startswith("v within w = a: share up to the median of all rows ")
+    assert within["b"].quantity == "median"
 
 
 def test_spreads_near_the_limits_of_floating_point_are_described() -> None:

@@ -139,6 +139,10 @@ def _reason(error: Exception) -> str:
     """Return the message about an error; "" if the reader of the output closed the pipe."""
     if isinstance(error, BrokenPipeError):
         return ""
+    if isinstance(error, click.NoSuchOption) and error.option_name == "--seed":
+        # The most similar option would be --scale.
+        message = "No such option '--seed'. Did you mean '--random-state'?"
+        error = click.NoSuchOption("--seed", message, ctx=error.ctx)
     if isinstance(error, click.UsageError):
         path = "isodepth" if error.ctx is None else error.ctx.command_path
         return f"{error.format_message()} (see {path} --help)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import numbers
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -86,9 +87,17 @@ def warn_of_rounding(array: np.ndarray, name: str) -> None:
     if largest > EXACT_INTEGERS:
         warn_user(
             f"{name} contains integers up to {largest}, beyond 2**53: they are rounded, and small "
-            "differences are lost; subtract a common offset first",
+            "differences are lost; subtract a common offset first, or leave out identifiers",
             ColumnWarning,
         )
+
+
+def float_of(value: Any) -> float:
+    """Convert a number to a float; infinity if it is beyond the range of float64."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def row_hashes(rows: np.ndarray) -> np.ndarray:
@@ -151,7 +160,10 @@ def numbers_of_objects(array: np.ndarray, name: str) -> np.ndarray:
                 f"{place[0]}, column {place[1]} ({reason}); drop or encode other columns and "
                 f"convert it with {name}.astype(float)"
             )
-    return array.astype(np.float64)
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        return np.vectorize(float_of, otypes=[np.float64])(array)
 
 
 class ValueFaults:

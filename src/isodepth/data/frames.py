@@ -17,6 +17,7 @@ from isodepth.data.arrays import (
     EXACT_INTEGERS,
     FEW,
     describe,
+    float_of,
     is_missing,
     listed,
     numbered,
@@ -416,7 +417,7 @@ def object_numbers(series: Any) -> Any:
         largest = max(max(known), -min(known))
         if EXACT_INTEGERS < largest < 2**63:
             return nw.new_series(series.name, values, nw.Int64, backend=series.implementation)
-    floats = [None if value is None else float(value) for value in values]
+    floats = [None if value is None else float_of(value) for value in values]
     return nw.new_series(series.name, floats, nw.Float64, backend=series.implementation)
 
 

@@ -119,10 +119,14 @@ def escaped(value: Any) -> str:
 def shown(value: Any) -> str:
     """Format a value for a cell of an HTML table: floats with four significant digits, None as "".
 
+    Numbers from 10,000 to 10 million, such as postal codes, are rounded to integers instead.
+
     Examples
     --------
     >>> shown(0.123456), shown(12), shown(None), shown(True), shown(float("inf"))
     ('0.1235', '12', '', 'yes', '∞')
+    >>> shown(98117.0), shown(-12345.6), shown(9999.6), shown(2.5e7)
+    ('98117', '-12346', '10000', '2.5e+07')
     """
     if value is None:
         return ""
@@ -133,6 +137,8 @@ def shown(value: Any) -> str:
             return "–"
         if math.isinf(value):
             return "∞" if value > 0 else "−∞"
+        if 9999.5 <= abs(value) < 1e7:
+            return f"{value:.0f}"
         return f"{value:.{_DIGITS}g}"
     return str(value)
 

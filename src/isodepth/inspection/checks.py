@@ -15,7 +15,7 @@ from isodepth.data.columns.dates import apart, day_text, range_text, read_dates
 from isodepth.data.columns.kinds import ColumnKind, date_columns
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.pooled import column_type
-from isodepth.data.columns.values import strings_of
+from isodepth.data.columns.values import strings_of, visible
 from isodepth.data.export import ResultPart
 from isodepth.data.frames import NamedArray, is_frame, object_numbers
 from isodepth.data.missing import TELLING, share_z
@@ -109,7 +109,7 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
     columns = _columns(samples)
     stored = _stored_columns(X, Y, samples)
     words = _words_among_numbers(stored)
-    reported = {check.columns[0] for check in words}
+    reported = {name for check in words for name in check.columns}
     return (
         *_columns_of_one_sample(samples),
         *words,
@@ -219,8 +219,11 @@ def _columns_of_one_sample(samples: TwoSamples) -> Iterator[Check]:
 
 
 def _words_among_numbers(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> list[Check]:
-    """Return the facts about numeric columns with strings that are not numbers."""
-    checks = []
+    """Return the facts about numeric columns with strings that are not numbers.
+
+    Columns with the same strings in the same number of rows share a sentence.
+    """
+    columns: dict[tuple[str, tuple[float, float]], list[str]] = {}
     for kind, pair in stored:
         # The note of such a column is shown first. See `isodepth.data.columns.rules`.
         if not (kind.use == "numeric" and kind.option == "numeric" and kind.attention):
@@ -232,9 +235,19 @@ def _words_among_numbers(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -
             continue
         words = listed(sorted(map(repr, numerals.others)), _FEW)
         are = "is not a number" if x + y == 1 else "are not numbers"
-        text = f"{kind.column}: {x + y} of {numerals.rows} values {are} ({words}), read as missing"
+        text = f"{x + y} of {numerals.rows} values {are} ({words}), read as missing"
         shares = x / max(1, len(values[0])), y / max(1, len(values[1]))
-        checks.append(_of_column("not a number", kind.column, text, *shares))
+        columns.setdefault((text, shares), []).append(kind.column)
+    checks = []
+    for (text, (before, after)), names in columns.items():
+        each = "" if len(names) == 1 else "in each column, "
+        sentence = f"{listed(names, 2 * _FEW)}: {each}{text}"
+        checks.append(
+            Check(
+                kind="not a number", columns=tuple(names), text=sentence, before=before,
+                after=after,
+            )
+        )  # fmt: skip
     return checks
 
 
@@ -280,17 +293,17 @@ def _constant_columns(columns: Sequence[_Column]) -> Iterator[Check]:
             continue
         if x is not None and y is not None:
             if x == y:
-                in_both[each.name] = x
+                in_both[each.name] = visible(x)
             else:
-                text = f"{each.name} is constant in each sample: {x} -> {y}"
+                text = f"{each.name} is constant in each sample: {visible(x)} -> {visible(y)}"
                 yield _of_column("constant", each.name, text)
         elif _by_chance(each.n_others(0, y), each.n_others(1, x), *each.sizes, len(columns)):
-            in_one[each.name] = str(x if y is None else y)
+            in_one[each.name] = visible(str(x if y is None else y))
         elif x is None:
-            text = f"{each.name} became constant ({y})"
+            text = f"{each.name} became constant ({visible(str(y))})"
             yield _of_column("constant", each.name, text, sample="Y")
         else:
-            text = f"{each.name} is not constant any more (it was {x})"
+            text = f"{each.name} is not constant any more (it was {visible(x)})"
             yield _of_column("constant", each.name, text, sample="X")
     yield from _together("constant", "constant", in_both)
     yield from _together("constant", "constant in one sample", in_one)
@@ -407,7 +420,8 @@ def _one_sided_check(column: _Column, kind: str, side: int, counts: Counter[str]
     """Describe the categories of one sample; `kind` is "new" or "vanished"."""
     n_rows = column.n_rows[side]
     described = [
-        f"{value} ({_rows(k)}, {_percent(k / n_rows)})" for value, k in counts.most_common()
+        f"{visible(value)} ({_rows(k)}, {_percent(k / n_rows)})"
+        for value, k in counts.most_common()
     ]
     noun = f"{kind} category"
     if len(described) > 1:
@@ -436,12 +450,17 @@ def _spellings(column: _Column) -> Iterator[Check]:
         for counts, n in zip((x, y), column.n_rows, strict=True)
     ]
     first = max(groups_of_several, key=lambda group: sum(x[v] + y[v] for v in group[1:]))
-    described = [f"{value!r} ({x[value]} -> {_rows(y[value])})" for value in first]
+    described = [f"{_quoted(value)} ({x[value]} -> {_rows(y[value])})" for value in first]
     more = len(groups_of_several) - 1
     end = f"; {more} more categories have several spellings" if more > 1 else ""
     end = "; 1 more category has several spellings" if more == 1 else end
     text = f"{column.name}: spellings that differ in case or spaces: {listed(described, _FEW)}{end}"
     yield _of_column("spelling", column.name, text, *shares)
+
+
+def _quoted(value: str) -> str:
+    shown = visible(value)
+    return repr(value) if shown == value else shown
 
 
 def _rows(n: int) -> str:
@@ -489,8 +508,12 @@ def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
 
 
 def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
-    """Yield the shares of rows repeated within their sample, and of rows that both samples have."""
+    """Yield the shares of rows repeated within their sample, and of rows that both samples have.
+
+    Only the compared columns are used. If others exist, such as dates, the sentences say so.
+    """
     rows = _rows_with_values(samples)
+    where = "" if samples.has_all_columns else ", in the compared columns only"
     x, y = map(row_hashes, rows)
     if not len(x) or not len(y):
         return
@@ -500,7 +523,7 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
         return
     before, after = (float((repeated_rows(part) == 1).mean()) for part in rows)
     if before or after:
-        text = f"repeated rows within each sample: {_percent(before)} -> {_percent(after)}"
+        text = f"repeated rows within each sample{where}: {_percent(before)} -> {_percent(after)}"
         yield Check(kind="repeated rows", columns=(), text=text, before=before, after=after)
     in_y = np.isin(x, counts[1][0])
     in_x = np.isin(y, counts[0][0])
@@ -510,7 +533,7 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
     if in_x.sum() > 2 * expected + 2:
         text = (
             f"{_percent(in_x.mean())} of the rows of the second sample also occur in the first "
-            f"({in_x.sum()} of {len(y)} rows)"
+            f"({in_x.sum()} of {len(y)} rows{where})"
         )
         before, after = float(in_y.mean()), float(in_x.mean())
         yield Check(kind="shared rows", columns=(), text=text, before=before, after=after)

@@ -55,6 +55,12 @@ class TwoSamples:
         """Number of rows of each sample."""
         return len(self.points[0]), len(self.points[1])
 
+    @property
+    def has_all_columns(self) -> bool:
+        """Whether all columns of both samples are compared, so that equal rows are copies."""
+        compared = {*self.columns, *self.categories}
+        return not any(self.only) and {kind.column for kind in self.kinds} <= compared
+
     @classmethod
     def read(
         cls,

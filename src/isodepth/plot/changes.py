@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isodepth.data.columns.dates import day_text
-from isodepth.data.columns.kinds import date_columns
+from isodepth.data.columns.kinds import MISSING, date_columns
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious.results import range_text
 from isodepth.plot import style
@@ -26,7 +26,8 @@ _MAX_VALUES = 6
 def change_figure(change: Change, samples: TwoSamples, figure: Figure) -> str:
     """Draw the distributions of a changed column in both samples, and return an alternative text.
 
-    A change within a category is drawn from the rows of this category only.
+    A change within a category is drawn from the rows of this category only. Pooled rare categories
+    have no name in `samples`: the change is then drawn from all rows.
 
     Parameters
     ----------
@@ -56,12 +57,16 @@ def change_figure(change: Change, samples: TwoSamples, figure: Figure) -> str:
         if not any(map(len, pairs)):
             return column_figure(column, samples, figure)
         return _scatter((column, other[0]), pairs, figure.subplots(1, 2))
+    wanted = None if change.value == MISSING else change.value
     values = samples.columns.index(column)
     x, y = (
-        points[[value == change.value for value in categories], values]
+        points[[value == wanted for value in categories], values]
         for points, categories in zip(samples.points, samples.categories[other[0]], strict=True)
     )
-    return _histogram(figure.subplots(), x[~np.isnan(x)], y[~np.isnan(y)])
+    x, y = x[~np.isnan(x)], y[~np.isnan(y)]
+    if len(x) + len(y) == 0:
+        return column_figure(column, samples, figure)
+    return _histogram(figure.subplots(), x, y)
 
 
 def column_figure(column: str, samples: TwoSamples, figure: Figure) -> str:

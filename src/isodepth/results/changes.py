@@ -9,7 +9,12 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
 from isodepth.data.columns.dates import day_text
+<<<<<<< HEAD
 from isodepth.data.export import ResultPart, name_text, p_text
+=======
+from isodepth.data.columns.values import visible
+from isodepth.data.export import ResultPart, p_text
+>>>>>>> usr
 
 # Ratio below which two numbers are formatted separately, with three significant digits each.
 _FAR_BELOW = 0.002
@@ -99,7 +104,9 @@ class Change(ResultPart):
     description : str or None
         Description of a change of several columns together, for the kinds "joint" and "regions",
         or of a share of several categories, such as the values that are rare in the reference of a
-        monitor or new, or of the share of rows on the same side of the medians of two columns.
+        monitor or new, or of the share of rows on the same side of the medians of two columns,
+        or of a share within a category up to the median of all rows, or of repeated rows if not
+        all columns are compared.
     changed_share : float or None
         Lower confidence bound for the share of rows that changed in these columns, see
         `TwoSampleResult.changed_share`. For a change of kind "joint" that was added because of its
@@ -168,7 +175,7 @@ class Change(ResultPart):
             return f"{first} and {second} exchanged their values: {self._measure} of {first}"
         if self.value is not None:
             measure = "share up to the median" if self.quantity == "share" else self._measure
-            return f"{measure} of {first} within {second} = {self.value}:"
+            return f"{measure} of {first} within {second} = {self._shown_value}:"
         return f"{self._measure} of {first} and {second}:"
 
     @property
@@ -197,7 +204,7 @@ class Change(ResultPart):
     @property
     def _shown_value(self) -> str | None:
         if not isinstance(self.value, float):
-            return self.value
+            return None if self.value is None else visible(self.value)
         return day_text(self.value) if self.is_date else f"{self.value:.10g}"
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.columns.values import visible
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.explanations import (
     ColumnPair,
@@ -36,6 +37,11 @@ _MOST_EXCHANGED = 30
 _PARTLY = 0.5
 # Minimum and maximum ratio of the shift, or factor, of the shown numbers to the explanation.
 _SHOWN = 0.5, 4.0
+# Maximum difference between the logarithms of a factor of all values and of the ratio of the shown
+# numbers, relative to the former. Other numbers would contradict the factor.
+_CONTRADICTION = 0.25
+# Maximum difference between two means, in standard errors, that shows no change.
+_BY_CHANCE = 2.0
 # A difference is described by the values beyond a point instead of those up to it if at most this
 # fraction of the values lies beyond.
 _TAIL = 0.25
@@ -59,7 +65,10 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
         changes.append((strength, [_pair_change(rows, feature, pvalue)]))
     for strength, pvalue, feature in whole:
         if feature.kind == "repeated":
-            changes.append((strength, [feature.share_change(pvalue)]))
+            change = feature.share_change(pvalue)
+            if not rows.samples.read.has_all_columns:
+                change = replace(change, description="repeated rows, in the compared columns only:")
+            changes.append((strength, [change]))
     if not changes:
         strongest = next(iter(findings.ranked_tests().values()))
         tests = [strongest] if strongest.feature.columns or not whole else whole
@@ -226,7 +235,8 @@ def _pair_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
         category = next(each for each in rows.categories if each.name == second)
         inside = category.rows_with(feature.value) & ~np.isnan(values)
         x, y = values[:n_x][inside[:n_x]], values[n_x:][inside[n_x:]]
-        return conditional_change((first, second), feature.value, x, y, pvalue)
+        change = conditional_change((first, second), feature.value, x, y, pvalue)
+        return _relative_change(change, (x, y), np.split(values, [n_x]))
     both = np.stack([values, rows.columns[rows.names.index(second)]], axis=1)
     parts = [part[~np.isnan(part).any(axis=1)] for part in (both[:n_x], both[n_x:])]
     return dependence_change((first, second), parts[0], parts[1], pvalue)
@@ -352,10 +362,15 @@ def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> l
     kind, share_change = explanation.kind, explanation.share_change
     rounded = [] if share_change is None else [share_change]
     if kind in ("sign", "unit"):
+        factor = explanation.factor
         quantity, both = "median", column.medians
         if both[0] == both[1]:
             quantity, both = "interquartile range", _ranges(column)
-        factor = explanation.factor
+        elif kind == "unit" and _is_positive(column) and not _shows_factor(both, factor):
+            means = float(np.mean(column.x)), float(np.mean(column.y))
+            others = {"mean": means, "interquartile range": _ranges(column)}
+            shown = (each for each in others.items() if _shows_factor(each[1], factor))
+            quantity, both = next(shown, (quantity, both))
         return [_change(column, kind, quantity, both, pvalue, factor=factor), *rounded]
     if kind not in ("location", "spread", "both"):
         return rounded
@@ -368,6 +383,19 @@ def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> l
         parts.reverse()
     changes = [part for part in parts if part is not None]
     return [*changes, *rounded] if changes else []
+
+
+def _is_positive(column: ColumnPair) -> bool:
+    return bool(min(column.x.min(), column.y.min()) >= 0)
+
+
+def _shows_factor(both: tuple[float, float], factor: float) -> bool:
+    """Return whether the ratio of two numbers is near a factor."""
+    before, after = both
+    if before * after <= 0:
+        return False
+    ratio, wanted = math.log(abs(after)) - math.log(abs(before)), math.log(factor)
+    return abs(ratio - wanted) <= _CONTRADICTION * abs(wanted)
 
 
 def _change(
@@ -494,6 +522,33 @@ def conditional_change(
         kind="dependence", columns=names, quantity=quantity, before=before, after=after,
         pvalue=pvalue, value=value,
     )  # fmt: skip
+
+
+def _relative_change(
+    change: Change, inside: Sequence[np.ndarray], samples: Sequence[np.ndarray]
+) -> Change:
+    """Describe a category that only changed relative to the other rows of its sample.
+
+    If the values `inside` the category have equal medians in X and Y, and means that differ by
+    chance, show the shares of these values up to the median of each sample. Otherwise return
+    `change`.
+    """
+    if change.quantity != "mean" or min(map(len, inside)) < 2:
+        return change
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = math.sqrt(sum(float(np.var(v)) / len(v) for v in inside))
+    if not abs(change.after - change.before) <= _BY_CHANCE * error:
+        return change
+    shares = [
+        float(np.mean(values <= np.nanmedian(sample)))
+        for values, sample in zip(inside, samples, strict=True)
+    ]
+    error = math.sqrt(sum(p * (1 - p) / len(v) for p, v in zip(shares, inside, strict=True)))
+    if abs(shares[1] - shares[0]) <= _BY_CHANCE * error:
+        return change
+    (first, second), value = change.columns, visible(str(change.value))
+    text = f"{first} within {second} = {value}: share up to the median of all rows"
+    return replace(change, quantity="share", before=shares[0], after=shares[1], description=text)
 
 
 def _correlation(columns: np.ndarray) -> float:

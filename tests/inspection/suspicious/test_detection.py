@@ -202,11 +202,25 @@ def test_a_category_that_contradicts_another_one() -> None:
     x, y = countries()
     y.loc[7, ["country", "continent"]] = ["c3", "Asia"]
     (row,) = read(x, y)
-    assert row._text("Y") == "Y[7]: continent = Asia, but country = c3 is always Africa"
+    assert row._text("Y") == "Y[7]: continent = Asia, but always Africa for country = c3"
     assert (row.value, row.usual_values, row._usual_text) == ("Asia", ("Africa",), "Africa")
     assert row.usual_range is None
     assert row.reason == "category given another category"
     assert row.score > 1
+
+
+def test_spaces_around_categories_are_visible() -> None:
+    x, y = (frame + "  " for frame in countries())
+    y.loc[7, ["country", "continent"]] = ["c3  ", "Asia  "]
+    (row,) = read(x, y)
+    assert row.explanation == "continent = 'Asia  ', but always 'Africa  ' for country = 'c3  '"
+    assert row.value == "Asia  "
+    y["continent"] += 60 * " "
+    only = isodepth.two_sample_test(x, y, n_permutations=19, random_state=0)
+    assert "only Y has continent = 'Asia' + 62 spaces" in str(only.suspicious_rows())
+    assert "continent = 'Asia' + 62 spaces: 0% ->" in " ".join(c.text for c in only.changes)
+    assert "continent: 3 vanished categories: 'Asia  ' (" in " ".join(map(str, only.checks))
+    assert "   " not in str(only).replace("\n  ", "")
 
 
 def test_pairs_of_categories_that_do_not_determine_each_other_are_not_listed() -> None:

@@ -171,3 +171,23 @@ def test_leave_one_out_residuals_of_rows_with_missing_values() -> None:
             assert model.fitted_residuals[i, j] == pytest.approx(wanted, abs=1e-8)
             n_checked += 1
     assert n_checked > 20
+
+
+def test_a_column_with_few_values_is_not_used() -> None:
+    z = rows(5)
+    few = np.full((len(z), 1), np.nan)
+    few[:6, 0] = [-1, -0.5, 0, 0.2, 0.5, 1]
+    codes = NO_CATEGORIES
+    regressions = Regressions(np.hstack([z, few]), codes, np.random.default_rng(0))
+    with_value = np.hstack([z, np.full_like(few, 8.0)])
+    without = np.hstack([z, np.full_like(few, np.nan)])
+    residuals = regressions.residuals(with_value, codes)
+    np.testing.assert_array_equal(residuals, regressions.residuals(without, codes))
+    np.testing.assert_array_equal(np.isnan(residuals).all(axis=0), [False] * z.shape[1] + [True])
+    assert regressions.contributions(with_value[0], codes[0], 0)[-1] == 0
+    np.testing.assert_array_equal(regressions.scale(with_value[0]), regressions.scale(without[0]))
+    bound = np.full(with_value.shape[1], 0.5)
+    np.testing.assert_array_equal(
+        regressions.outside(with_value, codes, -bound, bound),
+        regressions.outside(without, codes, -bound, bound),
+    )

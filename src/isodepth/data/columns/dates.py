@@ -59,11 +59,15 @@ def _is_time(value: Any) -> bool:
 
 
 def range_text(x: tuple[Any, Any], y: tuple[Any, Any]) -> str:
-    """Return the ranges of dates of both samples, without the time of day if the days differ."""
+    """Return the ranges of dates of both samples, without the time of day if the days differ.
+
+    Durations are written as they are.
+    """
     strings = [[str(value) for value in each] for each in (x, y)]
     days = [[value[:10] for value in each] for each in strings]
     apart = days[0][1] < days[1][0] or days[1][1] < days[0][0]
-    return " -> ".join(" to ".join(each) for each in (days if apart else strings))
+    shown = days if apart and not isinstance(x[0], timedelta) else strings
+    return " -> ".join(" to ".join(each) for each in shown)
 
 
 def read_dates(series: Any, dates: bool) -> Dates:

@@ -120,7 +120,9 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
 
 
 def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:
-    """Return one line per column whose kind is doubtful; results show these lines first.
+    """Return the lines about columns whose kind is doubtful; results show these lines first.
+
+    Columns with the same note share a line.
 
     Examples
     --------
@@ -128,7 +130,14 @@ def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:
     ...                             attention=True)])
     ["check column 'size': 2 of 9 values are numbers"]
     """
-    return [f"check column {each.column!r}: {each.note}" for each in columns if each.attention]
+    by_note: dict[str, list[str]] = {}
+    for each in columns:
+        if each.attention:
+            by_note.setdefault(each.note, []).append(repr(each.column))
+    return [
+        f"check {'column' if len(names) == 1 else 'columns'} {listed(names, 6)}: {note}"
+        for note, names in by_note.items()
+    ]
 
 
 def attention_suffix(columns: Sequence[ColumnKind]) -> str:

@@ -279,8 +279,9 @@ def _words_with_numbers(column: PooledColumn) -> Reading | None:
     numbers = _without_words(column) if _may_be_numeric(pooled) else None
     if numbers is not None and reading.kind == "identifier":
         return numbers
+    are = "is a number," if pooled.count == 1 else "are numbers such as"
     note = (
-        f"{pooled.count} of {pooled.rows} values are numbers such as {pooled.example!r}, but "
+        f"{pooled.count} of {pooled.rows} values {are} {pooled.example!r}, but "
         f"others such as {pooled.other!r} are not"
     )
     if numbers is not None:

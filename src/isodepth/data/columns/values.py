@@ -75,6 +75,21 @@ def _writable(string: str) -> str:
     return string.encode("utf-8", "backslashreplace").decode()
 
 
+def visible(value: str) -> str:
+    """Quote a string with spaces that a reader would not see, and shorten long runs at its end.
+
+    Examples
+    --------
+    >>> print(visible("No"), visible("No "), visible("a  b"), visible("Tensed" + 74 * " "))
+    No 'No ' 'a  b' 'Tensed' + 74 spaces
+    """
+    if value == " ".join(value.split()):
+        return value
+    start = value.rstrip(" ")
+    n_spaces = len(value) - len(start)
+    return f"{start!r} + {n_spaces} spaces" if start and n_spaces > 3 else repr(value)
+
+
 def boolean(value: str) -> str:
     """Return "True" or "False" for a boolean, its name in any case, 0 or 1; "" for other values."""
     return {"true": "True", "1": "True", "false": "False", "0": "False"}.get(value.lower(), "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from isodepth.data.files.input_file import (
     refuse,
 )
 from isodepth.data.frames import NamedArray, Names, read_frame
-from isodepth.errors import InvalidOptionError, IsodepthError
+from isodepth.errors import ColumnWarning, InvalidOptionError, IsodepthError
 
 # Maximum number of columns for which an error message suggests --drop with their names.
 MOST_NAMED = 20
@@ -95,10 +96,12 @@ class ReadResult:
             return NamedArray(self.frame, self.columns)
         types = {field.name: field.type for field in self.frame.schema}
         names = [name for name, type_ in types.items() if holds_numbers(type_)]
-        points, _ = read_frame(self.frame.select(names), "the table")
-        return NamedArray(
-            points, self.columns if len(names) == self.frame.num_columns else tuple(names)
-        )
+        whole = len(names) == self.frame.num_columns
+        with warnings.catch_warnings():
+            if not whole:  # whoever reads the whole frame repeats the warnings
+                warnings.simplefilter("ignore", ColumnWarning)
+            points, _ = read_frame(self.frame.select(names), "the table")
+        return NamedArray(points, self.columns if whole else tuple(names))
 
     @property
     def mixed(self) -> Any:

@@ -11,7 +11,8 @@ from isodepth._core import project
 # Maximum number of rows to which regressions are fitted.
 _MAX_FITTED = 5_000
 # Each column is regressed on the others only if there are at least _MIN_FITTED rows, at least
-# _ROWS_PER_TERM rows per term of the regression, and at most _MAX_COLUMNS columns.
+# _ROWS_PER_TERM rows per term of the regression, and at most _MAX_COLUMNS columns. A column with
+# fewer than _MIN_FITTED values is neither predicted nor used for predictions.
 _MIN_FITTED, _ROWS_PER_TERM, _MAX_COLUMNS = 40, 3, 100
 # Maximum distance from the median, in spreads, of all values of a row that is used to fit
 # regressions. If at most 60% of the rows are this close, all rows are used. Regressions clip values
@@ -103,6 +104,8 @@ class Regressions:
             Values of k categories, from 0; -1 for missing values.
         """
         n, d = standard.shape
+        self._unused = np.count_nonzero(~np.isnan(standard), axis=0) < _MIN_FITTED
+        standard = self._used(standard)
         near = ~(np.abs(standard) > _FAR).any(axis=1)
         used = np.flatnonzero(near) if near.sum() > 0.6 * n else np.arange(n)
         fitted = rng.permutation(used)[:_MAX_FITTED]
@@ -130,6 +133,7 @@ class Regressions:
 
     def residuals(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return the residuals (m, d) of m rows; NaN for missing values."""
+        standard = self._used(standard)
         terms, residuals = self._terms(standard, codes), np.empty_like(standard)
         missing = self._of_terms(np.isnan(standard))
         partial = np.flatnonzero(missing.any(axis=1))
@@ -153,6 +157,7 @@ class Regressions:
         rows whose residuals are inside, but not farther from a bound than the maximum rounding
         error.
         """
+        standard = self._used(standard)
         partial = np.flatnonzero(np.isnan(standard).any(axis=1))
         result = np.zeros(len(standard), dtype=bool)
         if len(partial) < len(standard):
@@ -179,7 +184,7 @@ class Regressions:
 
         The row has d values and k categories. The contribution of a missing value is 0.
         """
-        d = len(row)
+        d, row = len(row), self._used(row)
         terms = self._terms(row[None], codes[None])[0]
         predictors = self._solve(np.isnan(row))
         parts = -terms * predictors.weights[:, j]
@@ -196,7 +201,11 @@ class Regressions:
 
     def scale(self, row: np.ndarray) -> np.ndarray:
         """Return the factors (d,) of the residuals of rows with the same missing values."""
-        return self.deviation / self._solve(np.isnan(row)).deviation
+        return self.deviation / self._solve(np.isnan(self._used(row))).deviation
+
+    def _used(self, standard: np.ndarray) -> np.ndarray:
+        """Return standardized rows with NaN in the columns that have too few values."""
+        return np.where(self._unused, np.nan, standard) if self._unused.any() else standard
 
     def _leverage(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return n times the leverage (n, d) of n fitted rows in the regression of each column.
