@@ -9,12 +9,8 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
 from isodepth.data.columns.dates import day_text
-<<<<<<< HEAD
-from isodepth.data.export import ResultPart, name_text, p_text
-=======
 from isodepth.data.columns.values import visible
-from isodepth.data.export import ResultPart, p_text
->>>>>>> usr
+from isodepth.data.export import ResultPart, name_text, p_text
 
 # Ratio below which two numbers are formatted separately, with three significant digits each.
 _FAR_BELOW = 0.002

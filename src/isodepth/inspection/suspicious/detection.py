@@ -10,11 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.columns.kinds import date_columns
-<<<<<<< HEAD
-from isodepth.data.export import name_text
-=======
 from isodepth.data.columns.values import visible
->>>>>>> usr
+from isodepth.data.export import name_text
 from isodepth.inspection.rows import TwoSamples, category_codes
 from isodepth.inspection.suspicious.contradictions import find_contradictions
 from isodepth.inspection.suspicious.repeated import (
@@ -261,26 +258,8 @@ class _Descriptions(NamedTuple):
         c = index - len(point)
         if c < 0:
             name = self.names[index]
-<<<<<<< HEAD
             return f"{name_text(name)} = {value_text(point[index], name in self.dates)}"
-        return f"{name_text(self.categories[c])} = {self.labels[c][codes[c]]}"
-=======
-            return f"{name} = {value_text(point[index], name in self.dates)}"
-        return f"{self.categories[c]} = {visible(self.labels[c][codes[c]])}"
-
-
-def _dated(usual: tuple[float, float] | str) -> str:
-    """Return usual days since 1970, a range or a list as a string, as dates.
-
-    Examples
-    --------
-    >>> _dated((19737.0, 19768.0)), _dated("19737 or 19738")
-    ('2024-01-15 to 2024-02-15', '2024-01-15 or 2024-01-16')
-    """
-    if isinstance(usual, str):
-        return re.sub(r"-?\d[\d.]*", lambda number: day_text(float(number[0])), usual)
-    return " to ".join(map(day_text, usual))
->>>>>>> usr
+        return f"{name_text(self.categories[c])} = {visible(self.labels[c][codes[c]])}"
 
 
 def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[SuspiciousRow]:
@@ -306,17 +285,10 @@ def contradictory_rows(
         for i, c, given, usual, score in find_contradictions(codes[side], codes[1 - side]):
             value, known = labels[c][codes[side][i, c]], labels[given][codes[side][i, given]]
             expected = labels[c][usual]
-<<<<<<< HEAD
-            condition = f"{name_text(names[given])} = {known}"
-            explanation = f"{name_text(names[c])} = {value}, but {condition} is always {expected}"
+            condition = f"{name_text(names[given])} = {visible(known)}"
+            usually = f"always {visible(expected)} for {condition}"
+            explanation = f"{name_text(names[c])} = {visible(value)}, but {usually}"
             reason = "category given another category"
             fields = (value, None, (expected,), reason, condition, explanation)
-=======
-            condition = f"{names[given]} = {visible(known)}"
-            explanation = (
-                f"{names[c]} = {visible(value)}, but always {visible(expected)} for {condition}"
-            )
-            fields = (value, expected, "category given another category", condition, explanation)
->>>>>>> usr
             found.append(SuspiciousRow(sample, i, score, names[c], *fields))
     return found

@@ -9,12 +9,8 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.columns.dates import day_text
-<<<<<<< HEAD
-from isodepth.data.export import ResultMixin, ResultPart, document, name_text
-=======
 from isodepth.data.columns.values import visible
-from isodepth.data.export import ResultMixin, ResultPart, document
->>>>>>> usr
+from isodepth.data.export import ResultMixin, ResultPart, document, name_text
 from isodepth.data.validation import check_choice
 from isodepth.inspection.rows import TwoSamples
 
@@ -167,11 +163,7 @@ class OneSidedValue(ResultPart):
 
     def __str__(self) -> str:
         rows = "1 row" if self.count == 1 else f"{self.count} rows"
-<<<<<<< HEAD
-        return f"only {self.sample} has {name_text(self.column)} = {self.value} ({rows})"
-=======
-        return f"only {self.sample} has {self.column} = {visible(self.value)} ({rows})"
->>>>>>> usr
+        return f"only {self.sample} has {name_text(self.column)} = {visible(self.value)} ({rows})"
 
 
 @dataclass(frozen=True, eq=False)
