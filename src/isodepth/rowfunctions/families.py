@@ -381,7 +381,7 @@ FAMILIES: tuple[type[Family], ...] = (
 
 
 def filled(values: np.ndarray) -> np.ndarray:
-    """Replace NaN in each row of values (F, n) by the mean of the other values of the row."""
+    """Replace NaN in each row of values (F, n) by the mean of its other values, or by 0."""
     absent = np.isnan(values)
     if not absent.any():
         return values
