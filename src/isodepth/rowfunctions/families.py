@@ -193,7 +193,7 @@ class SingleValues(Family):
 
 
 class SingleCategories(Family):
-    """Indicators of all categories that are not rare."""
+    """Indicators of all categories that at least four rows have."""
 
     name = "values"
 

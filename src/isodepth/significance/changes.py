@@ -223,7 +223,7 @@ def _undoing(names: Sequence[str], changes: Sequence[Change]) -> tuple[np.ndarra
 
 
 def _varies(columns: np.ndarray) -> np.ndarray:
-    """Return for each of d columns (d, n) whether it has different values: a bool array (d,)."""
+    """Return a bool array (d,): whether each of d columns (d, n) has different values."""
     low = np.fmin.reduce(columns, axis=1, initial=np.inf)
     return low < np.fmax.reduce(columns, axis=1, initial=-np.inf)
 

@@ -119,7 +119,7 @@ def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
 
 
 class Shares(NamedTuple):
-    """F functions with values 0 and 1 of one statistic, and their means in both samples."""
+    """F functions with values 0 and 1 of one statistic, and their means."""
 
     name: str  # name of the statistic
     features: list[Feature]

@@ -163,7 +163,7 @@ class FeatureTest(NamedTuple):
 
 
 class FeatureFamily:
-    """Features whose p-values are adjusted for multiple testing by the maximum statistic."""
+    """Features whose p-values are adjusted together for multiple testing, by their maximum."""
 
     def __init__(self, count: int, level: float) -> None:
         self.level = level  # part of the level if it is adjusted together with other families
@@ -219,9 +219,9 @@ class Findings:
                 np.maximum(family.largest, strengths[own].max(axis=0), out=family.largest)
 
     def family_of(self, feature: Feature) -> FeatureFamily:
-        """Return the family of a feature by the number of columns that it depends on.
+        """Return the family of a feature: single columns, pairs of columns, or all columns.
 
-        The dependence of one column on the distance from the center depends on all columns.
+        The dependence of a column on the distance from the center belongs to all columns.
         """
         if len(feature.columns) == 2:
             return self.pairs

@@ -77,7 +77,7 @@ class Component(ResultPart):
     feature : str
         Column, pair of columns, direction or function of a row with the largest statistic.
     statistic : float
-        Value of the statistic, in a unit that differs between statistics; `pvalue` is comparable.
+        Value of the statistic. Statistics have different units, so compare their p-values.
     pvalue : float
         P-value of this statistic alone, not adjusted for the other statistics.
     """
@@ -545,7 +545,7 @@ class TwoSampleResult(TwoSampleReport):
         return {name: [getattr(test, name) for test in self.column_tests] for name in names}
 
     def _profile_of(self, comparison: Comparison, count: int | None = None) -> NullProfile:
-        """Return the gaps between regions after `count` permutations, see `null_profile`."""
+        """Return the result of `null_profile` for the samples and blocks of this test."""
         blocks = self._kept_rows.tested.blocks
         kept = None if comparison.missing is None else comparison.missing.kept
         if blocks is not None and kept is not None:

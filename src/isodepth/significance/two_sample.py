@@ -156,7 +156,7 @@ def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricS
 
 
 def _check_method(metric: MetricSettings) -> None:
-    """Refuse a metric with options that a test does not support or that have no effect."""
+    """Raise InvalidOptionError if an option of the metric is invalid or unused in a test."""
     defaults = {field.name: field.default for field in fields(MetricSettings)}
     for name, reason in _NOT_OF_METHOD.items():
         value = getattr(metric, name)
