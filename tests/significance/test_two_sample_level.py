@@ -16,7 +16,11 @@ TESTS = 2000
 
 
 def check_level(results: list[TwoSampleResult], least: float = -np.inf) -> None:
-    """Check that the rejection rates of tests and of their columns agree with the level."""
+    """Check that rejection rates of tests and of their columns are at most the level.
+
+    The limit is 3.5 standard errors above the level. The rate of tests is also at least `least`
+    (negative) standard errors above the level.
+    """
     tests = np.array([result.pvalue for result in results])
     columns = np.array([min(each.pvalue for each in r.column_tests) for r in results])
     for alpha in (0.05, 0.2, 0.5):
