@@ -81,7 +81,7 @@ class TwoSampleReport(ReportableResult):
     Attributes
     ----------
     _kept : KeptRows, ReleasedRows or None
-        Rows of both samples, or answers about them after `without_rows`. None if the result was
+        Rows of both samples, or `ReleasedRows` after `without_rows`. None if the result was
         created from its public fields. It is not part of the constructor.
     """
 

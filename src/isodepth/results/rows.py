@@ -1,4 +1,4 @@
-"""Rows of two samples that a result keeps, and answers that are computed from the rows."""
+"""Rows of two samples that a result keeps, and suspicious and typical rows among them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from isodepth.sources.subsets import SubsetPair, subset_pair
 class KeptRows:
     """Base class of rows of two samples that a result keeps.
 
-    Rows are read, and answers about them are computed, when they are first requested. A comparison
-    and its test share one object.
+    Rows are read, and suspicious and typical rows are found, when they are first requested. A
+    comparison and its test share one object.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class KeptRows:
 
 
 class ReleasedRows(NamedTuple):
-    """Answers about rows that a result has released, which are part of its headline.
+    """Repeated values and typical rows for the headline of a result without rows.
 
     Attributes
     ----------

@@ -556,7 +556,7 @@ def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -
 
 
 def _notes(samples: Samples, tolerance: float | None) -> list[str]:
-    """Return notes for the user about non-numeric columns, and parts that were not compared.
+    """Return notes for the user: kinds of columns, and parts of the data that were not compared.
 
     The notes also list categories that occur in only one sample.
     """
