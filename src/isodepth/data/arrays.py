@@ -101,7 +101,9 @@ def float_of(value: Any) -> float:
 
 
 def row_hashes(rows: np.ndarray) -> np.ndarray:
-    """Return a 64-bit hash (n,) of each row (n, d); equal rows have equal hashes.
+    """Return a 64-bit hash of each row of `rows` (n, d), as uint64 (n,).
+
+    Equal rows have equal hashes.
 
     Missing values are equal to each other, and -0.0 equals 0.0.
     """
@@ -116,10 +118,11 @@ def row_hashes(rows: np.ndarray) -> np.ndarray:
 
 
 def repeated_rows(rows: np.ndarray) -> np.ndarray:
-    """Return for each row (n, d) whether it occurs more than once: 1, 0, or NaN if unknown.
+    """Return for each row of `rows` (n, d) whether it occurs more than once, as floats (n,).
 
-    Rows with missing values are often equal only because few values are known. They count as
-    repeated if no other row has the same known values. Otherwise the result is NaN.
+    The entry is 1.0 for repeated rows and 0.0 for rows that occur once. Equal rows with missing
+    values may be equal only because few of their values are known. Their entry is NaN if other
+    rows have the same known values, and 1.0 otherwise.
 
     Examples
     --------
@@ -211,5 +214,5 @@ def value_noun(count: int) -> str:
 
 
 def shape_error(name: str, received: str) -> InvalidInputError:
-    """Return the error for a sample that is not a table."""
+    """Return the error for a sample that is not a table but has the shape or type `received`."""
     return InvalidInputError(f"{name} must be a table of shape (n rows, d columns), got {received}")
