@@ -1,4 +1,4 @@
-"""The kernels of the depths against slow definitions, on data made to be awkward for them."""
+"""Kernels of the depths, compared with their definitions on tied and extreme data."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def made(kind: str, shape: tuple[int, ...], dtype: str) -> np.ndarray:
 
 
 def middle(values: np.ndarray) -> np.floating:
-    """Return the median as the kernels define it, in all bits.
+    """Return the median as the kernels compute it, bit for bit.
 
-    It is the sum of the halves of the two middle elements.
+    This is the sum of the halves of the two middle elements.
     """
     rising, half = np.sort(values), values.dtype.type(0.5)
     low, high = rising[(len(rising) - 1) // 2], rising[len(rising) // 2]
@@ -83,7 +83,7 @@ def test_weights_are_repeated_values(seed: int, n: int) -> None:
 
 
 def test_medians_of_large_weights() -> None:
-    """Exactly half of a weight that a double cannot count lies on either side."""
+    """Check a total weight that is not exact as a double, with equal weights of two values."""
     rows, weights = np.array([[1.0, 5.0]]), np.array([2**59 + 1] * 2)
     assert _core.quantile(rows, 0.5, weights) == 3.0
 
@@ -233,7 +233,7 @@ def columns(kind: str, n: int, d: int, dtype: str) -> np.ndarray:
 
 
 def masses(column: np.ndarray, at: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the weights below each value, and up to it."""
+    """Return the total weight below each value in `at`, and the total weight up to each value."""
     order = np.argsort(column)
     reached = np.concatenate([[0], np.cumsum(weights[order])])
     rising = column[order]

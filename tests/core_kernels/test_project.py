@@ -1,4 +1,4 @@
-"""Projections of the compiled core against a product of matrices."""
+"""Projections of the compiled core, compared with NumPy matrix products."""
 
 from __future__ import annotations
 

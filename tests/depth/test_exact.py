@@ -1,4 +1,4 @@
-"""Exact halfspace depth against the enumeration of all hyperplanes, in exact numbers."""
+"""Exact halfspace depth, compared with an enumeration of all hyperplanes in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KINDS = {
 def smallest_masses(
     points: np.ndarray, masses: Any, queries: Any, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Merge equal points and drop points of mass zero, then call the function."""
+    """Merge equal points, drop points of mass zero, and call `isodepth.depth.exact`."""
     masses = np.asarray(masses, dtype=np.int64)
     if not masses.any():
         return np.zeros(len(queries), dtype=np.int64)
@@ -73,7 +73,7 @@ def lattices(draw: st.DrawFn) -> Case:
 
 @st.composite
 def nearly_flat(draw: st.DrawFn) -> Case:
-    """Points on a line or plane in floats, each moved by no, one or two units in the last place."""
+    """Draw points on a line or plane, each moved by zero to two units in the last place."""
     d = draw(st.integers(2, 3))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     points = rng.normal(size=(7, d - 1)) @ rng.normal(size=(d - 1, d))
@@ -139,7 +139,7 @@ def test_any_number_of_threads(kind: str, d: int, n: int) -> None:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that send signals")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_signal_ends_a_long_search(n_jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search would take some hours."""
+    """Check that a signal ends a search that would otherwise take hours."""
     monkeypatch.setattr(exact, "MAX_WORK", 1e15)
 
     def interrupt(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""Depths of few points for text scores: IRW with less noise, and the dual depth in closed form."""
+"""Depths of few points, for text scores: IRW with a control variate, and the dual depth."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEPTHS = [CorrectedIRW(), Dual()]
 
 
 def depths_of(depth, points, weights=None, queries=None, n_directions=1000, seed=0):
-    """Depths of the rows of `points`, or of `queries` with respect to them."""
+    """Return the depths of the rows of `points`, or of `queries` with respect to `points`."""
     sample = Sample.of(points, weights)
     directions = unit_vectors(points.shape[1], n_directions, random_state=seed)
     along = Projections(directions, Resources(1))
@@ -33,7 +33,7 @@ def points():
 
 
 def mean_over_the_circle(points, of_rank, weights, steps=100_000):
-    """Mean over a fine grid of angles of a function of 2 F - 1; the slow and obvious way."""
+    """Return the mean of a function of 2 F - 1 over a fine grid of angles, for each point."""
     shares = np.asarray(weights) / np.sum(weights)
     angles = (np.arange(steps) + 0.5) * np.pi / steps
     projections = points @ np.array([np.cos(angles), np.sin(angles)])

@@ -1,4 +1,4 @@
-"""Simplices, which no affine-invariant depth can order, and data of any size and place."""
+"""Samples at the vertices of a simplex, and samples of any scale and location."""
 
 from __future__ import annotations
 

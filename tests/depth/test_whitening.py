@@ -1,4 +1,4 @@
-"""Whitening: estimators without support for weights, samples in a subspace, units of columns."""
+"""Whitening: estimators without weights, samples in a subspace, units of columns."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_projections_of_scaled_columns_do_not_overflow(d: int) -> None:
 
 
 def repeats(weights: np.ndarray) -> tuple[np.ndarray, Sample]:
-    """How often each row of a sample with these weights is repeated."""
+    """Return how often each row of a sample with these weights is repeated, and the sample."""
     points = np.arange(float(len(weights)))[:, None]
     sample = Sample.of(points, weights)
     rows = whitening._repeated(sample.points, sample)
@@ -74,7 +74,7 @@ def test_larger_totals_are_repeated_in_proportion(seed: int) -> None:
 
 @pytest.mark.parametrize("covariance", ["empirical", "mcd"])
 def test_units_of_the_columns_do_not_matter(covariance: str) -> None:
-    """Metres beside nanometres: the covariance must not look singular."""
+    """Check columns in metres and nanometres, whose covariance is nearly singular in floats."""
     X = np.random.default_rng(1).standard_normal((60, 3))
     depth = AIIRWDepth(covariance=covariance, n_directions=200, random_state=0)
     plain = depth.fit(X).depth_
@@ -85,7 +85,7 @@ def test_units_of_the_columns_do_not_matter(covariance: str) -> None:
 
 
 def test_white_data_have_the_depths_of_plain_irw_in_mean() -> None:
-    """After whitening a stretched cloud is as deep as the cloud before it was stretched."""
+    """Check that AI-IRW depths of a stretched sample are the IRW depths of the white sample."""
     rng = np.random.default_rng(2)
     X = rng.standard_normal((200, 2))
     X -= X.mean(axis=0)
@@ -131,7 +131,7 @@ def test_one_point_has_no_spread(covariance: str) -> None:
 def test_columns_of_very_different_size_in_single_precision(
     sizes: tuple[float, float], covariance: str
 ) -> None:
-    """Directions in the units of the columns would overflow, and crash a kernel."""
+    """Check columns for which directions in the units of the columns would overflow."""
     rng = np.random.default_rng(0)
     X = (np.column_stack([rng.uniform(-1, 1, 500), rng.random(500)]) * sizes).astype(np.float32)
     depth = AIIRWDepth(covariance=covariance, n_directions=50, random_state=0)

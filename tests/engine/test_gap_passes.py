@@ -1,4 +1,4 @@
-"""Supports and gaps of regions, compared with slow reference implementations."""
+"""Support functions and gaps of regions, compared with slow reference implementations."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Case(NamedTuple):
 
 @st.composite
 def cases(draw: st.DrawFn, dtype: str, exact: bool = False) -> Case:
-    """Random, tied or degenerate rows; with `exact` small integers, whose products are exact."""
+    """Draw random, tied or degenerate rows; if `exact`, small integers with exact products."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n, m, d = draw(st.integers(1, 200)), draw(st.integers(1, 200)), draw(st.integers(1, 5))
     kind = "tied" if exact else draw(st.sampled_from(["random", "tied", "equal", "flat"]))
@@ -62,7 +62,7 @@ def cases(draw: st.DrawFn, dtype: str, exact: bool = False) -> Case:
 @given(data=st.data())
 @settings(max_examples=30, deadline=None)
 def test_largest_gaps_and_their_directions(dtype: str, zeros: int, data: st.DataObject) -> None:
-    """With many columns chunks have 64 rows: they end in the middle of levels and of tiles."""
+    """Check gaps and codes, also with 300 columns, for which a chunk has only 64 rows."""
     x, y, sizes, U = data.draw(cases(dtype, exact=True))
     expected = naive.walked_gaps(x, y, U, *sizes)
     x, y, U = (np.pad(rows, ((0, 0), (0, zeros))) for rows in (x, y, U))

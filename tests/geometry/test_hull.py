@@ -1,7 +1,7 @@
-"""Distances to and between convex hulls, against slow twins and closed forms.
+"""Distances to and between convex hulls, compared with slow references and closed forms.
 
-Where a tolerance is a multiple of the size of the data it stands for rounding: sums of a few dozen
-products carry an error of a few dozen ulps (2.2e-16) of the largest of them.
+A tolerance that is a multiple of the size of the data is for rounding: sums of a few dozen products
+have an error of a few dozen units in the last place (2.2e-16) of the largest product.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def make_points(family: str, n: int, dim: int, rng: np.random.Generator) -> np.n
 
 
 def random_pair(rng: np.random.Generator, most: int = 9) -> tuple[np.ndarray, np.ndarray]:
-    """Two small samples in 1 to 8 dimensions: apart, overlapping, nested, on a lattice."""
+    """Return two small samples in 1 to 8 dimensions: distant, overlapping, nested or rounded."""
     dim = int(rng.integers(1, 9))
     n, m = rng.integers(1, most, size=2)
     first = rng.normal(size=(n, dim)) * rng.choice([0.05, 1.0, 3.0])
@@ -67,7 +67,7 @@ def size_of(*samples: np.ndarray) -> float:
 
 
 def levels_of(n: int, m: int) -> np.ndarray:
-    """Prefix sizes (2, L) of the levels at which one of two samples takes in one more point."""
+    """Return the prefix sizes (2, L) at the levels at which the region of either sample grows."""
     betas = np.unique(np.concatenate([np.arange(n) / n, np.arange(m) / m]))
     return np.stack([np.floor(betas * size + 1e-9).astype(int) + 1 for size in (n, m)])
 
@@ -91,7 +91,7 @@ def test_projection_agrees_with_every_simplex_tried(family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_projection_is_proven_optimal(family):
-    """The half-space at the nearest point bounds the distance below: no twin needed."""
+    """Check the distance by the half-space at the nearest point, which bounds it from below."""
     rng = np.random.default_rng(2)
     for _ in range(20):
         dim, n = int(rng.integers(1, 12)), int(rng.choice([1, 2, 5, 20, 200]))
@@ -366,7 +366,7 @@ def test_raised_gaps_do_not_depend_on_the_number_of_threads(share, limit):
     )
 )
 def test_projection_of_the_last_point_on_the_hull_of_the_others(rows):
-    """Repeated, collinear and coplanar points, of many sizes."""
+    """Check repeated, collinear and coplanar points of very different sizes."""
     found = project_to_hull(rows[:-1], rows[-1:])
     size = max(1e-300, size_of(rows))
     # The twin's own least squares lose digits where edges are nearly parallel.

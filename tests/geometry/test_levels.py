@@ -1,4 +1,4 @@
-"""The levels at which two samples are compared, and the mean over them, against plain loops."""
+"""Levels at which two samples are compared, and power means over them, against plain loops."""
 
 from __future__ import annotations
 

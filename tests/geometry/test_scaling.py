@@ -1,4 +1,4 @@
-"""Units of the columns."""
+"""Units of the columns, and the option `scale`."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_units_withstand_contamination(name: str, wild: float, share: float) -> 
 
 
 def test_units_are_mads_if_more_contamination_is_expected() -> None:
-    """The clipped values withstand a fraction of 0.2 at one end, the MAD one of 0.5."""
+    """Check that the MAD, not the clipped values, is used for `eps` above 0.2."""
     rows = np.random.default_rng(7).standard_normal((1000, 1))
     spoiled = rows.copy()
     spoiled[:350] = 1e9

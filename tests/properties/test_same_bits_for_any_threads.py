@@ -1,4 +1,4 @@
-"""Whatever the number of threads, the bits are the same."""
+"""Results have the same bits for any number of threads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pair(kind: str, n: int, m: int, dtype: str) -> tuple[np.ndarray, np.ndarray]
 def everything(
     depth: str, kind: str, n_jobs: int, dtypes: tuple[str, ...] = ("float32", "float64")
 ) -> list[str]:
-    """A comparison, its regions, a table and a matrix, each as a digest."""
+    """Return digests of a comparison, its regions, a region table and a distance matrix."""
     result = []
     for dtype in dtypes:
         # Enough rows for every step that is divided among threads, and unequally many.
