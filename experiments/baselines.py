@@ -35,7 +35,9 @@ def wasserstein(X: Any, Y: Any, p: float = 2, weights: Any = None) -> float:
 
 
 def robot(X: Any, Y: Any, lam: float, p: float = 2) -> float:
-    """ROBOT (Mukherjee et al. 2021): transport with the cost min(|x - y|^p, 2 lam), power 1/p.
+    """Return ROBOT (Mukherjee et al. 2021): transport with the cost min(|x - y|^p, 2 lam).
+
+    The result is the optimal cost to the power 1/p.
 
     Examples
     --------

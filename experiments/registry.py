@@ -30,7 +30,7 @@ class Entry:
 
     @property
     def main(self) -> Callable[[Sequence[str]], int | None]:
-        """Return the function that runs it."""
+        """Return the function `main` of the module, which runs the experiment."""
         return self.load().main
 
 

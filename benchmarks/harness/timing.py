@@ -1,4 +1,4 @@
-"""Timing: methods alternate, minima are compared, and every method has a time limit."""
+"""Timing: the methods take turns, minima are compared, and every method has a time limit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FULL = Box()
 
 @dataclass(frozen=True)
 class Timing:
-    """Return the minimum time of `runs` turns, and the result of the last one."""
+    """Minimum time of a method over its turns, and the result of the last turn."""
 
     seconds: float
     runs: int

@@ -35,13 +35,13 @@ def ranks(M: np.ndarray) -> np.ndarray:
 
 
 def halfspace(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return depths (n,) and projections (n, K)."""
+    """Return halfspace depths (n,) and projections (n, K)."""
     M = X @ U.T
     return ranks(M).min(axis=1) / len(X), M
 
 
 def projection(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return depths (n,) and projections (n, K)."""
+    """Return projection depths (n,) and projections (n, K)."""
     M = X @ U.T
     deviations = np.abs(M - np.median(M, axis=0))
     V = deviations / np.median(deviations, axis=0)
@@ -49,7 +49,7 @@ def projection(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def irw(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return depths (n,) and projections (n, K)."""
+    """Return IRW depths (n,) and projections (n, K)."""
     M = X @ U.T
     F = ranks(M) / len(X)
     return np.minimum(F, 1 - F).mean(axis=1), M
@@ -89,14 +89,21 @@ def distance(
     directions: np.ndarray | None = None,
     levels: np.ndarray | None = None,
 ) -> float:
-    """Algorithm 1.
+    """Return the distance of two samples by Algorithm 1 of the paper.
 
     Parameters
     ----------
     X, Y : ndarrays of shape (n, d) and (m, d)
-    depth : a name in `DEPTHS`
-    directions : ndarray of shape (K, d) to use instead of random ones
-    levels : ndarray of shape (n_alpha,) to use instead of random ones
+    depth : str
+        Name in `DEPTHS`.
+    K, n_alpha : int
+        Numbers of random directions and of random levels.
+    p, eps : float
+    rng : numpy.random.Generator or None
+    directions : ndarray of shape (K, d) or None
+        Directions in place of random directions.
+    levels : ndarray of shape (n_alpha,) or None
+        Levels in place of random levels.
     """
     rng = np.random.default_rng() if rng is None else rng
     U = uniform_directions(X.shape[1], K, rng) if directions is None else directions

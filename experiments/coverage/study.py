@@ -38,11 +38,11 @@ def _test(draw: Any, n: int, name: str, number: int, n_permutations: int, **opti
 
 
 def bounds(name: str, numbers: Iterable[int], n_permutations: int = 199) -> list[dict[str, Any]]:
-    """Compute the bounds of one data set per number, which is part of its seed.
+    """Compute the bounds of one data set per number; the number is part of the seed.
 
-    `changed_share` is the bound of the test. `excess` is the maximum over the reported changes of
-    the bound less the true distance of the columns. The distance of the rows is an upper bound for
-    that of several columns.
+    `changed_share` is the bound of the test. `excess` is the maximum, over the reported changes, of
+    the bound minus the true distance of the columns. For several columns, the distance of the rows
+    is an upper bound of the true distance.
     """
     setting = SETTINGS[name]
     found = []

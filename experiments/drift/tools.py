@@ -45,7 +45,7 @@ Tool = Callable[[pd.DataFrame, pd.DataFrame, int], Answer]
 
 
 def timed(tool: Callable[[Any, Any, int], tuple[bool, list[Any] | None]]) -> Tool:
-    """Return the tool, which names columns or tuples of them, as a function with an Answer."""
+    """Return `tool` as a function with an Answer. The tool returns a decision and named columns."""
 
     def run(X: pd.DataFrame, Y: pd.DataFrame, seed: int) -> Answer:
         start = time.process_time()

@@ -1,4 +1,4 @@
-"""The figures of the study."""
+"""Figures of the study of power."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SIZES = (200, 1000)
 
 
 def draw(every: list[Cell], found: dict[str, dict[str, Rate]], folder: Path) -> None:
-    """Write the figures that there are results for."""
+    """Write the figures for which there are results."""
     # In the middle and all around there is no opposite side: what is in both cancels.
     chosen = [
         c

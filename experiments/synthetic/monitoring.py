@@ -87,18 +87,18 @@ def first(alarms: Sequence[bool] | np.ndarray) -> float:
 
 
 def three_deviations(clean: np.ndarray, scores: np.ndarray) -> float:
-    """Alarm if a score is more than 3 standard deviations from the mean of clean batches."""
+    """Return the first alarm of a limit of 3 standard deviations from the mean of clean scores."""
     return first(np.abs(scores - clean.mean()) > 3 * clean.std())
 
 
 def one_percent(clean: np.ndarray, scores: np.ndarray) -> float:
-    """Alarm if a score is in the top 1% of the scores of clean batches and itself."""
+    """Return the first alarm for scores in the top 1% of the clean scores and the score itself."""
     above = (clean[None, :] >= scores[:, None]).sum(axis=1)
     return first((1 + above) / (len(clean) + 1) <= max(0.01, 1 / (len(clean) + 1)))
 
 
 def adaptive_window(clean: np.ndarray, scores: np.ndarray) -> float:
-    """Alarm if ADWIN detects a drift, after the scores of clean batches."""
+    """Return the first alarm of ADWIN, which is updated with the clean scores first."""
     from river.drift import ADWIN
 
     detector = ADWIN()

@@ -1,4 +1,4 @@
-"""Tests between metrics, choice of defaults, and verdicts."""
+"""Tests between metrics, choice of the default settings, and verdicts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def against(
 
 
 def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
-    """Return Pearson r on the choosing half and on the other, mean (range) over seeds."""
+    """Return Pearson r on the half used for choices and on the other: mean (range) over seeds."""
     lines = [
         "| | choosing: system | text | reporting: system | text |",
         "| --- | --- | --- | --- | --- |",
@@ -73,7 +73,7 @@ def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
 
 
 def controls(here: Mapping[str, Agreement], where: str = "") -> list[Verdict]:
-    """Compare trimming by depth with its controls at one level."""
+    """Compare trimming by depth with its control metrics at one level."""
     there = [name for name in CONTROLS if name in here]
     if not there:
         return []

@@ -35,7 +35,7 @@ def as_table(
 
 
 def by_text(scores: Any, human: Any, coefficient: str = "pearson") -> np.ndarray:
-    """Return the correlation across systems of each text (T,); NaN if one side is constant."""
+    """Return the correlation across systems of each text (T,); NaN if scores are constant."""
     a, b = _check_tables(scores, human)
     coefficients = np.full(len(a), np.nan)
     present = ~np.isnan(a)
@@ -152,7 +152,7 @@ def permutation_test(
     means, texts = np.nanmean(h, axis=0), np.arange(len(h))
 
     def agreement(metric: np.ndarray) -> np.ndarray:
-        """Return the agreement of scores taken from metric `metric` (..., T) for each text."""
+        """Return the agreement if text t has scores of the metric `metric[..., t]`, 0 or 1."""
         if level == "text":
             return np.nanmean(each[metric, texts], axis=-1)
         mixed = np.nanmean(both[metric, texts], axis=-2)
@@ -170,7 +170,7 @@ def permutation_test(
 
 
 def _check_tables(scores: Any, human: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return both tables, with NaN in both wherever one has NaN."""
+    """Return both tables, with NaN in both at all entries at which one table has NaN."""
     a, b = np.asarray(scores, dtype=np.float64), np.asarray(human, dtype=np.float64)
     if a.ndim != 2 or a.shape != b.shape:
         raise ValueError(
@@ -184,7 +184,7 @@ def _check_tables(scores: Any, human: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _standardized(scores: Any, human: Any, level: str) -> np.ndarray:
-    """Standardize, with the sign of the correlation with the judgments."""
+    """Return standardized scores, with the sign of their correlation with the judgments."""
     table, _ = _check_tables(scores, human)
     sign = np.sign(correlation(table, human, level)) or 1.0
     spread = np.nanstd(table)

@@ -25,7 +25,7 @@ _SECULAR_STEPS = 60
 
 
 def norm(vector: np.ndarray) -> float:
-    """Return the Euclidean length without overflow or underflow of the squares."""
+    """Return the Euclidean length, without overflow or underflow of squares."""
     largest = float(np.abs(vector).max(initial=0.0))
     return largest * float(np.linalg.norm(vector / largest)) if largest > 0 else 0.0
 
@@ -75,8 +75,9 @@ def hausdorff(
 class Protrusion:
     """Excess of the ellipsoid `outer`, centered at `offset`, over `inner`, centered at 0.
 
-    All computations are in the principal axes of `inner`. A point of the outer ellipsoid is
-    offset + r * factor @ w with w of length at most one, and the farthest has length one.
+    All computations are in the principal axes of `inner`. A point of the outer ellipsoid is offset
+    + r * factor @ w, where the length of w is at most one. The farthest point has a w of length
+    one.
     """
 
     def __init__(self, offset: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> None:
@@ -204,7 +205,7 @@ class Protrusion:
         return directions @ offset + radii * difference
 
     def _share(self, multipliers: np.ndarray) -> np.ndarray:
-        """Return t / (squares + t), of shape (n, d); 1 on the flat axes of the inner ellipsoid."""
+        """Return t / (squares + t) for each multiplier t, (n, d); 1 on the flat axes of `inner`."""
         t = np.where(self._squares > 0, multipliers[:, None], 1.0)
         return t / (self._squares + t)
 

@@ -45,7 +45,7 @@ class GaussianPair:
 
     @classmethod
     def of(cls, m1: Any, S1: Any, m2: Any, S2: Any) -> GaussianPair:
-        """Check means and covariances."""
+        """Return the pair of two distributions, after checks of means and covariances."""
         mean1, mean2 = _check_mean(m1, "m1"), _check_mean(m2, "m2")
         check_same_width(len(mean1), len(mean2), "m1", "m2")
         first, second = (_check_covariance(S, n, len(mean1)) for S, n in ((S1, "S1"), (S2, "S2")))
@@ -56,7 +56,7 @@ class GaussianPair:
 
     @property
     def d(self) -> int:
-        """The dimension."""
+        """Dimension."""
         return len(self.shift)
 
     @property
@@ -69,7 +69,7 @@ class GaussianPair:
         return hausdorff(self.shift, self.first, self.second, radii)[0]
 
     def distance_of_shapes(self) -> float:
-        """sup over unit u of |sqrt(u' S1 u) - sqrt(u' S2 u)|."""
+        """Supremum over unit vectors u of |sqrt(u' S1 u) - sqrt(u' S2 u)|."""
         gaps, _ = hausdorff(np.zeros(self.d), self.first, self.second, np.ones(1))
         return self.unit * float(gaps[0])
 

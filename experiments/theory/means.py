@@ -35,17 +35,17 @@ _LEAST_LOG = -72.0
 
 
 def check_p(p: Any) -> float:
-    """Check an exponent in (0, inf]."""
+    """Check that an exponent is in (0, inf], and return it."""
     return check_number(p, "p", 0.0, low_open=True)
 
 
 def check_eps(eps: Any) -> float:
-    """Check a trimmed fraction in (0, 1]."""
+    """Check that a trimmed fraction is in (0, 1], and return it."""
     return check_number(eps, "eps", 0.0, 1.0, low_open=True)
 
 
 def kept_mass(eps: float) -> Fraction:
-    """Return 1 - eps as an exact decimal: 3/10 for eps=0.7."""
+    """Return 1 - eps as an exact fraction, such as 3/10 for eps = 0.7."""
     return 1 - Fraction(repr(eps))
 
 

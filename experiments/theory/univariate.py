@@ -73,7 +73,7 @@ def univariate_distance(
 
 
 class _Intervals:
-    """Return the nested intervals {D >= k/n} of a sorted sample, from the innermost outwards."""
+    """Nested intervals {D >= k/n} of a sorted sample, from the innermost outwards."""
 
     def __init__(self, values: np.ndarray) -> None:
         n = len(values)
