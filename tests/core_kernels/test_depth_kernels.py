@@ -36,7 +36,7 @@ KINDS = {
         np.arange(np.prod(shape)).reshape(shape) % 8 == 0, 5.0, rng.standard_normal(shape)
     ),
 }
-# Around the sizes at which another way is taken: 64 points, 128, and 2**15.
+# Around the sizes at which the algorithm changes: 64, 128 and 2**15 points.
 SIZES = [1, 2, 3, 17, 64, 65, 127, 128, 1000, 2**15 + 1]
 
 
@@ -193,7 +193,7 @@ def test_mean_squared_ranks_are_the_mean_over_directions() -> None:
     balance = [(np.sign(along[i] - along) * shares[:, None]).sum(axis=0) for i in range(9)]
     # The mean of 200,000 squares of at most one: five standard errors.
     np.testing.assert_allclose(found, np.square(balance).mean(axis=1), atol=5 / 200_000**0.5)
-    # A line: ranks are known.
+    # On a line the ranks are known.
     line = np.array([0.0, 1.0, 3.0])
     exact = _core.mean_squared_rank((line[:, None] - line) ** 2, np.full(3, 1 / 3))
     np.testing.assert_allclose(exact, [4 / 9, 0, 4 / 9], atol=1e-7)

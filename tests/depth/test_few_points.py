@@ -92,7 +92,7 @@ def test_other_points_agree_with_the_sample(points, depth):
 
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_moved_and_scaled_points_have_equal_depths(points, depth):
-    # Powers of two, and a shift that the points survive without rounding much.
+    # A power of two, and a shift with small rounding errors.
     assert depths_of(depth, points * 4.0 + 8.0) == pytest.approx(depths_of(depth, points), abs=1e-9)
 
 
@@ -132,7 +132,7 @@ def test_few_points_are_looked_at_in_their_span(n, d, columns):
     sample = Sample.of(rows)
     inside = span_of_sample(sample)
     assert inside.shape == (n, columns)
-    # Distances are kept, up to the one scale that all of them share.
+    # Ratios of distances are unchanged.
     there, here = pdist(sample.points), pdist(inside)
     if n > 1:
         assert here / there == pytest.approx(np.full(len(here), here[0] / there[0]), rel=1e-12)

@@ -17,7 +17,7 @@ from isodepth.engine.compiled import Resources
 
 DTYPES = ["float32", "float64"]
 N_JOBS = (1, 3, 16)
-#: Sizes at which squares overflow, numbers lose digits, and everything is as usual.
+#: Sizes of subnormal numbers, of numbers whose squares underflow, of 1, and of large numbers.
 SCALES = {"float32": [1e-42, 1e-20, 1.0, 1e30], "float64": [1e-310, 1e-200, 1.0, 1e300]}
 
 

@@ -35,7 +35,7 @@ def test_the_named_direction_attains_the_gap(case: int, n_directions: int) -> No
     options = {"levels": 12, "n_directions": n_directions, "random_state": case}
     plain = isodepth.compare(X, Y, scale=None, refine=0, **options)
     climbed = isodepth.compare(X, Y, scale=None, refine=10, **options)
-    # To the rounding of a dot product.
+    # Up to the rounding error of a dot product.
     np.testing.assert_allclose(attained(plain, plain.levels), plain.gaps, rtol=1e-12)
     np.testing.assert_allclose(attained(climbed, climbed.levels), climbed.gaps, rtol=1e-12)
     assert (climbed.gaps >= plain.gaps).all()

@@ -113,7 +113,7 @@ def test_in_the_plane_the_axes_are_free_of_rounding(n_directions: int) -> None:
     rows = unit_vectors(2, 2 * n_directions, directions="equispaced")
     assert rows[0].tolist() == [1.0, 0.0]
     assert rows[n_directions].tolist() == [0.0, 1.0]
-    # And nothing but the axes is rounded to zero.
+    # Only entries along the axes are rounded to zero.
     assert (rows == 0).sum() == 2
     np.testing.assert_allclose(
         np.diff(np.arctan2(rows[:, 1], rows[:, 0])), np.pi / (2 * n_directions), rtol=1e-13
@@ -143,7 +143,7 @@ def test_orthogonal_blocks_have_no_preferred_half() -> None:
             for seed in range(400)
         ]
     )
-    # A fair coin thrown 400 times: 4.5 standard deviations of 10 each.
+    # A binomial count with n = 400 and p = 1/2: 4.5 standard deviations of 10 each.
     assert (np.abs((firsts > 0).sum(axis=0) - 200) < 45).all()
 
 
@@ -166,7 +166,7 @@ def test_there_is_at_least_one_dimension(n_features: float) -> None:
 @pytest.mark.parametrize("d", [1, 2, 3, 7, 50])
 def test_mean_of_a_coordinate_of_a_direction(d: int) -> None:
     for q in (1.0, 1.5, 2.0, 40.0):
-        # The rectangle rule is good to 2e-9 where the integrand has a kink.
+        # The error of the rectangle rule is 2e-9 if the integrand has a kink.
         mean = naive_means.moment(d, q, 20_000) ** (1 / q)
         assert mean_of_direction(d, q) == pytest.approx(mean, rel=1e-7)
     # E|u_1|^q tends to a constant times q^((1 - d) / 2).

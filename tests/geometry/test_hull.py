@@ -25,7 +25,7 @@ def repeated(normal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return normal[rng.integers(0, max(1, len(normal) // 4), len(normal))]
 
 
-#: Points in good and in bad position, from normal ones (n, dim).
+#: Points in general and in degenerate position, made from normal points (n, dim).
 FAMILIES = {
     "normal": lambda z, rng: z,
     "lattice": lambda z, rng: rng.integers(-2, 3, size=z.shape).astype(float),
@@ -83,7 +83,7 @@ def test_projection_agrees_with_every_simplex_tried(family):
         dim, n = int(rng.integers(1, 9)), int(rng.integers(1, 8))
         points, query = make_points(family, n, dim, rng), make_points(family, 1, dim, rng)[0]
         expected = naive.enumerated_distance(points, query)
-        # The twin's own least squares lose digits where edges are nearly parallel.
+        # The least squares of the reference lose digits if edges are nearly parallel.
         tolerance = 1e-10 * size_of(points, query)
         found = project_to_hull(points, query[None])
         assert found.distance == pytest.approx(expected, abs=tolerance)
@@ -183,8 +183,8 @@ def test_identical_hulls_are_at_distance_zero(dim):
     inside = rng.dirichlet(np.ones(20), size=5) @ points
     for other in (points, points[::-1], np.concatenate([points[5:], points, inside])):
         gap = hausdorff(points, other)
-        # In 60 dimensions the points are turned into their span: combinations are only inside up
-        # to rounding there.
+        # In 60 dimensions the points are represented in their span, so that convex combinations
+        # are inside the hull only up to rounding.
         assert gap.distance <= (1e-14 if dim == 60 and len(other) > 20 else 0.0)
         assert np.linalg.norm(gap.direction) == pytest.approx(1, abs=1e-14)
 
@@ -192,7 +192,7 @@ def test_identical_hulls_are_at_distance_zero(dim):
 def test_closed_forms():
     for dim in (1, 2, 3, 6):
         corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * dim)).reshape(dim, -1).T
-        # A cube in a cube of twice its size: the distance is that of two corners.
+        # A cube in a cube of twice its size: the distance is that between two corners.
         assert hausdorff(corners, 2 * corners).distance == pytest.approx(np.sqrt(dim), rel=1e-14)
         assert hausdorff(corners, 2 * corners).side == "Y"
         # The cross-polytope inscribed in a ball, and the cube circumscribed about the ball.
@@ -249,7 +249,7 @@ def test_levels_of_many_points(dim):
     gaps, directions, _ = exact_gaps(first, second, stops)
     for level in (40, 333, 800, len(gaps) - 1):
         a, b = first[: stops[0][level]], second[: stops[1][level]]
-        # The twin, from vertices alone: interior points are never the furthest.
+        # The reference uses vertices only, because interior points are never the farthest.
         outer_a, outer_b = a[ConvexHull(a).vertices], b[ConvexHull(b).vertices]
         assert gaps[level] == pytest.approx(naive.hausdorff(outer_a, outer_b), rel=1e-10)
         assert abs(naive.gap_along(a, b, directions[level])) == pytest.approx(
@@ -268,7 +268,7 @@ def test_text_like_levels_in_the_span_of_the_points():
         assert abs(naive.gap_along(first[:i], second[:j], direction)) == pytest.approx(
             gap, rel=1e-12
         )
-    # In the span the general optimizer has 44 unknowns, not 768.
+    # In the span of the points, the general optimizer has 44 unknowns instead of 768.
     basis = np.linalg.qr(np.concatenate([first, second]).T - first[:1].T)[0]
     for level in (0, 12, len(gaps) - 1):
         a, b = first[: stops[0][level]] @ basis, second[: stops[1][level]] @ basis

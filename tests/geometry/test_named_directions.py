@@ -13,7 +13,7 @@ from isodepth.geometry import hull as gaps_module
 from isodepth.geometry.regions import exact_plan
 from isodepth.metric.comparison import Comparison
 
-# A dot product of some dozen numbers.
+# Rounding error of a dot product of a few dozen numbers.
 RELATIVE = 1e-12
 
 
@@ -43,7 +43,7 @@ def test_a_single_direction(refined: int, shift: float, d: int) -> None:
     )
     assert_attained(result)
     if not refined:
-        # One of the two signs, by the end that is longer at the outermost level.
+        # The sign is that of the end at which the samples differ at the outermost level.
         assert np.sign(result.gap_directions[-1, 0]) == np.sign(shift)
 
 
@@ -56,8 +56,8 @@ def test_directions_found_by_climbing(case: int) -> None:
     result = isodepth.compare(
         X, Y, scale=None, n_directions=20, random_state=case, depth="projection"
     )
-    # A corner that reaches the gap up to the slack of the search may not be the furthest along the
-    # direction found for it.
+    # A vertex that attains the gap up to the slack of the search may not be the farthest along
+    # the direction.
     assert_attained(result, slack=2 * gaps_module._SLACK)
 
 

@@ -46,7 +46,7 @@ def test_never_below_the_search_nor_above_the_supremum(case: int) -> None:
         hy = np.array(
             [y.support(u, b) for u, b in zip(result.gap_directions, middles, strict=True)]
         )
-        # The named direction does attain the gap, to the rounding of a dot product.
+        # The named direction attains the gap, up to the rounding error of a dot product.
         np.testing.assert_allclose(np.abs(hx - hy), result.gaps, rtol=1e-9, atol=1e-12)
 
 

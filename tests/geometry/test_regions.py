@@ -99,7 +99,7 @@ def test_supports_are_maxima_over_the_points_inside(
     expected = np.array(
         [(regions.points[naive_inside(regions, beta)] @ u.T).max(axis=0) for beta in BETAS]
     )
-    # A dot product of three terms, in one order or another.
+    # Dot products of three terms in different orders.
     np.testing.assert_allclose(regions.support(u, BETAS), expected, rtol=0, atol=1e-14)
     np.testing.assert_allclose(regions.support(5 * u, BETAS[1]), expected[1], rtol=0, atol=1e-14)
     np.testing.assert_allclose(regions.support(u[0], BETAS), expected[:, 0], rtol=0, atol=1e-14)

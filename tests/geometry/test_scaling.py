@@ -43,7 +43,7 @@ def test_spread_is_that_of_the_twin(points: np.ndarray, kind: str) -> None:
         "zeros": np.where(np.arange(len(points)) % 3 == 0, 2.0, 0.0),
         "floats": rng.random(len(points)) + 0.1,
     }[kind]
-    # Medians are values of the column and middles of two of them: no other rounding.
+    # Medians are values of the column or means of two values, without other rounding.
     assert mad_spread(points, weights).tolist() == naive_settings.mad_spread(points, weights)
     assert column_units(points, weights) == pytest.approx(
         naive_settings.column_units(points, weights), rel=1e-12

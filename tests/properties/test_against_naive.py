@@ -31,12 +31,12 @@ import isodepth
 from isodepth.typing import RandomLevels
 
 RELATIVE = 1e-10
-#: Depths are sums of at most a few dozen masses or one quotient: rounding stays far below.
+#: Depths are sums of at most a few dozen masses, or one quotient, with small rounding errors.
 DEPTH_TOLERANCE = 1e-13
 
-#: Whitening needs points that span the space, and moves lattice points off exact arithmetic.
+#: Whitening needs points that span the space, and its results are not exact for lattice points.
 AI_IRW_KINDS = ["gaussian", "heavy_tailed", "duplicated"]
-#: p and eps of each seed: round decimals and arbitrary ones.
+#: p and eps of each seed: short decimals and arbitrary numbers.
 P_AND_EPS = [(0.5, 0.25), (1.0, 0.7647381), (2.0, 0.1), (3.0, 0.5), (math.inf, 1.0), (2.0, 0.3)]
 SEEDS = range(len(P_AND_EPS))
 ALL_CASES = [

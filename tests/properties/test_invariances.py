@@ -156,7 +156,7 @@ def test_integer_weights_are_repeated_rows(depth: str, d: int) -> None:
 
 
 # ---------------------------------------------------------------------------------------------
-# equal points have equal depth, wherever they stand
+# equal points have equal depth, in any row
 # ---------------------------------------------------------------------------------------------
 
 
@@ -185,7 +185,7 @@ def test_score_samples_agrees_with_depth_on_the_own_points(depth: str, weighted:
         )
         own = fitted.score_samples(points)
         np.testing.assert_allclose(own, fitted.depth_, rtol=0, atol=1e-12)
-        # Alone, reversed or in another company, a point keeps its depth.
+        # The depth of a point does not depend on the other queries or on their order.
         np.testing.assert_allclose(
             fitted.score_samples(points[::-1])[::-1], own, rtol=0, atol=1e-12
         )

@@ -57,12 +57,12 @@ def test_distances_are_silent_and_right(case: str) -> None:
     x, y, weights = CASES[case]
     back = None if weights is None else weights[::-1]
     same = None if weights is None else (weights[0], weights[0])
-    # The last of the depths fits what "mcd" fits: it is tested by its fits below.
+    # The last depth uses the same covariance fit as "mcd", which is tested below.
     for name, depth in list(DEPTHS.items())[:-1]:
         metric = isodepth.Metric(depth=depth, n_directions=40, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            # Ours, and deserved by samples of so few rows, or of such columns.
+            # Warnings of isodepth about few rows or about very different columns are correct.
             warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
             warnings.simplefilter("ignore", isodepth.ScaleWarning)
             found = metric.compare(x, y, weights=weights)

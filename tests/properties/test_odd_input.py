@@ -59,7 +59,7 @@ def test_depth_when_all_points_are_equal(depth: str, value: float, n: int) -> No
     np.testing.assert_array_equal(regions.depths, np.full(n, value))
     assert set(np.asarray(regions.indices(0.0)).tolist()) == set(range(n))
     assert regions.min_depth(0.0) == value
-    if depth != "ai_irw":  # nothing to whiten: off the sample it has no meaning
+    if depth != "ai_irw":  # whitening of equal points is not defined outside of the sample
         fitted = ESTIMATORS[depth](n_directions=20, random_state=0).fit(X)
         assert fitted.score_samples(X[:1] + 1) == pytest.approx([0.0], abs=1e-15)
 
@@ -194,7 +194,7 @@ def test_float32_stays_close(depth: str) -> None:
     double = metric.distance(X, Y)
     single = metric.distance(X.astype(np.float32), Y.astype(np.float32))
     assert isinstance(single, float)
-    # Rounding may exchange two neighbors in depth: their shares of 1/200 move, not the shape.
+    # Rounding may exchange two rows of adjacent depths, which changes regions by 1/200 of the mass.
     assert single == pytest.approx(double, rel=1e-2)
     assert metric.regions(X.astype(np.float32)).points.dtype == np.float32
 

@@ -35,7 +35,7 @@ def everything(
     """Return digests of a comparison, its regions, a region table and a distance matrix."""
     result = []
     for dtype in dtypes:
-        # Enough rows for every step that is divided among threads, and unequally many.
+        # Enough rows for every step that is divided among threads, in samples of unequal size.
         X, Y = pair(kind, 36_000, 9000, dtype)
         metric = Metric(depth=depth, n_directions=16, refine=0, random_state=0, n_jobs=n_jobs)
         c = metric.compare(X, Y)
@@ -49,7 +49,7 @@ def everything(
         result.append(digest(isodepth.pairwise(bags, **options)))
         fitted = ESTIMATORS[depth](n_directions=300, random_state=0, n_jobs=n_jobs).fit(X[:700])
         result.append(digest(fitted.depth_, fitted.score_samples(Y[:500])))
-        # Many directions, so that blocks of them are what is divided.
+        # Many directions, so that blocks of directions are divided among threads.
         many = Metric(depth=depth, n_directions=700, random_state=0, n_jobs=n_jobs)
         c = many.compare(X[:1500], Y[:1000])
         result.append(digest(c.distance, c.gaps, c.gap_directions))

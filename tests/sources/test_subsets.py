@@ -90,7 +90,7 @@ def test_pairs_as_in_memory(tmp_path: Path) -> None:
     assert not np.array_equal(few.random_rows[0].rows, few.random_rows[1].rows)
     again = subset_pair(x, y, 60, random_state=0)
     assert again.x.equals(few.x)
-    # A table without names has the names of the other one.
+    # A table without names gets the names of the other table.
     unnamed = subset_pair(scan(X[["size", "count"]]), Y[["size", "count"]].to_numpy())
     assert unnamed.y.column_names == ["size", "count"]
 

@@ -20,7 +20,7 @@ import numpy as np
 
 FILE = Path(__file__).with_name("surface.json")
 SCHEMA = Path(__file__).parents[2] / "docs" / "schema" / "isodepth-1.json"
-#: Modules with public names of their own.
+#: Modules whose public names are part of the surface.
 MODULES = (
     "isodepth",
     "isodepth.plot",
@@ -58,7 +58,7 @@ def _signature(function: Any) -> str:
     """Return the signature of a function as a string with kinds, annotations and defaults."""
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # a class of C, such as an error
+    except (TypeError, ValueError):  # a class that is implemented in C, such as an error
         return "class"
     # Constructors of data classes have other return annotations in other versions of Python.
     kept = inspect.Signature.empty if inspect.isclass(function) else signature.return_annotation

@@ -17,7 +17,7 @@ from isodepth.errors import ColumnWarning, InvalidInputError, NotNumbersError, w
 FEW = 5
 #: Integers above 2**53 may be rounded if they are converted to float64.
 EXACT_INTEGERS = 2**53
-# Maximum number of sets of missing columns whose rows may be copies; the most frequent ones.
+# Maximum number of sets of missing columns that are examined, the most frequent first.
 _MOST_PATTERNS = 20
 _ODD_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 

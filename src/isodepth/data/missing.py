@@ -15,7 +15,7 @@ from isodepth.errors import InvalidInputError
 
 #: Allowed values of the option `nan_policy` of distances, and of tests and monitors.
 NAN_POLICIES, TEST_NAN_POLICIES = ("raise", "omit"), ("keep", "raise")
-# Fraction of dropped rows above which they are mentioned first.
+# Fraction of dropped rows above which a summary mentions them first.
 _MANY_DROPPED = 0.1
 #: Minimum difference of shares of missing values that is reported, in standard errors.
 TELLING = 4.0

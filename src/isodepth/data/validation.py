@@ -565,7 +565,7 @@ def check_boolean(value: Any, name: str) -> bool:
     return bool(value)
 
 
-#: Upper bound on numbers of directions, levels and steps. Larger ones do not fit into any memory.
+#: Upper bound on numbers of directions, levels and steps. Larger ones do not fit into memory.
 MOST = 2**31 - 1
 
 

@@ -54,7 +54,7 @@ def has_other_types(table: Any) -> bool:
         return False  # reading the table raises the error with the reason
 
     def is_other(label: str, type_: Any) -> bool:
-        if type_ == nw.Unknown:  # among others the type null of pyarrow, of columns without values
+        if type_ == nw.Unknown:  # such as the type null of pyarrow, of columns without values
             return len(frame) > 0 and frame.get_column(label).null_count() == len(frame)
         return not type_.is_numeric()
 

@@ -44,8 +44,8 @@ from isodepth.errors import InvalidInputError
 #: Maximum number of distinct values of a category. A non-numeric column with more distinct values
 #: is an identifier, which is not compared.
 MOST_CATEGORIES = 200
-# Minimum number of pooled values per sample for which a column with nearly all values distinct is
-# taken for an identifier, and the fraction that is nearly all.
+# Minimum number of pooled values per sample, and minimum fraction of distinct values, for which a
+# column is an identifier.
 _MANY_ROWS, _NEARLY_ALL = 20, 0.9
 # Minimum fraction of pooled values that are numbers for which any other values are read as missing.
 _NEARLY_NUMERIC = 0.99

@@ -98,7 +98,7 @@ class ReadResult:
         names = [name for name, type_ in types.items() if holds_numbers(type_)]
         whole = len(names) == self.frame.num_columns
         with warnings.catch_warnings():
-            if not whole:  # whoever reads the whole frame repeats the warnings
+            if not whole:  # reading the whole frame repeats the warnings
                 warnings.simplefilter("ignore", ColumnWarning)
             points, _ = read_frame(self.frame.select(names), "the table")
         return NamedArray(points, self.columns if whole else tuple(names))

@@ -48,7 +48,7 @@ def unpacked(type_: Any, value: Any, names: FieldNames | None = None) -> Any:
     if isinstance(type_, types.UnionType):
         if value is None:
             return None
-        # Of several types, such as float | str | None, one is that of the value.
+        # For a union such as float | str | None, the type of the value is used.
         first, *others = typing.get_args(type_)
         return unpacked(type(value) if type(value) in others else first, value, names)
     if type_ is np.ndarray:
