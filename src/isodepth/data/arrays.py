@@ -28,13 +28,16 @@ def column_labels(width: int) -> tuple[str, ...]:
 
 
 def named_counts(counts: Iterable[tuple[str, int]]) -> str:
-    """List at most five columns with positive counts, largest count first: "temp (2), wind (1)"."""
+    """Return a list of at most five columns with positive counts, such as "temp (2), wind (1)".
+
+    The columns with the largest counts come first.
+    """
     positive = sorted((item for item in counts if item[1]), key=lambda item: -item[1])
     return listed([f"{label} ({count})" for label, count in positive], FEW)
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
-    """Join at most `most` names for a message, and add the number of the remaining names.
+    """Return at most `most` names, joined for a message, and the number of the remaining names.
 
     Examples
     --------

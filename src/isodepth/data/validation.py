@@ -430,7 +430,7 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
 
 
 def check_nan_policy(nan_policy: Any) -> None:
-    """Check the option `nan_policy` of a distance."""
+    """Check that `nan_policy`, the option of a distance, is "raise" or "omit"."""
     if isinstance(nan_policy, str) and nan_policy == "keep":
         raise InvalidOptionError(
             "nan_policy='keep' is an option of tests and monitors, which keep rows with missing "
@@ -442,7 +442,7 @@ def check_nan_policy(nan_policy: Any) -> None:
 
 
 def check_test_nan_policy(nan_policy: Any) -> None:
-    """Check the option `nan_policy` of a test or a monitor."""
+    """Check that `nan_policy`, the option of a test or a monitor, is "raise" or "keep"."""
     if isinstance(nan_policy, str) and nan_policy == "omit":
         raise InvalidOptionError(
             "nan_policy='omit' drops rows with missing values, which tests and monitors never do; "

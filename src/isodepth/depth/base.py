@@ -56,7 +56,7 @@ class Projections(NamedTuple):
         queries: Queries,
         *options: Any,
     ) -> Any:
-        """Call a function of the compiled core that computes a depth along `directions`.
+        """Return the result of a function of the compiled core, such as depths, along `directions`.
 
         Parameters
         ----------
@@ -341,7 +341,7 @@ def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
 
 
 def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
-    """Subtract the center of a sample from `points` (m, d), and divide by a power of two.
+    """Return `points` (m, d) minus the center of a sample, divided by a power of two.
 
     The power of two is near the spread of the sample; see `center_and_exponent`.
     """

@@ -89,7 +89,7 @@ def resolve_depth(depth: Any) -> DepthSource:
 
 
 def private_copy(depth: Any) -> Any:
-    """Copy an estimator, so that later changes by the user have no effect on the metric.
+    """Return a copy of an estimator, so that later changes by the user do not affect the metric.
 
     The copy is not fitted. A depth class of this package is replaced with an instance. Names and
     functions are returned unchanged.

@@ -225,9 +225,10 @@ class Preparation:
                 start += rows.n_rows
 
     def rows(self, chunk: Chunk, start: int) -> Rows:
-        """Validate and scale the rows of a chunk; drop rows with missing values or weight zero.
+        """Return the rows of a chunk after validation and division by the scale.
 
-        `start` is the number of the first row that is kept.
+        Rows with missing values or weight zero are dropped. `start` is the number of the first row
+        that is kept.
         """
         points, weights = self.split(chunk)
         missing = np.isnan(points)

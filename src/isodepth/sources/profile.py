@@ -227,7 +227,8 @@ def _distinct(codes: np.ndarray, values: Any) -> Counter[Any] | None:
 def _odd_string(codes: np.ndarray, values: Any) -> tuple[int, str] | None:
     """Return the index of the first row with a string that is not a number, and this string.
 
-    `codes` and `values` are the results of `encode`. Return None if there is no such string.
+    Strings that stand for missing values are ignored. `codes` and `values` are the results of
+    `encode`. Return None if there is no such string.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -118,7 +118,7 @@ def _number_types(column: PooledColumn) -> Reading | None:
 
 
 def _date_types(column: PooledColumn) -> Reading | None:
-    """Leave out dates, times and durations in all samples."""
+    """Leave out a column that has a type of dates, times or durations in all samples."""
     if column.known_types != {"date"}:
         return None
     note = "durations" if column.has_durations else "dates and times"
@@ -305,7 +305,7 @@ def _two_types(column: PooledColumn) -> Reading | None:
 
 
 def _dates_as_strings(column: PooledColumn) -> Reading | None:
-    """Leave out strings of which at least 90% are dates; other samples may have date types."""
+    """Leave out a column if at least 90% of its strings are dates; samples may have date types."""
     rows = column.counts.total()
     dates = sum(count for value, count in column.counts.items() if date_format(value))
     if not dates or dates < _NEARLY_ALL * rows:

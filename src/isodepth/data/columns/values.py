@@ -71,7 +71,7 @@ def _string(value: Any, types: set[type]) -> str | None:
 
 
 def _writable(string: str) -> str:
-    """Escape lone surrogates, which cannot be written to files or terminals."""
+    """Return a string with lone surrogates escaped, which files and terminals do not accept."""
     return string.encode("utf-8", "backslashreplace").decode()
 
 

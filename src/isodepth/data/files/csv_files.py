@@ -276,7 +276,7 @@ def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> Non
 
 
 def _walk(file: InputFile, form: CsvFormat) -> Iterator[tuple[int, list[str]]]:
-    """Yield, for each row of data, the number of the line in which the row ends, and its cells."""
+    """Yield the rows of data: the number of the line in which a row ends, and its cells."""
     with io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="") as stream:
 
         def lines() -> Iterator[str]:

@@ -69,7 +69,7 @@ class CsvFormat(NamedTuple):
 
 
 def csv_format(file: InputFile) -> CsvFormat:
-    """Detect separator, decimal mark and header from the beginning of a file."""
+    """Return the separator, decimal mark and header of a file, detected from its beginning."""
     # The first 256 KiB are usually enough. If they do not contain a whole row, 16 MiB are read.
     for size in (_HEAD_BYTES, LINE_BYTES):
         lines, whole = _decoded_lines(file, size)
