@@ -21,7 +21,7 @@ class Entry:
 
     @property
     def exists(self) -> bool:
-        """Return whether the module exists."""
+        """Whether the module exists."""
         return importlib.util.find_spec(self.module) is not None
 
     def load(self) -> Any:

@@ -72,7 +72,7 @@ def alternate(contenders: Mapping[str, Callable[[], Any]], box: Box = FULL) -> d
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Disable garbage collection during a measurement, as in `timeit`."""
+    """Disable garbage collection inside a ``with`` statement, as in `timeit`."""
     gc.collect()
     enabled = gc.isenabled()
     gc.disable()
@@ -85,7 +85,7 @@ def no_collection() -> Iterator[None]:
 
 @contextmanager
 def blas_threads(threads: int) -> Iterator[None]:
-    """Set the number of BLAS threads for all methods."""
+    """Limit BLAS to `threads` threads inside a ``with`` statement."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=threads, user_api="blas"):

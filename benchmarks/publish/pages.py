@@ -30,7 +30,7 @@ def fill(text: str, sections: Mapping[str, str]) -> str:
 
 
 def publish(sections: Mapping[str, str], documents: list[Path]) -> list[Path]:
-    """Fill the documents in place, and return those that changed."""
+    """Replace the tables in the documents, in place, and return the documents that changed."""
     changed = []
     for document in documents:
         before = document.read_text(encoding="utf-8")

@@ -51,7 +51,7 @@ class Part:
 
     @property
     def columns(self) -> list[str]:
-        """Return the header of the file."""
+        """Header of the file."""
         return ["run", *self.conditions[0], self.series, *self.values]
 
     def units(self) -> list[tuple[int, Condition]]:

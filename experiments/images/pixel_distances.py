@@ -103,10 +103,11 @@ def quantize(bag: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def quantized_wasserstein(
     images: np.ndarray, known: np.ndarray | None = None, changed: np.ndarray | None = None
 ) -> np.ndarray:
-    """W_1 between the quantized bags of nonzero pixels.
+    """Return W_1 between all pairs of quantized bags of nonzero pixels, of shape (N, N).
 
     Parameters
     ----------
+    images : ndarray of N images
     known : ndarray of shape (N, N) or None
         Known distances, valid for pairs without `changed` images.
     changed : indices of images, or None for all

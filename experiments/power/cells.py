@@ -218,7 +218,10 @@ def _all_cells() -> Iterator[Cell]:
 
 
 def _contaminated(n: int) -> Iterator[Cell]:
-    """Return all contaminations, of one sample and of both; fewer tests for a larger n."""
+    """Yield cells with all contaminations, of one sample and of both.
+
+    For a larger n there are fewer tests.
+    """
     tests, plain_tests, rival_tests, n_permutations = _CONTAMINATED[n]
     for d in (5, 20):
         for both in (False, True):
@@ -230,7 +233,7 @@ def _contaminated(n: int) -> Iterator[Cell]:
 
 
 def _wide_tables(n: int) -> Iterator[Cell]:
-    """Return cells with equal distributions, other distributions, and other shares of bad rows."""
+    """Yield cells with equal distributions, other distributions, and other shares of bad rows."""
     shared = Cell("laws", "null", n, 5, rival_tests=200 if n == 200 else 100, regions=True)
     for d in (2, 5, 20, 50):
         for kind in ("null", *_LAWS):

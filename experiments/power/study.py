@@ -30,7 +30,7 @@ Batch = tuple[str, int, str, int, int]
 
 
 def batches(size: str) -> Iterator[Batch]:
-    """Return all batches of tests, in the order of importance."""
+    """Yield all batches of tests, in the order of importance."""
     from experiments.power.cells import cells
 
     for number, cell in enumerate(cells(size)):

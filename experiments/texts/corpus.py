@@ -64,7 +64,7 @@ class Corpus:
     published: dict[str, list[float]]
 
     def table(self, values: Sequence[float]) -> np.ndarray:
-        """Arrange the values of all rows as a table (texts, systems)."""
+        """Return the values of all rows as a table (texts, systems)."""
         return as_table(self.ids, self.systems, values)
 
     def ratings(self, criterion: str) -> np.ndarray:
@@ -73,12 +73,12 @@ class Corpus:
 
     @property
     def n_texts(self) -> int:
-        """Return the number of inputs, each with an output of every system."""
+        """Number of inputs, each with an output of every system."""
         return len(set(self.ids))
 
     @property
     def n_systems(self) -> int:
-        """Return the number of systems."""
+        """Number of systems."""
         return len(set(self.systems))
 
     def first_references(self) -> Corpus:

@@ -42,12 +42,12 @@ class Agreement:
 
     @property
     def means(self) -> list[float]:
-        """Return the three coefficients, averaged over seeds."""
+        """The three coefficients, averaged over seeds."""
         return [float(np.mean(values)) for values in self.runs]
 
     @property
     def spread(self) -> float:
-        """Return the range of the Pearson correlation over seeds."""
+        """Range of the Pearson correlation over seeds."""
         return max(self.runs[0]) - min(self.runs[0])
 
 
@@ -90,7 +90,7 @@ def by_metric(
 
 
 def write_csv(all_agreements: Sequence[Agreement], path: Path) -> None:
-    """Yield one line per metric, seed, judgment, level and coefficient.
+    """Write one line per metric, seed, judgment, level and coefficient.
 
     The interval is in the line of its coefficient and seed.
     """

@@ -26,7 +26,10 @@ CONTROLS = ("DR, random trimming", "DR, no trimming")
 def against(
     scored: Mapping[str, Scored], human: np.ndarray, others: Sequence[str], n_permutations: int
 ) -> str:
-    """Compare DR with other metrics: differences of |r| with one-sided p-values."""
+    """Return a Markdown table of differences of |r| between DR and others, with p-values.
+
+    The p-values are one-sided.
+    """
     lines = [
         "| DR against | system level | Williams p | permutation p | text level | permutation p |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -73,7 +76,7 @@ def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
 
 
 def controls(here: Mapping[str, Agreement], where: str = "") -> list[Verdict]:
-    """Compare trimming by depth with its control metrics at one level."""
+    """Return verdicts on whether trimming by depth is better than its control metrics."""
     there = [name for name in CONTROLS if name in here]
     if not there:
         return []

@@ -19,7 +19,7 @@ COEFFICIENTS = ("pearson", "spearman", "kendall")
 def as_table(
     texts: Sequence[Hashable], systems: Sequence[Hashable], values: Sequence[float]
 ) -> np.ndarray:
-    """Arrange one value per (text, system) as a table, both in sorted order.
+    """Return a table (texts, systems) of one value per text and system, both in sorted order.
 
     Examples
     --------

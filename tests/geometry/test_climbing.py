@@ -44,7 +44,7 @@ def test_the_named_direction_attains_the_gap(case: int, n_directions: int) -> No
 
 
 def test_few_directions_and_twenty_steps_come_close_to_the_supremum() -> None:
-    """Check a shift of 7 in 20 coordinates, of which 100 random directions miss over a quarter."""
+    """Check a shift in 20 dimensions, for which 100 directions miss over 25% of the supremum."""
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((900, 20)), rng.standard_normal((900, 20)) + 7
     options = {"levels": 6, "eps": 0.5, "n_directions": 100, "random_state": 0}

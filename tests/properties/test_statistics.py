@@ -1,7 +1,7 @@
 """Distances of large samples are close to the distance of two Gaussian distributions.
 
-The limits of 2% and 3% are chosen: the statistical error of a support value of 20000 points, at
-levels up to 0.9, is a few hundredths of a standard deviation.
+Relative errors of 2% and 3% are allowed: the statistical error of a support value of 20000 points,
+at levels up to 0.9, is a few hundredths of a standard deviation.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ def distance(points: np.ndarray, query: np.ndarray) -> float:
     """Return the distance of a point from a hull, by non-negative least squares.
 
     Minimizing |sum v_i (p_i - q)|^2 + size^2 (1 - sum v_i)^2 over v >= 0 gives the weights v /
-    sum(v) of the nearest point, because only the first term depends on v for a given sum.
+    sum(v) of the nearest point, because only the first term depends on v for a given sum. `size` is
+    the minimum distance of a point from the query.
     """
     offsets = points - query
     size = np.linalg.norm(offsets, axis=1).min()
@@ -116,7 +117,7 @@ def _largest_step_ahead(point: np.ndarray, other: np.ndarray) -> float:
 
 
 def unit_vectors(rng: np.random.Generator, count: int, dim: int) -> Iterator[np.ndarray]:
-    """Return random unit vectors (count, dim)."""
+    """Yield `count` random unit vectors of dimension `dim`."""
     for _ in range(count):
         u = rng.normal(size=dim)
         yield u / np.linalg.norm(u)

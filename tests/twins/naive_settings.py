@@ -35,7 +35,7 @@ CLIPPED_NORMAL = math.sqrt(
 
 
 def _quantile(values: list[float], mass: list[Fraction], order: Fraction) -> float:
-    """Return the mean of the first values at which the cumulative mass is >= order, and > order."""
+    """Return the mean of two values, at which the cumulative mass first is >= and > `order`."""
     if not 0 < order < 1:
         return values[0]
     ranked = sorted(zip(values, mass, strict=True))
