@@ -1,6 +1,7 @@
-"""Guarantee 8: rows of a window are replaced by an adversary who knows all data and functions.
+"""Guarantee 8: an adversary, who has all data and functions, replaces rows of a window.
 
-Verdicts have a bound on the share of replaced rows. It must be at most this share for 95% of them.
+Verdicts have a bound on the share of replaced rows. In at least 95% of the verdicts, the bound must
+be at most the true share.
 """
 
 from __future__ import annotations

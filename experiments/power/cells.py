@@ -27,7 +27,7 @@ METHODS = (
     "column 1",
     "right kind",
 )
-#: Batches are made of one or the other, so that a change of the test leaves its rivals done.
+#: A batch has tests of one part only, so that the results of rivals remain if our test changes.
 PARTS = ("ours", "rivals")
 # Rows: tests, those without a tolerance and those of the rivals among them, and permutations.
 _CONTAMINATED = {500: (200, 200, 200, 199), 3000: (200, 50, 50, 199), 10000: (20, 10, 0, 99)}

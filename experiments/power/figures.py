@@ -25,7 +25,7 @@ _SIZES = (200, 1000)
 
 def draw(every: list[Cell], found: dict[str, dict[str, Rate]], folder: Path) -> None:
     """Write the figures for which there are results."""
-    # In the middle and all around there is no opposite side: what is in both cancels.
+    # Central and wide contaminations have no opposite side, so those of both samples cancel.
     chosen = [
         c
         for c in every

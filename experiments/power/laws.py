@@ -133,7 +133,7 @@ def _inner_and_outer(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
     return x, y
 
 
-#: Contaminations that look at the clean rows, or meet discrete columns.
+#: Contaminations that depend on the clean rows, or that affect discrete columns.
 ATTACKS: dict[str, Callable[[int, int, int, np.random.Generator], Pair]] = {
     "binary 0.05": lambda n, d, k, rng: _binary(n, d, k, rng, 0.05),
     "binary 0.1": lambda n, d, k, rng: _binary(n, d, k, rng, 0.1),
@@ -166,7 +166,7 @@ def unchanged_column(kind: str, n: int, rng: np.random.Generator) -> Pair:
     return x, y
 
 
-#: What happens to the other column.
+#: Changes of column 1.
 UNCHANGED = ("two clumps", "Cauchy tails", "dependence")
 
 
@@ -221,8 +221,8 @@ def _correlation(size: float) -> Callable[[np.ndarray, np.random.Generator], np.
 
 
 def _student(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    # One divisor for all entries of a row; the same median distance from the center along an axis
-    # as the normal distribution, so that the tails are what differs.
+    # All entries of a row have the same divisor. The median distance from the center along an axis
+    # is that of the normal distribution, so that only the tails differ.
     return y / np.sqrt(rng.chisquare(2, (len(y), 1)) / 2) * (0.6745 / 0.8165)
 
 
@@ -251,7 +251,7 @@ def _swapped_sides(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return y
 
 
-#: What becomes of the second sample.
+#: Changes of the second sample.
 CHANGES: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
     "random shift 0.35": _random_shift(0.35),
     "shift 0.25": _shift(0.25),
@@ -269,7 +269,7 @@ CHANGES: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
 }
 
 
-#: Changes of one column or pair, and what they are: for the verdict.
+#: Changes of one column or pair, with their kinds, for the verdict.
 PURE = {
     "shift 0.35": "location",
     "one scale 1.3": "spread",

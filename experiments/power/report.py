@@ -12,7 +12,7 @@ from experiments.power.cells import METHODS, Cell, cells
 from experiments.power.results import Rate, finished
 
 ALPHA = 0.05
-#: The tables: the group of their cells, a title, and what tells the cells apart.
+#: Tables: group of the cells, title, and attributes that distinguish the cells.
 PARTS = {
     "level": ("Level, same distribution", ["kind", "n", "d"]),
     "columns": ("Columns called different", ["kind", "n"]),
@@ -41,11 +41,11 @@ def rates(folder: Path, alpha: float = ALPHA) -> dict[str, dict[str, Rate]]:
     values: dict[str, dict[str, dict[str, float]]] = {}
     for line in finished(folder):
         for method, found in line["p"].items():
-            # A test that was done twice gave the same: it counts once.
+            # A repeated test has the same p-value and is counted once.
             values.setdefault(line["cell"], {}).setdefault(method, {}).update(found)
     return {
         key: {
-            # P-values are multiples of 1 / (B + 1): what is a hair above a level is on it.
+            # P-values are multiples of 1 / (B + 1). Rounding may put one just above the level.
             method: Rate(sum(p <= alpha * (1 + 1e-6) for p in found.values()), len(found))
             for method, found in by_method.items()
         }
@@ -58,7 +58,7 @@ def most_allowed(tests: int, alpha: float = ALPHA, errors: float = 2.0) -> float
     return alpha + errors * math.sqrt(alpha * (1 - alpha) / tests)
 
 
-#: Measured apart from our tests, and kept when those change.
+#: Methods that are measured separately from our tests, and kept if our tests change.
 RIVALS = {"energy", "mmd", "dcmmd 0.05", "dcmmd 0.1", "ks + holm"}
 
 

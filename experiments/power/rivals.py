@@ -39,7 +39,7 @@ def kernel_tests(
         part = slice(first, first + _ROWS)
         distances = _distances(rows[part], rows, squares[part], squares)
         mine = labels[part].astype(np.float64)
-        # Labels add up to zero: a constant changes nothing, and leaves more digits.
+        # The sum of the labels is zero, so subtracting a constant only reduces rounding errors.
         centered = distances - np.float32(width)
         energy -= np.einsum("ib,ib->b", mine, (centered @ labels).astype(np.float64))
         np.square(distances, out=distances)

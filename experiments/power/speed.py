@@ -116,7 +116,7 @@ n = int(sys.argv[1])
 x, y = np.random.default_rng(0).standard_normal((2, n, 6))
 isodepth.two_sample_test(x, y, n_permutations=99, random_state=0)
 try:
-    # The largest size of this process alone; what `resource` says may be that of its parent.
+    # Peak memory of this process; `resource` may return that of the parent process.
     with open("/proc/self/status") as lines:
         most = next(float(line.split()[1]) / 2**10 for line in lines if line.startswith("VmHWM"))
 except OSError:

@@ -1,12 +1,12 @@
 """False alarms of monitors on streams without drift, and delays on streams with drift.
 
 False alarms: every stream has its own reference, and none of its batches drifts. In the second
-part 5% of the rows of every batch are contaminated (far away, near, in the center or with a
-large variance), and the monitor has a tolerance of that share. Other rules are applied to -log p of
-single batches of a monitor without tolerance: a test at 1% for every batch, three
-standard deviations around the mean of the scores of clean batches, and ADWIN (river).
+part, 5% of the rows of every batch are contaminated (far away, near, in the center or with a large
+variance), and the monitor has a tolerance of 5%. Other rules are applied to -log p of single
+batches of a monitor without tolerance: a test at 1% for every batch, three standard deviations
+around the mean of the scores of clean batches, and ADWIN (river).
 
-Delays: a shift or a change of scale at batch 100, or at batch 1500.
+Delays: there is a shift or a change of scale at batch 100, or at batch 1500.
 """
 
 from __future__ import annotations

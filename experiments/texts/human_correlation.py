@@ -59,14 +59,15 @@ def _coefficients(x: np.ndarray, y: np.ndarray, name: str) -> np.ndarray:
 
 
 def correlation(scores: Any, human: Any, level: str, coefficient: str = "pearson") -> float:
-    """Agreement of a metric with human judgment (the paper's Appendix E).
+    """Return the agreement of a metric with human judgment (the paper's Appendix E).
 
     Parameters
     ----------
     scores, human : array-likes of shape (texts, systems)
     level : {"text", "system"}
-        The mean over texts of the correlation across systems (texts on which one side is constant
-        are left out), or the correlation across systems of the means over texts.
+        "text" is the mean over texts of the correlation across systems. Texts for which scores or
+        judgments are constant are left out. "system" is the correlation across systems of the means
+        over texts.
     coefficient : {"pearson", "spearman", "kendall"}
 
     Examples

@@ -31,7 +31,7 @@ TABLE, OTHER = (
     )
     for seed in (0, 1)
 )
-#: More than any file here needs, and less than the sizes in their headers.
+#: Memory limit: more than any file here needs, less than the sizes in damaged headers.
 MOST_BYTES = 20_000_000
 
 
@@ -292,7 +292,7 @@ def test_every_field_of_the_archive_set_to_anything(tmp_path: Path) -> None:
                     read += 1
                 else:
                     reasons.append(str(loaded))
-    # Some fields (dates, attributes) mean nothing; most others are seen.
+    # Some fields (dates, attributes) have no effect; changes of most others are detected.
     assert len(reasons) > 100
     assert read > 0
     assert any("larger than the file" in reason for reason in reasons)

@@ -270,8 +270,8 @@ def test_types_of_parquet(tmp_path: Path) -> None:
         assert "it has 0 rows" in fault(path)
 
 
-#: Damaged metadata can bring down the process that reads it: the work is done in another one,
-#: which must come back, within a bound on its memory.
+#: Damaged metadata can crash the process that reads a file. Another process therefore reads it, and
+#: must end regularly within a bound on its memory.
 FLIP = """
 import resource, sys
 import numpy as np

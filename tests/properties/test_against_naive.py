@@ -178,7 +178,7 @@ def test_levels_of_a_grid_and_random_levels(
 
 @pytest.mark.parametrize("n_levels", [1, 2, 4, 8])
 def test_midpoint_grid_on_exact_breakpoints(n_levels: int) -> None:
-    """Check dyadic levels at breakpoints, where the region must have a mass above the level."""
+    """Check dyadic levels at breakpoints: the mass of the region must exceed the level."""
     rng = np.random.default_rng(5)
     points = [rng.standard_normal((n, 1)) for n in (16, 8)]
     x, y = (naive.depth_regions("halfspace", z, [[1.0]]) for z in points)
