@@ -1,21 +1,21 @@
 """Algorithm of the paper as a plain NumPy script.
 
-Written from Algorithm 1 (the distance) and the approximation algorithms of the appendix (halfspace,
-projection and AI-IRW depth), in float64, with the whole (n, K) matrix of projections in memory and
-one new maximum over the points inside for every level.
+The script implements Algorithm 1 (the distance) and the approximation algorithms of the appendix
+(halfspace, projection and AI-IRW depth) in float64. The whole (n, K) matrix of projections is in
+memory, and every level computes a new maximum over the points inside.
 
 The paper is ambiguous at two places:
 
-* Algorithm 1 takes the points with D > alpha(beta). With alpha(beta) the depth of a sample point
-  this leaves out the points at the level itself, and everything when beta < 1/n. Here, as in
-  isodepth, they are inside: D >= alpha(beta). It makes no difference to the cost.
-* The AI-IRW algorithm ends in a mean of bare ranks, which orders points along a line rather than
-  from the center outwards. Here, as in the definition of that depth, it is the mean of
+* Algorithm 1 takes the points with D > alpha(beta). If alpha(beta) is the depth of a sample point,
+  this excludes the points at the level itself, and all points if beta < 1/n. Here, as in isodepth,
+  they are included: D >= alpha(beta). The cost is the same.
+* The AI-IRW algorithm ends in a mean of ranks, which orders points along a line instead of from
+  the center outwards. Here, as in the definition of this depth, the result is the mean of
   min{F(x), 1 - F(x)} with F(x) = rank / n.
 
-isodepth uses every direction with both signs; the paper does not. Given U together with -U, this
-module and `Metric.paper` agree to rounding (for samples of an even size with irw: in an odd one the
-middle point of a projection gets (n - 1)/2n here and 1/2 there).
+isodepth uses every direction with both signs; the paper does not. If the directions are U and -U,
+this module and `Metric.paper` agree up to rounding. An exception is IRW with an odd number of
+points: the depth of the middle point of a projection is (n - 1)/2n here and 1/2 in isodepth.
 """
 
 from __future__ import annotations
