@@ -46,9 +46,9 @@ def univariate_distance(
     Notes
     -----
     The paper adds that for eps -> 0 this is the Wasserstein distance if both distributions are
-    symmetric. They must also have the same center. For example, N(0, 1) and N(3, 4) are symmetric. The
-    distances between their quantiles of q and 1 - q are 3 - z and 3 + z, whose maximum is not their
-    mean.
+    symmetric. They must also have the same center. For example, N(0, 1) and N(3, 4) are symmetric.
+    The distances between their quantiles of q and 1 - q are 3 - z and 3 + z, whose maximum is not
+    their mean.
 
     Examples
     --------

@@ -28,7 +28,7 @@ def column_labels(width: int) -> tuple[str, ...]:
 
 
 def named_counts(counts: Iterable[tuple[str, int]]) -> str:
-    """Return a list of at most five columns with positive counts, such as "temp (2), wind (1)".
+    """Return at most five columns with positive counts as a string, such as "temp (2), wind (1)".
 
     The columns with the largest counts come first.
     """
@@ -37,7 +37,7 @@ def named_counts(counts: Iterable[tuple[str, int]]) -> str:
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
-    """Return at most `most` names, joined for a message, and the number of the remaining names.
+    """Return a string with at most `most` names, and the number of the remaining names.
 
     Examples
     --------
