@@ -222,11 +222,14 @@ class FirstBounds {
         double factor = useful ? (1.0 + slack_) * previous / attained_[level - 1] : 0.0;
         // Smaller upper bounds save searches at later levels, which threads cannot share. But they must not
         // exhaust the limit: the number of coordinates that are read in total is estimated, because it is
-        // about proportional to the square of the number of rows. The factor was tuned for 2 to 50 columns.
-        // With many columns distances differ less, and a smaller reduction has the same effect.
-        const size_t last = attained_.size() - 1, entered = hulls_[0].known.size() + hulls_[1].known.size();
-        const double part = double(entered) / double(hulls_[0].stops[last] + hulls_[1].stops[last]);
-        if (entered > at_once && spent <= 0.75 * limit * part * part)
+        // about proportional to the square of the number of rows. If many rows enter at once, there are few
+        // later levels. The factor was tuned for 2 to 50 columns. With many columns distances differ less,
+        // and a smaller reduction has the same effect.
+        auto rows_at = [&](size_t l) { return double(hulls_[0].stops[l] + hulls_[1].stops[l]); };
+        const double entered = double(hulls_[0].known.size() + hulls_[1].known.size()),
+                     all = rows_at(attained_.size() - 1), part = entered / all;
+        if (entered > at_once && rows_at(level) - entered <= 0.25 * all &&
+            spent <= 0.75 * limit * part * part)
             factor *= std::max(0.9, 1.0 - 1.0 / double(hulls_[0].rows.rows.d));
         std::vector<Entry> entries;
         for (; next_ == level || (useful && next_ < attained_.size() && entries.size() < at_once); next_++) {
