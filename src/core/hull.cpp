@@ -17,9 +17,10 @@ struct HullPair {
     GrowingHull hulls[2];
     size_t levels;
 
-    HullPair(const Matrix<double>& first, const Matrix<double>& second, const Matrix<int64_t>& stops)
-        : hulls{{{check_hull(first, int64_t(second.shape(1)))}, stops.data()},
-                {{check_hull(second, int64_t(first.shape(1)))}, stops.data() + stops.shape(1)}},
+    HullPair(const Matrix<double>& first, const Matrix<double>& second, const Matrix<int64_t>& stops,
+             int64_t n_threads)
+        : hulls{{{check_hull(first, int64_t(second.shape(1))), n_threads}, stops.data()},
+                {{check_hull(second, int64_t(first.shape(1))), n_threads}, stops.data() + stops.shape(1)}},
           levels(stops.shape(1)) {
         check_aligned(stops);
         require(stops.shape(0) == 2, "stops must have shape (2, levels)");
@@ -49,21 +50,21 @@ static auto nearest_in_hull(Matrix<double> points, Matrix<double> queries) {
 
 static auto hull_levels(Matrix<double> first, Matrix<double> second, Matrix<int64_t> stops,
                         Vector<double> attained, double slack, double limit, int64_t n_threads) {
-    HullPair pair(first, second, stops);
-    const auto known = check_vector(attained, int64_t(pair.levels));
+    const auto known = check_vector(attained, int64_t(stops.shape(1)));
     require(slack >= 0 && limit >= 0, "slack and limit must not be negative");
-    auto found = without_gil(
-        [&] { return bound_levels(pair.hulls, {known.begin(), known.end()}, slack, limit, n_threads); });
-    return std::tuple(as_array(std::move(found.lower), {pair.levels}),
-                      as_array(std::move(found.upper), {pair.levels}),
-                      as_array(std::move(found.directions), {pair.levels, first.shape(1)}),
-                      as_array(std::move(found.sides), {pair.levels}));
+    auto found = without_gil([&] {
+        HullPair pair(first, second, stops, n_threads);
+        return bound_levels(pair.hulls, {known.begin(), known.end()}, slack, limit, n_threads);
+    });
+    const size_t levels = known.size();
+    return std::tuple(as_array(std::move(found.lower), {levels}), as_array(std::move(found.upper), {levels}),
+                      as_array(std::move(found.directions), {levels, first.shape(1)}),
+                      as_array(std::move(found.sides), {levels}));
 }
 
 static Result<double> ascent(Matrix<double> first, Matrix<double> second, Matrix<int64_t> stops,
                              Matrix<double> starts, int64_t n_ascents, int64_t steps, double slack,
                              int64_t n_threads) {
-    const HullPair pair(first, second, stops);
     const Rows<double> along = check_rows(starts, int64_t(first.shape(1)));
     require(n_ascents >= 1 && 0 <= steps && steps < most_rows && slack >= 0,
             "n_ascents must be positive, steps and slack must not be negative");
@@ -71,6 +72,7 @@ static Result<double> ascent(Matrix<double> first, Matrix<double> second, Matrix
     std::vector<double> tops;
     {
         ReleasedGil released;
+        const HullPair pair(first, second, stops, n_threads);
         const auto found = find_starts(pair.hulls, pair.levels, along, n_ascents, n_threads);
         const int64_t count = found.size(), rows = first.shape(0) + second.shape(0);
         for (const Start& at : found) tops.insert(tops.end(), along[at.direction], along[at.direction] + d);

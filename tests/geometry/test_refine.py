@@ -60,3 +60,14 @@ def test_refined_is_close_to_exact() -> None:
         exact = isodepth.distance(X, Y, gap="exact", **options)
         short.append(1 - refined / exact)
     assert np.mean(np.array(short) <= 0.01) >= 0.95
+
+
+def test_the_limit_is_not_exhausted_before_a_last_level_of_many_rows() -> None:
+    """In 30 dimensions, 43% of the rows have the least halfspace depth, and enter at once."""
+    rng = np.random.default_rng(1108)
+    rng.random(3)  # chosen from many cases, because the limit is reached in few
+    X, Y = rng.standard_normal((547, 30)), rng.standard_normal((391, 30)) + 0.5
+    options = {"depth": "halfspace", "n_directions": 1000, "random_state": 108}
+    refined = isodepth.compare(X, Y, **options)
+    exact = isodepth.compare(X, Y, gap="exact", **options)
+    assert refined.gaps[-1] >= 0.999 * exact.gaps[-1]

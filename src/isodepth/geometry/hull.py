@@ -467,7 +467,8 @@ def _ascend(
     """
     chosen = chosen_levels(plan, gaps)
     sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
-    maximizers = np.unique(codes)
+    maximizers = np.sort(codes)  # np.unique is slower
+    maximizers = maximizers[np.append(True, maximizers[1:] != maximizers[:-1])]
     best = np.append(codes[chosen], maximizers[:: -(-len(maximizers) // _MOST_MAXIMIZERS)])
     starts = np.concatenate([signed_directions(directions, best), _between_means(x, y, sizes)])
     starts = np.concatenate([starts, -starts])
@@ -490,11 +491,12 @@ def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
         return np.arange(n_levels)
     reached = np.cumsum(plan.shares)
     wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
-    spread = np.searchsorted(reached, wanted).clip(max=n_levels - 1)
+    spread = np.minimum(np.searchsorted(reached, wanted), n_levels - 1)
     # A level occupies an interval of cumulative weight. The chosen level is the first level whose
     # midpoint is at least `wanted`: the level found by `searchsorted`, or the next level.
     spread += reached[spread] - 0.5 * plan.shares[spread] < wanted
-    return np.unique(np.append(spread.clip(max=n_levels - 1), gaps.argmax()))
+    # For a few numbers, sets are faster than functions of NumPy.
+    return np.array(sorted({*np.minimum(spread, n_levels - 1).tolist(), int(gaps.argmax())}))
 
 
 def _between_means(
