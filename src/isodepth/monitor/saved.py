@@ -18,6 +18,7 @@ from isodepth.data.files import output
 from isodepth.data.files.records import FieldNames, packed, unpacked
 from isodepth.errors import InvalidOptionError, UnreadableFileError
 from isodepth.metric.region_table import RegionTable
+from isodepth.metric.signature import option_settings
 from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
@@ -78,7 +79,7 @@ NAMES: FieldNames = {
     },
     RegionTable: {
         "values": "values", "settings": "settings", "n_features": "n_features",
-        "columns": "columns", "algorithm": "algorithm", "scale": "scale",
+        "columns": "columns", "algorithm": "algorithm", "scale": "scale", "version": "version",
     },
 }  # fmt: skip
 
@@ -134,9 +135,16 @@ def _unpacked_state(stored: dict[str, Any]) -> MonitorState:
 
     Version 0.4.0 stored other values of `ColumnKind.use`, and with `blocks` a single `RankEvidence`
     for all groups. Several groups cannot share the evidence: they continue as after a reset.
+    Earlier files have the settings of a mean table as in its header, with the seed and the version.
     """
     for kind in stored["columns"]["kinds"]:
         kind["use"] = _FORMER_USES.get(kind["use"], kind["use"])
+    for _, group in stored["groups"]:
+        table = group["blocks"] and group["blocks"]["mean_table"]
+        if table and "version" not in table:
+            settings = dict(table["settings"])
+            table["version"] = settings["version"]
+            table["settings"] = list(option_settings(settings).items())
     joint = stored["rank_evidence"]
     if not isinstance(joint, dict):
         state: MonitorState = unpacked(MonitorState, stored, NAMES)
