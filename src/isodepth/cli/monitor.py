@@ -100,7 +100,7 @@ def check(
     The result is stored in the file of the monitor. Columns that the reference does not have are
     ignored. The files of a folder are checked in the order of their names, which are their labels:
     files that were checked before are not counted again. A single file has no label without
-    --label, because its content may be new: a file that is checked twice is counted twice.
+    --label, because its content may be new: if it is checked twice, it counts twice.
     The exit code is 0 without an alarm, 1 with an alarm or a batch beyond all blocks, and 2 if a
     batch cannot be checked.
 
