@@ -1,4 +1,4 @@
-"""Verdicts of fixed streams, recorded; RECORD=1 records anew after a change of results."""
+"""Verdicts of fixed streams equal recorded ones; RECORD=1 records them again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STORED: dict[str, dict[str, Any]] = {"rows": {}, "blocks": {"blocks": np.arange(
 
 
 def table(n: int, rng: np.random.Generator) -> Any:
-    """Dependent numbers, counts, missing values, and categories with frequent and rare values."""
+    """Return n rows of dependent numbers, counts, missing values and categories."""
     a, kind = rng.normal(size=n), rng.choice(["u", "v", "w", "x"], n, p=[0.5, 0.3, 0.18, 0.02])
     b = a + 0.7 * rng.normal(size=n) + 0.6 * (kind == "v") - 0.2
     frame = pd.DataFrame(
@@ -92,7 +92,7 @@ def test_files_of_version_1_0_stay_readable(name: str) -> None:
 
 
 def test_changes_in_files_of_version_0_4_0_keep_their_texts() -> None:
-    """That version stored descriptions such as "sign changed, median" as quantities."""
+    """Version 0.4.0 stored descriptions such as "sign changed, median" as quantities."""
     monitor = Monitor.load(Path(__file__).with_name("format-0.4.0-history.npz"))
     changes = [change for verdict in monitor.verdicts for change in verdict.changes]
     assert [change.text for change in changes] == [

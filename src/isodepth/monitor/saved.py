@@ -18,6 +18,7 @@ from isodepth.data.files import output
 from isodepth.data.files.records import FieldNames, packed, unpacked
 from isodepth.errors import InvalidOptionError, UnreadableFileError
 from isodepth.metric.region_table import RegionTable
+from isodepth.metric.signature import option_settings
 from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
@@ -33,7 +34,7 @@ from isodepth.significance.martingale import N_BETS, RankEvidence
 KIND, _FORMER_KINDS = "monitor", ("depth monitor", "calibrated depth monitor")
 # Version of the content of the file. Files of 0.3.0 have none.
 _FORMAT = 1
-# Words of `ColumnKind.use` in files of 0.4.0, and the present words.
+# Values of `ColumnKind.use` in files of 0.4.0, and the present values.
 _FORMER_USES = {"numbers": "numeric", "shares": "category", "left out": "omit"}
 # Products of two stored numbers of rows must fit in int64.
 _MOST_ROWS = 1 << 31
@@ -78,13 +79,16 @@ NAMES: FieldNames = {
     },
     RegionTable: {
         "values": "values", "settings": "settings", "n_features": "n_features",
-        "columns": "columns", "algorithm": "algorithm", "scale": "scale",
+        "columns": "columns", "algorithm": "algorithm", "scale": "scale", "version": "version",
     },
 }  # fmt: skip
 
 
 def check_new(path: Any, overwrite: bool) -> Path:
-    """Return the path of a new monitor; a file there must be a monitor, and `overwrite` True."""
+    """Check the path of a new monitor, and return it.
+
+    An existing file must be a monitor, and is an error unless `overwrite` is True.
+    """
     target = output.check_archive_target(path)
     if target.exists():
         try:
@@ -127,14 +131,20 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
 
 
 def _unpacked_state(stored: dict[str, Any]) -> MonitorState:
-    """Return the stored state.
+    """Convert the JSON object of a file to the state of a monitor.
 
-    Version 0.4.0 stored other words for the use of columns, and one object of evidence for the
-    batches of all groups together. Several groups cannot share this evidence. As after a reset,
-    they continue without the wealth of earlier batches.
+    Version 0.4.0 stored other values of `ColumnKind.use`, and with `blocks` a single `RankEvidence`
+    for all groups. Several groups cannot share the evidence: they continue as after a reset.
+    Earlier files have the settings of a mean table as in its header, with the seed and the version.
     """
     for kind in stored["columns"]["kinds"]:
         kind["use"] = _FORMER_USES.get(kind["use"], kind["use"])
+    for _, group in stored["groups"]:
+        table = group["blocks"] and group["blocks"]["mean_table"]
+        if table and "version" not in table:
+            settings = dict(table["settings"])
+            table["version"] = settings["version"]
+            table["settings"] = list(option_settings(settings).items())
     joint = stored["rank_evidence"]
     if not isinstance(joint, dict):
         state: MonitorState = unpacked(MonitorState, stored, NAMES)
@@ -146,7 +156,7 @@ def _unpacked_state(stored: dict[str, Any]) -> MonitorState:
 
 
 def _check(state: MonitorState) -> None:
-    """Raise an error if a value is out of range, or if a group fails to check a batch of 2 rows."""
+    """Raise an error if a value is out of range, or if a test batch of 2 rows cannot be checked."""
     _check_history(state)
     names, ranks = state.reader.names, state.ranks
     width = state.reader.width + len(state.reader.categories)
@@ -206,10 +216,10 @@ def _check_functions(functions: Functions, reader: BatchReader) -> None:
 
 
 def _check_counts(group: Group, counted: Counts) -> None:
-    """Raise an error if counts or hashes of the group are not valid.
+    """Raise an error if counts or hashes of a group are not valid.
 
     The counts of the reference and of windows must have the shapes of `counted`, the counts of a
-    test batch. A group must have hashes of rows of the reference, but not if it has blocks.
+    test batch. A group must have hashes of rows of the reference, except with blocks.
     """
     _require((group.hashes is None) is (group.model is not None), "hashes")
     if group.hashes is not None:

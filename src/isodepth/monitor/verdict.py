@@ -13,7 +13,7 @@ from isodepth.results.changes import QUANTITIES, Change, lower_percent
 
 # Maximum number of changes in the text of a verdict.
 _SHOWN = 5
-#: Present keys of the JSON of a verdict by those that 0.4.0 and earlier versions wrote.
+#: Map from the keys in the JSON of a verdict of version 0.4.0 or earlier to the present keys.
 _FORMER_KEYS = {"batch": "batch_number", "window": "n_window_batches"}
 
 
@@ -32,27 +32,29 @@ class Verdict(ResultMixin):
     n_rows : int
     pvalue : float
         p-value of the batch alone, adjusted for the number of functions. With `blocks`, the rank of
-        its score among the scores of blocks and earlier batches, as a fraction. NaN for a label of
-        an earlier batch whose verdict is no longer stored.
+        its score among the scores of blocks and earlier batches, as a fraction. NaN if `check` is
+        called with the label of an earlier batch whose verdict is no longer stored.
     n_window_batches : int
-        Number of batches in the strongest window. With `blocks`, all since the last reset.
+        Number of batches in the window with the smallest ratio of p-value to threshold. With
+        `blocks`, all batches since the last restart.
     window_pvalue : float
-        Adjusted p-value of that window. With `blocks`, 1 / evidence.
+        Adjusted p-value of this window. With `blocks`, 1 / evidence of the test martingale.
     threshold : float
-        Level of the test of this window.
+        Level of the test of this window, a part of the level of the monitor.
     crossing : bool
         Whether `window_pvalue` is at most `threshold`.
     alarm : bool
         Whether there is an alarm: until `reset`, or with `arl` at the batch that raised it.
     alarm_since : int or None
-        Batch that raised the alarm.
+        Number of the batch that raised the alarm; None without an alarm.
     changed_share : float or None
-        Lower bound, with 95% confidence, for the share of rows of the window that changed. 0 if no
-        share can be claimed. None with `blocks`, and if the verdict is no longer stored.
+        Lower bound, with 95% confidence, for the share of rows of the window that changed. 0 if
+        there is no positive bound. None with `blocks`, and if the verdict is no longer stored.
     beyond_blocks : bool
-        Only with `blocks`: whether a median, a spread or a share is farther from the mean of the
-        blocks than 1.5 times the maximum over all blocks. This has no guarantee: batches without a
-        change may be beyond all blocks, often so if there are few blocks or some are exceptional.
+        Only with `blocks`: whether a median, an interquartile range or a share deviates from its
+        mean over the blocks by more than 1.5 times the maximum deviation of a block, and
+        significantly. This has no guarantee: batches without a change may be beyond all blocks,
+        often if there are few blocks or some are exceptional.
     changes : tuple of Change
         Columns that changed in the window, strongest first, with adjusted p-values.
     n_suspicious : int
@@ -62,9 +64,11 @@ class Verdict(ResultMixin):
     suspicious_indices : tuple of int
         Indices of these rows, from 0; the first 100 if `n_suspicious` is larger.
     score : float or None
-        Only with `blocks`: distance from the blocks of the reference.
+        Only with `blocks`: standardized distance from the blocks of the reference, whose rank gives
+        `pvalue`. None if it is infinite.
     exact : bool
-        Whether the guarantee is exact: not if `blocks` have different sizes.
+        Whether the guarantee is exact. It is approximate if the batch and all `blocks` do not have
+        the same number of rows.
     """
 
     batch_number: int
@@ -105,7 +109,7 @@ class Verdict(ResultMixin):
         return document("verdict", {**vars(self), "changes": changes})
 
     def _rows(self) -> dict[str, list[Any]]:
-        """Return the columns of a table with one row per change."""
+        """Return a table with one row per change, as a dictionary of columns."""
         names = (*(field.name for field in fields(Change)), "text")
         rows = {name: [getattr(change, name) for change in self.changes] for name in names}
         return rows | {"columns": [", ".join(columns) for columns in rows["columns"]]}
@@ -146,11 +150,11 @@ class Verdict(ResultMixin):
 
 
 def _current_keys(change: dict[str, Any]) -> dict[str, Any]:
-    """Return the keys and values of a change in JSON, also if version 0.4.0 wrote it.
+    """Convert the JSON of a change that version 0.4.0 or earlier may have written to current keys.
 
-    That version wrote descriptions as `quantity`, such as "sign changed, median", and the changed
-    share as `share`. The description is kept, so that the text stays the same. Until then, single
-    numbers were strings.
+    These versions wrote descriptions as `quantity`, such as "sign changed, median", the changed
+    share as `share`, and the `value` of a single number as a string. The description is kept, so
+    that the text of the change stays the same.
     """
     if change["kind"] == "value" and isinstance(change["value"], str):
         change = change | {"value": float(change["value"])}
