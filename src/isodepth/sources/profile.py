@@ -356,12 +356,16 @@ class Profile:
         """Return random rows and, below them, distinct values that these rows do not have.
 
         In the additional rows all other values are missing. If all rows of the source are random
-        rows, they are returned.
+        rows, they are returned. Columns that are categorical in the source are dictionaries.
         """
         table = self._ordered[2]
-        if len(table) == self.n_rows:
-            return table
-        return self._with_all_values(table.take(self._smallest(_DECIDING_ROWS)))
+        if len(table) < self.n_rows:
+            table = self._with_all_values(table.take(self._smallest(_DECIDING_ROWS)))
+        for at, label in enumerate(self.source._labels):
+            if label in self.source._categorical:
+                encoded = table.column(at).cast("string").dictionary_encode()
+                table = table.set_column(at, table.column_names[at], encoded)
+        return table
 
     def all_values(self) -> Any:
         """Return the random rows and, below them, distinct values that these rows do not have."""
