@@ -142,6 +142,18 @@ class Foreign:
     columns = ("a", "b")
 
 
+def test_intervals_in_a_frame_of_polars_are_not_numbers():
+    pl = pytest.importorskip("polars")
+    frame = pd.DataFrame({"size": np.sin(np.arange(200.0))})
+    frame["bin"] = pd.cut(frame["size"], 4)
+    x = pl.from_pandas(frame)
+    assert [each.use for each in isodepth.Monitor(x, random_state=0).kinds] == [
+        "numeric", "category"
+    ]  # fmt: skip
+    with pytest.raises(isodepth.InvalidInputError, match="got the column 'bin'"):
+        isodepth.region_tables([x, x])
+
+
 @pytest.mark.parametrize(
     ("sample", "said"),
     [(make(data), "empty") for make in MAKERS.values() for data in ({}, {"a": np.empty(0)})]

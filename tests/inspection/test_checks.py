@@ -64,7 +64,7 @@ NEXT = pd.date_range("2023-01-01", periods=N)
             "more",
         ]),
         (["New York", "Rome"] * 20, ["new  york", " Rome"] * 20, [
-            "v: 2 new categories: new  york (20 rows, 50%),  Rome (20 rows, 50%)",
+            "v: 2 new categories: 'new  york' (20 rows, 50%), ' Rome' (20 rows, 50%)",
             "v: 2 vanished categories: New York (20 rows, 50%), Rome (20 rows, 50%)",
             "v: spellings that differ in case or spaces: 'New York' (20 -> 0 rows), 'new  york' "
             "(0 -> 20 rows); 1 more category has several spellings",
@@ -170,6 +170,7 @@ def naive_shares(rows, other):
         (A + 1, A[:20] + 1, True),
         (2 * A, 2 * A, False),
         (A + 1900, A + 1900, False),  # years
+        (A.astype(int) + 2**60, A.astype(int) + 2**60, False),  # compared as differences
         (A[::-1], A, False),
         (A + 0.5, A, False),
         (np.where(A == 3, np.nan, A), A, False),

@@ -31,6 +31,14 @@ def test_shares_of_columns_are_those_of_the_twin() -> None:
     assert shares == sorted(shares, reverse=True)
 
 
+def test_the_contribution_of_a_single_column_is_one() -> None:
+    rng = np.random.default_rng(0)
+    for n in range(2, 60):
+        (only,) = isodepth.compare(rng.normal(size=(n, 1)), rng.normal(size=(40, 1))).contributions
+        assert only.fraction == pytest.approx(1.0, rel=1e-12)
+        assert only.fraction <= 1.0
+
+
 @pytest.mark.parametrize("q", [1, 2, 3.5])
 def test_shares_with_means_are_those_of_the_twin(q: float) -> None:
     U = unit_vectors(3, 21, directions="uniform", random_state=np.random.default_rng(1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -90,6 +92,13 @@ def test_equal_samples_are_drawn() -> None:
     assert ax.get_ylim() == (0, 1)
     constant = isodepth.two_sample_test(x * 0, x * 0, n_permutations=19, scale=None, random_state=0)
     null_distribution(constant).figure.draw_without_rendering()
+
+
+@pytest.mark.parametrize("value", [0.0, 2.5, -1e-12, 3e18])
+def test_equal_statistics_of_all_permutations_are_drawn(value: float, tested) -> None:
+    test = dataclasses.replace(tested.test, null_distribution=np.full(19, value))
+    bars = null_distribution(test).patches
+    assert sum(bar.get_height() for bar in bars) == 19
 
 
 def test_more_steps_than_can_be_seen_are_averaged() -> None:

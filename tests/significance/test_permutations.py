@@ -10,7 +10,11 @@ import isodepth
 from isodepth import InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.significance import result
-from isodepth.significance.findings import neg_log_p
+from isodepth.significance.findings import (
+    neg_log_p,
+    neg_log_p_of_largest,
+    permutation_pvalue,
+)
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.result import null_profile
 from isodepth.significance.samples import check_blocks
@@ -86,6 +90,15 @@ def test_what_cannot_be_blocks_is_refused() -> None:
 def test_large_statistics_do_not_overflow() -> None:
     values = np.array([9.0, *np.linspace(1, 3, 99)])
     np.testing.assert_allclose(neg_log_p(values * 1e307), neg_log_p(values), rtol=1e-9)
+
+
+def test_a_statistic_that_is_zero_for_all_other_labelings_is_finite() -> None:
+    """Infinite statistics of several labelings would have the smallest p-value instead of a tie."""
+    strengths = neg_log_p(np.array([[5.0, 0.0, 0.0, 0.0], [0.0, 5.0, 0.0, 0.0]]))
+    assert np.isfinite(strengths).all()
+    largest = strengths.max(axis=0)
+    assert np.isfinite(neg_log_p_of_largest(largest)).all()
+    assert permutation_pvalue(largest[0], largest[1:]) == 0.5
 
 
 def test_calls_are_short_for_many_permutations(monkeypatch: pytest.MonkeyPatch) -> None:

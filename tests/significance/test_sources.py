@@ -43,6 +43,47 @@ def test_all_rows_as_in_memory(
     assert found._tested_rows_text == ""
 
 
+def _with_codes(n: int, seed: int) -> pd.DataFrame:
+    """Return categorical columns whose categories are numbers or strings of numbers."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"size": rng.normal(size=n), "month": rng.integers(1, 13, n)})
+    frame["zip"] = rng.choice(["01", "02", "10"], n)
+    return frame.astype({"month": "category", "zip": "category"})
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "csv"])
+@pytest.mark.parametrize("n", [300, 20_000])  # all rows, or random rows, decide the kinds
+def test_numbers_in_categorical_columns_are_categories(form: str, n: int, tmp_path: Path) -> None:
+    pytest.importorskip(form if form in ("dask", "polars") else "pandas")
+    x, y = _with_codes(n, 1), _with_codes(240, 2)
+    options = OPTIONS | {"max_rows": 20_000, "n_permutations": 19}
+    found = isodepth.two_sample_test(scanned(form, x, tmp_path / "x"), y, **options)
+    assert {each.column: each.use for each in found.kinds} == {
+        "size": "numeric", "month": "category", "zip": "category"
+    }  # fmt: skip
+    assert {each.value for each in found.category_shares if each.column == "zip"} == {
+        "01", "02", "10"
+    }  # fmt: skip
+    monitor = isodepth.Monitor(scanned(form, x, tmp_path / "z"), random_state=0)
+    # Parquet and polars store categories that are integers as integers.
+    month = "numeric" if form in ("parquet", "polars") else "category"
+    assert [each.use for each in monitor.kinds] == ["numeric", month, "category"]
+
+
+@pytest.mark.parametrize("name", ["periods", "intervals"])
+def test_extension_types_of_pandas_as_in_memory(name: str) -> None:
+    """Periods were read as numbers, which pyarrow stores."""
+    frame = pd.DataFrame({"size": np.random.default_rng(0).normal(size=300)})
+    frame["periods"] = pd.period_range("2020-01", periods=300, freq="D")
+    frame["intervals"] = pd.arrays.IntervalArray.from_breaks(range(301))
+    frame = frame[["size", name]]
+    x, y = frame[:150], frame[150:]
+    found = isodepth.two_sample_test(scan(x), scan(y), **OPTIONS)
+    expected = isodepth.two_sample_test(x, y, **OPTIONS)
+    assert found.kinds == expected.kinds
+    assert found.pvalue == expected.pvalue
+
+
 def test_random_rows() -> None:
     found = isodepth.two_sample_test(scan(X), Y, max_rows=100, **OPTIONS)
     assert (found.n_used_rows, found.n_rows) == ((100, 100), (300, 240))

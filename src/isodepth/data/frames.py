@@ -433,7 +433,7 @@ def _column(series: Any, name: str) -> np.ndarray | None:
         if known and values.dtype.kind not in "biuf":
             # NumPy has Python objects for decimals. narwhals converts them to floats.
             values = series.cast(nw.Float64).to_numpy()
-        if values.dtype.kind in "iuf":
+        if values.dtype.kind in "iuf" and values.ndim == 1:
             warn_of_rounding(values, f"column {series.name!r} of {name}")
             return values
     return None

@@ -315,6 +315,7 @@ def _row_numbers(columns: Sequence[_Column]) -> Iterator[Check]:
         x, y = each.values
         if (
             isinstance(x, Counter)
+            or each.base
             or each.sizes != each.n_rows
             or min(each.sizes) < _FEWEST_ROW_NUMBERS
         ):

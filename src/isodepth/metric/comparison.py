@@ -460,7 +460,8 @@ class Comparison(TwoSampleReport):
             return ()
         names = self.columns or column_labels(len(shares))
         ranked = sorted(range(len(shares)), key=lambda j: -shares[j])
-        return tuple(Contribution(names[j], float(shares[j])) for j in ranked)
+        # Rounding may make the only contribution slightly larger than 1.
+        return tuple(Contribution(names[j], min(float(shares[j]), 1.0)) for j in ranked)
 
     @property
     def largest_gap(self) -> LargestGap:

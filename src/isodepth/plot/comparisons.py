@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -216,8 +216,12 @@ def null_distribution(test: TwoSampleTestLike, *, ax: Axes | None = None) -> Axe
     """
     ax = ax or style.new_axes(8, 3.4)
     null = np.asarray(test.null_distribution, dtype=float)
-    n_bins = int(np.clip(np.sqrt(len(null)) * 1.5, 5, 40))
-    ax.hist(null, bins=n_bins, facecolor=style.FAINT, edgecolor=style.QUIET, linewidth=0.8,
+    bins: Any = int(np.clip(np.sqrt(len(null)) * 1.5, 5, 40))
+    size = float(np.abs(null).max())
+    if np.ptp(null) <= 1e-9 * size:  # floats are too coarse for the edges of several bins
+        margin = 0.5 * size or 0.5
+        bins = [float(null.min()) - margin, float(null.max()) + margin]
+    ax.hist(null, bins=bins, facecolor=style.FAINT, edgecolor=style.QUIET, linewidth=0.8,
             label=f"{len(null)} permutations of the same rows")  # fmt: skip
     ax.axvline(float(np.quantile(null, 0.95)), color=style.QUIET, linestyle=style.DASHED,
                linewidth=1.2, label="95% quantile of the permutations")  # fmt: skip

@@ -18,6 +18,8 @@ from isodepth.significance.samples import CENTER, PooledSample
 
 # Relative difference below which two statistics count as tied, because of rounding.
 _ROUNDING = 1e-6
+# Maximum ratio of a statistic to the mean of the others.
+_LARGEST_RATIO = 1e60
 # Number of labelings above which statistics are evaluated one by one. Ctrl-C is noticed only
 # between calls of NumPy, and the tail probabilities of a million labelings take about 0.1 s.
 _LONG_ROW = 100_000
@@ -90,7 +92,10 @@ def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
         return np.stack([neg_log_p(row) for row in values])
     mean, variance = moments(values)
     deviation = np.sqrt(variance) / 3.0
-    root = np.cbrt((values if at is None else at) / mean)
+    # If all other statistics are 0, the ratio would be infinite, and statistics that are infinite
+    # for different labelings could not be compared.
+    with np.errstate(over="ignore"):
+        root = np.cbrt(np.minimum((values if at is None else at) / mean, _LARGEST_RATIO))
     return -log_ndtr((1.0 - root) / deviation - deviation)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,10 @@ def has_other_types(table: Any) -> bool:
         return False  # reading the table raises the error with the reason
 
     def is_other(label: str, type_: Any) -> bool:
-        if type_ == nw.Unknown:  # such as the type null of pyarrow, of columns without values
-            return len(frame) > 0 and frame.get_column(label).null_count() == len(frame)
+        if type_ == nw.Unknown:  # such as the type null of pyarrow, and the periods of pandas
+            column = frame.get_column(label)
+            known = column.null_count() < len(frame)
+            return len(frame) > 0 and not (known and column.to_numpy().dtype.kind in "biufc")
         return not type_.is_numeric()
 
     return any(is_other(label, type_) for label, type_ in schema.items())
@@ -113,16 +116,35 @@ def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:
     return _plain_table(columns, [*map(str, frame.columns)])
 
 
+def categorical_types(table: Any) -> dict[str, str]:
+    """Return the categorical columns of an eager data frame, each with a name of a pyarrow type.
+
+    `arrow_table` converts these columns to strings, from which their kind cannot be seen: the
+    categories may be numbers.
+    """
+    if isinstance(table, NamedArray) or not is_frame(table) or hasattr(table, "collect"):
+        return {}
+    import narwhals as nw
+
+    schema = nw.from_native(table, eager_only=True).schema
+    categorical = (label for label, type_ in schema.items() if type_ in (nw.Categorical, nw.Enum))
+    return {str(label): "dictionary<values=string>" for label in categorical}
+
+
 def _arrow_column(series: Any) -> Any:
-    """Convert a narwhals series to a pyarrow array; objects of several types become strings."""
+    """Convert a narwhals series to a pyarrow array.
+
+    Python objects of several types, and the periods and intervals of pandas, become strings.
+    """
     import pyarrow as pa
 
     series = object_numbers(series)
-    try:
-        return series.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        values = series.to_list()
-        return pa.array([None if is_missing(v) else str(v) for v in values], pa.string())
+    with suppress(pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        column = series.to_arrow()
+        if not isinstance(column.type, pa.BaseExtensionType):
+            return column
+    values = series.to_list()
+    return pa.array([None if is_missing(v) else str(v) for v in values], pa.string())
 
 
 def _plain_table(

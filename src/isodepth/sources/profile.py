@@ -364,12 +364,17 @@ class Profile:
 
         Additional rows below the random rows contain the strings that do not occur in the random
         rows. Other values of the additional rows are missing. If all rows of the source are in
-        memory, the table consists of these rows.
+        memory, the table consists of these rows. Columns that are categorical in the source are
+        dictionaries.
         """
         table = self._ordered[2]
-        if len(table) == self.n_rows:
-            return table
-        return self._with_all_values(table.take(self._smallest(_DECIDING_ROWS)))
+        if len(table) < self.n_rows:
+            table = self._with_all_values(table.take(self._smallest(_DECIDING_ROWS)))
+        for at, label in enumerate(self.source._labels):
+            if label in self.source._categorical:
+                encoded = table.column(at).cast("string").dictionary_encode()
+                table = table.set_column(at, table.column_names[at], encoded)
+        return table
 
     def all_values(self) -> Any:
         """Return a pyarrow table of all random rows and, below them, all other distinct strings."""

@@ -27,7 +27,7 @@ from isodepth.data.files.readers import (
 from isodepth.data.frames import NamedArray, is_frame
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError
-from isodepth.sources.frames import arrow_table, class_of_type
+from isodepth.sources.frames import arrow_table, categorical_types, class_of_type
 from isodepth.sources.source import Part, Source, array_parts, call_part, indices_of, source_of
 
 # Number of rows from which `few_valued_strings` decides.
@@ -311,7 +311,8 @@ def dask_parts(data: Any) -> list[Part]:
         table, delayed = arrow_table(data._meta, "the Dask data frame"), data.to_delayed()
         single = [str(name) for name, type_ in data.dtypes.items() if type_ == np.float32]
         whole = Part.like(table, "", None, None)
-        whole = replace(whole, single=single, others=whole.others | objects)
+        others = whole.others | objects | categorical_types(data._meta)
+        whole = replace(whole, single=single, others=others)
         counts = [np.nan] * len(delayed)
     else:
         array = data.rechunk({1: -1})

@@ -26,6 +26,7 @@ from isodepth.data.frames import (
 from isodepth.errors import InvalidInputError
 from isodepth.sources.frames import (
     arrow_table,
+    categorical_types,
     class_of_type,
     has_other_types,
     without_words,
@@ -122,6 +123,12 @@ class Source:
             for label, type_ in part.others.items()
             if label in labels
         }
+
+    @property
+    def _categorical(self) -> set[str]:
+        """Labels of the columns that are stored as categorical."""
+        types = (item for part in self._parts for item in part.others.items())
+        return {label for label, type_ in types if type_.startswith("dictionary")}
 
     @property
     def _is_numeric(self) -> bool:
@@ -290,8 +297,9 @@ class Part:
         Labels of columns of type float32.
     n_rows : int or None
     others : dict
-        Types of the columns that are not stored as numbers, by label: names of types of pyarrow.
-        For a text file, the types in its first lines.
+        Types of the columns that are not stored as numbers, by label: names of types of pyarrow,
+        which start with "dictionary" for a categorical column. For a text file, the types in its
+        first lines.
     only_single : bool
         Whether tables of another dtype are an error, because the first table is float32.
     place, offset : int
@@ -431,6 +439,10 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
         replace(Part.like(table, name, table, size), place=place)
         for place, (table, name, size) in enumerate(zip(read, names, sizes, strict=True))
     ]
+    parts = [
+        replace(part, others=part.others | categorical_types(table))
+        for part, table in zip(parts, tables, strict=True)
+    ]
     return [part for part in parts if part.n_rows] or parts[:1]
 
 
@@ -451,7 +463,8 @@ def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
         if len(table.points if isinstance(table, NamedArray) else table):
             part = CallPart.like(table, label, make, None)
             single = isinstance(table, NamedArray) and table.points.dtype == np.float32
-            return replace(part, only_single=not any_dtype and single)
+            others = part.others | categorical_types(chunk)
+            return replace(part, others=others, only_single=not any_dtype and single)
     raise InvalidInputError(f"{label} returns no rows; a sample needs at least one row")
 
 

@@ -290,6 +290,8 @@ def column_type(series: Any) -> str:
         return "boolean"
     if dtype in (nw.Categorical, nw.Enum):
         return "category"
-    # narwhals does not know sparse columns of pandas, long doubles and complex numbers.
-    unknown = dtype == nw.Unknown and series.to_numpy().dtype.kind in "biufc"
+    # narwhals does not know sparse columns of pandas, long doubles and complex numbers. The values
+    # of an interval of pandas in a frame of polars are rows of an array.
+    values = series.to_numpy() if dtype == nw.Unknown else None
+    unknown = values is not None and values.ndim == 1 and values.dtype.kind in "biufc"
     return "number" if unknown else "text"
