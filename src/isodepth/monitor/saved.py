@@ -33,8 +33,6 @@ from isodepth.significance.martingale import N_BETS, RankEvidence
 KIND, _FORMER_KINDS = "monitor", ("depth monitor", "calibrated depth monitor")
 # Version of the content of the file. Files of 0.3.0 have none.
 _FORMAT = 1
-# Words of `ColumnKind.use` in files of 0.4.0, and the present words.
-_FORMER_USES = {"numbers": "numeric", "shares": "category", "left out": "omit"}
 # Products of two stored numbers of rows must fit in int64.
 _MOST_ROWS = 1 << 31
 
@@ -78,7 +76,7 @@ NAMES: FieldNames = {
     },
     RegionTable: {
         "values": "values", "settings": "settings", "n_features": "n_features",
-        "columns": "columns", "algorithm": "algorithm", "scale": "scale",
+        "columns": "columns", "algorithm": "algorithm", "scale": "scale", "version": "version",
     },
 }  # fmt: skip
 
@@ -118,31 +116,12 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
             f"reads format {_FORMAT}; update isodepth"
         )
     try:
-        state = _unpacked_state(header["state"])
+        state: MonitorState = unpacked(MonitorState, header["state"], NAMES)
         _check(state)
     except Exception as error:
         # Catch every exception: each means that the file was not written by `write_state`.
         raise output.unreadable(path, f"it lacks a part of a monitor ({error!r:.200})") from None
     return state
-
-
-def _unpacked_state(stored: dict[str, Any]) -> MonitorState:
-    """Return the stored state.
-
-    Version 0.4.0 stored other words for the use of columns, and one object of evidence for the
-    batches of all groups together. Several groups cannot share this evidence. As after a reset,
-    they continue without the wealth of earlier batches.
-    """
-    for kind in stored["columns"]["kinds"]:
-        kind["use"] = _FORMER_USES.get(kind["use"], kind["use"])
-    joint = stored["rank_evidence"]
-    if not isinstance(joint, dict):
-        state: MonitorState = unpacked(MonitorState, stored, NAMES)
-        return state
-    names = [name for name, _ in stored["groups"]]
-    stored = stored | {"rank_evidence": [(name, joint) for name in names]}
-    state = unpacked(MonitorState, stored, NAMES)
-    return state if len(names) == 1 else state.restarted()
 
 
 def _check(state: MonitorState) -> None:

@@ -9,12 +9,10 @@ from typing import Any
 
 from isodepth.data.export import ResultMixin, document, p_text, printable
 from isodepth.data.files.records import unpacked
-from isodepth.results.changes import QUANTITIES, Change, lower_percent
+from isodepth.results.changes import Change, lower_percent
 
 # Maximum number of changes in the text of a verdict.
 _SHOWN = 5
-#: Present keys of the JSON of a verdict by those that 0.4.0 and earlier versions wrote.
-_FORMER_KEYS = {"batch": "batch_number", "window": "n_window_batches"}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -40,8 +38,8 @@ class Verdict(ResultMixin):
         Adjusted p-value of that window. With `blocks`, 1 / evidence.
     threshold : float
         Level of the test of this window.
-    crossing : bool
-        Whether `window_pvalue` is at most `threshold`.
+    crossed : bool
+        Whether the threshold is crossed: `window_pvalue` is at most `threshold`.
     alarm : bool
         Whether there is an alarm: until `reset`, or with `arl` at the batch that raised it.
     alarm_since : int or None
@@ -63,8 +61,9 @@ class Verdict(ResultMixin):
         Indices of these rows, from 0; the first 100 if `n_suspicious` is larger.
     score : float or None
         Only with `blocks`: distance from the blocks of the reference.
-    exact : bool
-        Whether the guarantee is exact: not if `blocks` have different sizes.
+    exact_guarantee : bool
+        Whether the bound on false alarms is exact. It is approximate if `blocks` have different
+        sizes.
     """
 
     batch_number: int
@@ -75,7 +74,7 @@ class Verdict(ResultMixin):
     n_window_batches: int
     window_pvalue: float
     threshold: float
-    crossing: bool
+    crossed: bool
     alarm: bool
     alarm_since: int | None
     changed_share: float | None
@@ -84,7 +83,7 @@ class Verdict(ResultMixin):
     n_suspicious: int
     suspicious_indices: tuple[int, ...]
     score: float | None
-    exact: bool
+    exact_guarantee: bool
 
     @classmethod
     def from_json(cls, line: str) -> Verdict:
@@ -92,12 +91,7 @@ class Verdict(ResultMixin):
 
         JSON has no NaN and no infinity: null in place of a number is read as NaN.
         """
-        content = json.loads(line)
-        for old, new in _FORMER_KEYS.items():
-            if old in content:
-                content[new] = content.pop(old)
-        changes = [_current_keys(change) for change in content["changes"]]
-        return unpacked(cls, {**content, "changes": changes})
+        return unpacked(cls, json.loads(line))
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers, strings, lists and dictionaries."""
@@ -114,7 +108,7 @@ class Verdict(ResultMixin):
         raise TypeError("a verdict has no truth value; use verdict.alarm")
 
     def __repr__(self) -> str:
-        status = "threshold crossed, no alarm yet" if self.crossing else "no alarm"
+        status = "threshold crossed, no alarm yet" if self.crossed else "no alarm"
         if self.alarm or self.beyond_blocks:
             beyond = "BEYOND all blocks of the reference (no guarantee)"
             alarm = f"ALARM since batch {self.alarm_since}"
@@ -133,7 +127,7 @@ class Verdict(ResultMixin):
             f"{batch}: {status}",
             f"  p-value    {p_text(self.pvalue)} for this batch (rows: {self.n_rows})",
             f"  window     p = {p_text(self.window_pvalue)} for {window}, "
-            f"threshold {self.threshold:.2g}{'' if self.exact else ', approximately'}",
+            f"threshold {self.threshold:.2g}{'' if self.exact_guarantee else ', approximately'}",
             *(f"  {'' if i else 'changes':10} {text}" for i, text in enumerate(changes)),
         ]
         if self.changed_share:
@@ -143,23 +137,3 @@ class Verdict(ResultMixin):
             rows = "rows with values far outside the reference"
             lines.append(f"  suspicious {rows}: {self.n_suspicious}")
         return printable("\n".join(lines))
-
-
-def _current_keys(change: dict[str, Any]) -> dict[str, Any]:
-    """Return the keys and values of a change in JSON, also if version 0.4.0 wrote it.
-
-    That version wrote descriptions as `quantity`, such as "sign changed, median", and the changed
-    share as `share`. The description is kept, so that the text stays the same. Until then, single
-    numbers were strings.
-    """
-    if change["kind"] == "value" and isinstance(change["value"], str):
-        change = change | {"value": float(change["value"])}
-    if "share" not in change:
-        return change
-    words, text = change["quantity"], change["text"]
-    found = "share" if text.endswith("%") else next(word for word in QUANTITIES if word in words)
-    # The text ends with "BEFORE -> AFTER".
-    label = None if words in QUANTITIES else text.rsplit(" ", 3)[0]
-    new = {"quantity": found, "description": label, "is_date": False}
-    absent = dict.fromkeys(field.name for field in fields(Change))
-    return absent | change | new | {"changed_share": change["share"]}
