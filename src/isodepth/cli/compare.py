@@ -250,9 +250,9 @@ def test(
     tables differ, the changes, and suspicious rows. `compare --n-permutations 999` also prints the
     distance.
 
-    With --max-changed, exit code 1 means that at least this share of the rows (exactly this share
-    too) changed with 95% confidence, and with --min-pvalue, that the p-value is at most this.
-    Otherwise the exit code is 0, and 2 after an error.
+    With --max-changed, exit code 1 means that more than this share of the rows changed with 95%
+    confidence, and with --min-pvalue, that the p-value is at most this. Otherwise the exit code is
+    0, and 2 after an error.
 
     \b
     Examples:

@@ -104,9 +104,9 @@ def check(
     The exit code is 0 without an alarm, 1 with an alarm or a batch beyond all blocks, and 2 if a
     batch cannot be checked.
 
-    With --max-changed, exit code 1 means that at least this share of the rows of a batch (exactly
-    this share too) changed with 95% confidence, and with --min-pvalue, that the p-value of a batch
-    alone is at most this. An alarm then has no influence on the exit code.
+    With --max-changed, exit code 1 means that more than this share of the rows of a batch changed
+    with 95% confidence, and with --min-pvalue, that the p-value of a batch alone is at most this.
+    An alarm then has no influence on the exit code.
 
     \b
     Examples:
