@@ -89,4 +89,5 @@ print(result.headline)
 
 # %%
 # On the command line, ``isodepth test A B --max-changed 5%`` ends with exit code 1 if more than
-# 5% of the rows changed with 95% confidence. :doc:`/guarantees` has the theorem and its assumptions.
+# 5% of the rows changed with 95% confidence. :doc:`/guarantees` has the theorem and its
+# assumptions.

@@ -71,9 +71,6 @@ class Component(ResultPart):
     ----------
     name : str
         Name of the statistic, such as "directions", "columns", "extremes", "dependence", "regions".
-    change_kind : str
-        Kind of change that the statistic indicates, such as "distribution" (of a column),
-        "location", "spread", "dependence", "regions", "shares", "missing", "extremes".
     feature : str
         Column, pair of columns, direction or function of a row with the largest statistic.
     statistic : float
@@ -83,7 +80,6 @@ class Component(ResultPart):
     """
 
     name: str
-    change_kind: str
     feature: str
     statistic: float
     pvalue: float

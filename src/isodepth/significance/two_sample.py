@@ -451,7 +451,7 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
     scores = _scores(rows, findings, settings)
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
     components = tuple(
-        Component(name, feature.kind, feature.label, float(findings.parts[name][0]), alone)
+        Component(name, feature.label, float(findings.parts[name][0]), alone)
         for name, (_, alone, feature) in findings.ranked_tests().items()
         if name == "regions" or not settings.only_regions
     )
