@@ -1,4 +1,4 @@
-"""Chunks on a small scale: pilots and brackets so small that tests reach every branch."""
+"""Helpers that process small samples in chunks, with limits so small that all code runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def small_scale(few: int = 16, pilots: int = 24) -> Iterator[None]:
 
 
 def streamed_values(metric: Metric, chunks: Any, **options: Any) -> np.ndarray:
-    """Return the table of chunks computed by passes, even if they fit into memory."""
+    """Return the support values (L, 2K) of chunks, computed by passes instead of in memory."""
     return stream_table(metric, scan(chunks, **options), in_memory=False).table.values
 
 
@@ -43,12 +43,12 @@ def cut(points: np.ndarray, size: int) -> list[np.ndarray]:
 
 
 def rows_of(points: np.ndarray, masses: np.ndarray | None, start: int = 0) -> Rows:
-    """Return checked rows, as a pass receives them."""
+    """Return rows with masses (or None) as a pass receives them, numbered from `start`."""
     return Rows(points, None, masses, start, np.zeros(3 + points.shape[1], dtype=np.uint64))
 
 
 def fold_of(points: np.ndarray, masses: np.ndarray | None, size: int) -> Callable[[Any], Any]:
-    """Return a function that runs a pass over chunks of `size` rows, in two states in turn."""
+    """Return a function that runs a pass over chunks of `size` rows with two merged states."""
 
     def fold(work: Any) -> Any:
         states = [work.start(), work.start()]
@@ -62,7 +62,7 @@ def fold_of(points: np.ndarray, masses: np.ndarray | None, size: int) -> Callabl
 
 
 def points_of(kind: str, n: int, d: int, seed: int, dtype: str = "float64") -> np.ndarray:
-    """Return random rows (n, d) of a kind."""
+    """Return random rows (n, d) of a kind in KINDS."""
     rng = np.random.default_rng(seed)
     points = rng.standard_normal((n, d))
     if kind == "lattice":

@@ -1,4 +1,4 @@
-"""Dask: the same numbers with every scheduler and any number of workers, and when workers fail."""
+"""Results with Dask do not depend on the scheduler, the workers, or failures of workers."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_many_sources() -> None:
 
 def test_any_number_of_workers(cluster: Any, client: Any) -> None:
     parts = [POINTS[i : i + 1300] for i in range(0, 9000, 1300)]
-    # Two first: workers are removed faster than they start.
+    # Two workers are first, because removing a worker is faster than starting one.
     for workers in (2, 1):
         cluster.scale(workers)
         client.wait_for_workers(workers, timeout=PATIENCE)
@@ -156,7 +156,7 @@ class Troubled:
             return False
         passes = len(list(self.folder.iterdir()))
         (self.folder / f"{time.monotonic_ns()}").touch()
-        # In the middle of the second pass: the first is done.
+        # Fail in the second pass.
         return passes == 1
 
 

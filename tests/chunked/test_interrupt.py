@@ -14,7 +14,7 @@ import pytest
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_an_interrupt_stops_within_a_second(tmp_path: Path) -> None:
-    """In the middle of a pass, while the reader waits for the workers."""
+    """An interrupt in the middle of a pass, while worker threads run, raises KeyboardInterrupt."""
     code = f"""
 import signal, sys, time
 import numpy as np

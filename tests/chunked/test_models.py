@@ -1,4 +1,4 @@
-"""Scaling of rows before projection, and the fitted models, against values computed by hand."""
+"""Scaling of rows before projection, and fitted models, agree with manual results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_rank_cells_of_a_pilot(bits: int) -> None:
     cells = RankCells.around(numbers, pilot._replace(masses=None), memory, 1)
     assert cells.bits == bits
     assert cells.middles.tolist() == [8.0, 0.0, 7.0, 1e-323]
-    # The MAD 4, the maximum 8 in place of a MAD of 0, 1 for a constant, and a subnormal MAD.
+    # The MAD is 4; 0, replaced by the maximum 8; 0, replaced by 1; and subnormal.
     assert cells.scales.tolist() == [1 / 4, 1 / 8, 1.0, 1 / np.finfo(float).tiny]
     counts = cells.start()
     cells.step(counts, pilot, 1)

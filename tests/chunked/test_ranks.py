@@ -103,8 +103,8 @@ def test_cells_take_a_quarter_of_the_memory() -> None:
             stream_table(metric("halfspace", memory_mb=memory_mb), scan(points)).depth_bound
             for memory_mb in (6.75, 6.74)
         ]
-    # Half of the relative mass of a cell. The fullest cells have 10 rows, and 13 if there are half
-    # as many cells. One row is the point itself.
+    # The bound is half of the relative mass of a cell without the point itself. The maximum number
+    # of rows in a cell is 10, or 13 with half of the cells.
     assert bounds == pytest.approx([4.5 / 3000, 6 / 3000])
 
 
@@ -138,7 +138,7 @@ def test_the_whitening_matrix_is_that_of_memory(kind: str, weighted: bool) -> No
     result = whitening(fold_of(points, masses, 455), summary, points[:99])
     assert result.exponents.tolist() == expected.exponents.tolist()
     scaled = expected.scale(points)
-    # The products differ by the rounding of a sum of 5000 products.
+    # The tolerance is the rounding error of a sum of 5000 products.
     white, wanted = scaled @ result.matrix.T, scaled @ expected.matrix.T
     assert np.allclose(white - white[0], wanted - wanted[0], rtol=0, atol=1e-9)
 
@@ -162,7 +162,7 @@ def test_ranks_over_many_orders_of_magnitude(kind: str) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_equal_depths_are_tied(seed: int) -> None:
-    """Sums of rounded contributions would break ties, and regions would grow one row at a time."""
+    """Ties of depths are preserved: depths are sums of integers, without rounding errors."""
     x, y = np.random.default_rng(seed).standard_normal((2, 18, 3))
     axes = Metric(depth="irw", directions=np.eye(3), levels=7, refine=0)
     with small_scale(few=4, pilots=6):

@@ -1,4 +1,4 @@
-"""Order statistics in chunks against sorting all numbers, from any bracket."""
+"""Order statistics of values in chunks agree with sorting, for any first bracket."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def test_missing_and_foreign_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_every_file_of_a_folder_is_read(tmp_path: Path) -> None:
-    """For files of different kinds, with columns in any order."""
+    """Files of different formats, with columns in any order, form one sample."""
     FRAME[:10].to_csv(tmp_path / "1.csv", index=False)
     FRAME[10:20].to_csv(tmp_path / "2.csv.gz", index=False, sep=";", decimal=",")
     FRAME[20:30].to_csv(tmp_path / "3.tsv", index=False, sep="\t")
@@ -171,7 +171,7 @@ def test_every_file_of_a_folder_is_read(tmp_path: Path) -> None:
 
 
 def test_odd_cells_in_chunks(tmp_path: Path) -> None:
-    """A newline in quotes in a column that is not selected, and missing values."""
+    """Quoted newlines, also in columns that are not selected, and missing values are read."""
     rows = [(i, ["yes", 'no\n"1, 2"'][i % 2], ["", "NA", i][i % 3]) for i in range(40)]
     frame = pd.DataFrame(rows, columns=["a", "text", "b"])
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -197,7 +197,7 @@ def test_sources_without_rows_are_refused(tmp_path: Path) -> None:
 
 
 def test_damage_inside_a_row_group(tmp_path: Path) -> None:
-    """The header is intact: reading the chunk raises an error that names its row group."""
+    """If the header is intact, the error about damaged data names the row group."""
     folder = write_parquet(tmp_path / "parquet")
     file = folder / "a.parquet"
     with pq.ParquetFile(file) as opened:
@@ -274,7 +274,7 @@ def test_options_that_are_refused_for_chunks() -> None:
 
 
 def test_a_comparison_has_all_output_except_for_rows() -> None:
-    """Its output is that of a comparison of arrays."""
+    """The output of a comparison of sources equals that of the same samples as arrays."""
     x, y = POINTS, POINTS[:50] + [3, 0, 0]
     parts = isodepth.compare(scan([x[:7], x[7:]]), scan(y), scale=None, **OPTIONS)
     whole = isodepth.compare(x, y, scale=None, refine=0, **OPTIONS)
@@ -304,7 +304,7 @@ def test_a_comparison_has_all_output_except_for_rows() -> None:
 def test_settings_as_in_memory(options: dict, dtype: str) -> None:
     x = POINTS.astype(dtype)
     y = (3 * POINTS + 1).astype(dtype)
-    x[:45, 1] = 0.5  # half of a column coincides
+    x[:45, 1] = 0.5  # three quarters of a column are equal
     options = {"scale": None, **OPTIONS, **options}
     comparison = isodepth.compare(scan([x[:9], x[9:]]), scan(y), **options)
     expected = isodepth.compare(x, y, refine=0, **options)

@@ -61,7 +61,7 @@ def test_every_kind_of_sample(
 
 @pytest.mark.parametrize("kind", ["normal", "heavy", "sorted"])
 def test_single_precision(kind: str) -> None:
-    # With all rows in the pilot both paths move them alike, so that no depth differs by rounding.
+    # If the pilot has all rows, both computations subtract the same center, with equal rounding.
     points = points_of(kind, 3000, 3, 5, "float32")
     expected = metric().region_table(points)
     for size in (77, 3000):
@@ -76,7 +76,7 @@ def test_neither_chunks_nor_threads_nor_memory_matter(depth: str) -> None:
     points = np.random.default_rng(2).standard_normal((9000, 4))
     tables = []
     for size, n_jobs, memory_mb in ((9000, 1, 64), (317, 1, 64), (1000, 3, 4), (9000, 2, 4)):
-        # How fine the cells of ranks are depends on the memory.
+        # The number of cells of ranks depends on the memory.
         memory = {"memory_mb": memory_mb} if depth == "projection" else {}
         used = metric(depth=depth, n_jobs=n_jobs, **memory)
         with small_scale(few=100, pilots=2000):

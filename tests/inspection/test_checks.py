@@ -1,4 +1,4 @@
-"""Checks of two tables: facts, each in one sentence."""
+"""Checks of two tables: facts that need no test, each with one sentence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def checks(X, Y, kinds=None):
 
 
 def found(x, y):
-    """Return the texts of the checks of a column v, beside a column with distinct numbers."""
+    """Return the sentences about a column v with values x in X and y in Y."""
     X, Y = (pd.DataFrame({"v": v, "a": A[: len(v)] + k}) for k, v in ((0, x), (0.5, y)))
     return [each.text for each in checks(X, Y) if each.kind != "not compared"]
 
@@ -155,7 +155,7 @@ def test_every_library_gives_the_same_facts(library: str) -> None:
 
 
 def naive_shares(rows, other):
-    """Fractions of rows that are repeated in the sample, and that occur in the other sample."""
+    """Return the fractions of rows that are repeated in `rows`, and that `other` also has."""
     counts, others = Counter(rows), set(other)
     n = len(rows)
     return sum(counts[row] > 1 for row in rows) / n, sum(row in others for row in rows) / n
@@ -219,7 +219,7 @@ def test_a_leak_between_two_samples() -> None:
     assert (fact.text, fact.after) == (text, 0.46)
     # Rows of a discrete table are equal by chance.
     assert checks(*rng.integers(0, 3, (2, 500, 3)).astype(float)) == ()
-    # Halves of a table with a few repeated rows have about as many in common.
+    # Random halves of a table with repeated rows share about as many rows as each half repeats.
     both = np.vstack([rng.normal(size=(400, 3))] * 2 + [rng.normal(size=(400, 3))])
     for _ in range(20):
         x, y = np.split(rng.permutation(both), 2)
@@ -265,7 +265,7 @@ def test_ranges_of_durations_are_complete() -> None:
 @pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
 def test_odd_values_do_not_fail() -> None:
     n_read = 0
-    # One order of each pair: the other order takes as long and reads the same columns.
+    # Each pair is tested in one order only, to save time.
     for names in combinations_with_replacement(ODD, 2):
         X, Y = (pd.DataFrame({"v": ODD[name], 5: A}) for name in names)
         try:
@@ -284,7 +284,7 @@ def test_nested_columns_of_polars_do_not_fail() -> None:
 
 
 def test_constant_columns_of_wide_unchanged_tables_may_be_chance() -> None:
-    """Of 600 sparse columns, some are constant in one sample although nothing changed."""
+    """Sparse columns that are constant in one sample by chance are named in one check."""
     rng = np.random.default_rng(33)
     names = [f"species {j}" for j in range(600)]
     x, y = (

@@ -1,4 +1,4 @@
-"""Reading of two samples of any container, with kinds of columns and columns of one sample only."""
+"""TwoSamples.read: containers, kinds of columns, and columns of only one sample."""
 
 from __future__ import annotations
 

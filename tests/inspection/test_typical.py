@@ -16,7 +16,7 @@ from isodepth.report.comparison import comparison_content
 
 
 def naive_scores(x: np.ndarray, y: np.ndarray, folds: list[np.ndarray]) -> list[np.ndarray]:
-    """Scores with the covariance matrix of the rows outside each fold, in plain loops."""
+    """Compute cross-fitted scores of all rows in plain loops; `folds` are the folds of rows."""
     scores = [np.empty(len(x)), np.empty(len(y))]
     for fold in range(5):
         a, b = x[folds[0] != fold], y[folds[1] != fold]
@@ -44,7 +44,7 @@ def test_scores_agree_with_the_definition(monkeypatch) -> None:
 
 @pytest.mark.parametrize("d", [60, 400])
 def test_a_new_group_of_rows_is_found(d) -> None:
-    """Also with more columns than rows."""
+    """The typical rows are those of a group that only Y has, also with more columns than rows."""
     rng = np.random.default_rng(d)
     x, y = rng.normal(size=(150, d)), rng.normal(size=(120, d))
     y[40:80, :30] += 2
@@ -55,9 +55,9 @@ def test_a_new_group_of_rows_is_found(d) -> None:
 
 
 def test_equal_distributions_have_no_pure_extremes() -> None:
-    """Without cross-fitting every row would look typical: there are more columns than rows."""
+    """The purity is low. With 500 columns it would be high without cross-fitting."""
     x, y = np.random.default_rng(0).normal(size=(2, 200, 500))
-    # 20 extreme rows: a fraction beyond 0.85 has probability 0.001.
+    # With 20 extreme rows, a fraction above 0.85 has probability 0.001.
     assert max(typical_rows(TwoSamples.read(x, y)).purity) < 0.85
 
 
@@ -73,7 +73,7 @@ def test_wrong_values_do_not_determine_the_direction() -> None:
 
 
 def test_rows_with_wrong_values_are_not_typical() -> None:
-    """A wrong value of one of two correlated columns is far along the direction of the others."""
+    """Rows with wrong values are not listed, although they may be far along the direction."""
     rng = np.random.default_rng(2)
 
     def table(n: int, factor: float) -> np.ndarray:
@@ -86,7 +86,7 @@ def test_rows_with_wrong_values_are_not_typical() -> None:
     assert sorted(rows.indices("Y")) == list(range(7, 700))
     assert sorted(rows.indices("X")) == [i for i in range(900) if i not in (3, 5)]
     np.testing.assert_allclose(rows.expected, (898 / 1591, 693 / 1591))
-    # Many such rows are the difference.
+    # If more than 5% of the rows have the wrong value, they are the difference.
     y[:50, 0] = -1.0
     assert set(typical_rows(TwoSamples.read(x, y)).indices("Y")) <= set(range(50))
 

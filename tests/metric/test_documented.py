@@ -1,4 +1,4 @@
-"""Every option is explained where it is taken, in the words of Metric."""
+"""Functions with options of Metric describe every option, as the docstring of Metric does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import isodepth
 from isodepth import Metric
 from isodepth.metric.settings import OPTIONS_LINE, metric_parameters, with_metric_options
 
-#: Options that do not apply.
+#: Options of Metric that functions of region tables do not have.
 TABLES = {"gap", "refine"}
 TAKERS = {
     "distance": set(),
@@ -25,7 +25,7 @@ TAKERS = {
 
 
 def explained(documented: object) -> list[str]:
-    """Names of the parameters with a description, as numpydoc reads them."""
+    """Return the names of the parameters that a NumPy docstring describes."""
     text = inspect.cleandoc(documented.__doc__ or "")
     section = text.partition("Parameters\n----------\n")[2]
     section = re.split(r"\n\n\w+\n---", section)[0]
@@ -35,7 +35,7 @@ def explained(documented: object) -> list[str]:
 def test_metric_explains_all_its_fields() -> None:
     names = [field.name for field in fields(Metric)]
 
-    # A description may be short, but nothing is left without a word.
+    # Every parameter has at least one line of description.
     assert set(metric_parameters()) == set(names)
     assert [name for name, (_, lines) in metric_parameters().items() if not lines] == []
 

@@ -1,4 +1,4 @@
-"""A drawn metric: each sample fitted once, any two compared, the numbers of `distance`."""
+"""FittedMetric: regions of single samples, whose distances equal those of `distance`."""
 
 from __future__ import annotations
 

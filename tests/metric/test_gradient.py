@@ -1,4 +1,4 @@
-"""Gradients by the rows of both samples: central differences, and what they are by hand."""
+"""Gradients with respect to rows agree with central differences and with manual results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import isodepth
 
-#: One setting a row: each takes another way through the depths, the levels or the supremum.
+#: Settings with different depths, levels, means over levels, and means over directions.
 WAYS: list[dict[str, Any]] = [
     {"depth": "projection", "q": float("inf")},
     {"depth": "halfspace", "levels": 9},
@@ -31,16 +31,16 @@ def two_samples(seed: int, n: int, m: int, d: int) -> tuple[np.ndarray, np.ndarr
 
 @pytest.mark.parametrize("seed", range(96))
 def test_gradients_are_central_differences(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At random points, along a random direction in the space of both samples.
+    """The derivative along a random direction agrees with a central difference of step 1e-6.
 
-    Along it the distance is smooth but for the places where the order of depths or a support
-    changes, which a step of 1e-6 seldom meets; its third derivative is of the order of one.
+    The distance is smooth unless the order of depths or a support point changes within the step,
+    which is rare. Its third derivative is of the order of 1, so the error is about 1e-12.
     """
     options = {**WAYS[seed % len(WAYS)], "n_directions": 20, "random_state": seed}
     if "gap" not in options:
         options["refine"] = 0
     if seed % 3 == 1:
-        # Few directions at a time.
+        # Directions are processed in several blocks.
         monkeypatch.setattr("isodepth.metric.gradient._HELD", 100)
         options["scale"] = [0.5, 3.0]
     x, y = two_samples(seed, 12, 15, 1 + seed % 3)
@@ -59,7 +59,7 @@ def test_gradients_are_central_differences(seed: int, monkeypatch: pytest.Monkey
 def test_equal_rows_share_and_rows_without_weight_have_none() -> None:
     x, y = np.array([[0.0], [2.0], [2.0], [9.0]]), np.array([[5.0]])
     weights = ([1, 1, 1, 0], None)
-    # Levels below 2/3 have 2 alone, the others 0 as well: gaps of 3 and 5.
+    # The regions of X have the value 2 for levels below 2/3, with gap 3, and else 0 and 2, gap 5.
     result = isodepth.compare(x, y, scale=None, depth="halfspace", p=1, eps=0.1, weights=weights)
     share = (2 / 3) / 0.9
     assert result.distance == pytest.approx(3 * share + 5 * (1 - share))

@@ -1,4 +1,4 @@
-"""Finite q: a mean over directions in place of their supremum."""
+"""Finite q: gaps are means over directions instead of suprema."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from isodepth.geometry.directions import mean_of_direction, unit_vectors
 QS = (1.0, 1.5, 2.0, 4.0, 40.0)
 
 
-# -- the twin -------------------------------------------------------------------------------------
+# -- the slow reference ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["plain", "tied", "weighted", "line", "single", "flat"])
@@ -83,8 +83,8 @@ def test_a_translation_has_its_length_up_to_the_scatter_of_directions(q: float) 
     rng = np.random.default_rng(0)
     x = rng.standard_normal((40, 5))
     count = 20_000
-    # The mean of |u_1|^q over independent directions has this relative standard error; the root
-    # divides it by q. With q = inf the refined supremum is |m| itself.
+    # Relative standard error of the mean of |u_1|^q over independent directions, divided by q
+    # because of the q-th root.
     spread = naive_means.moment(5, 2 * q) / naive_means.moment(5, q) ** 2 - 1
     error = math.sqrt(spread / count) / q
     found = isodepth.distance(x, x + M, q=q, n_directions=count, random_state=2, levels=3)

@@ -1,4 +1,4 @@
-"""Region tables: what is in them, what they give, and what they refuse."""
+"""Region tables: values, distances, files, and errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Y = RNG.normal(size=(55, 3)) + [1, 0, 0.5]
 
 
 def odd_weights(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Return integer weights with an odd total: with eps = 0.1 no level meets a breakpoint."""
+    """Return random integer weights with an odd sum, so that no cumulative mass equals a level."""
     weights = rng.integers(1, 4, n)
     weights[0] += 1 - weights.sum() % 2
     return weights
@@ -90,7 +90,7 @@ def test_single_precision_storage_only_rounds() -> None:
     assert (coarse.values == fine.values.astype(np.float32)).all()
     exact = fine.distance_to(metric.region_table(Y))
     other = metric.region_table(Y, table_dtype="float32")
-    # Each value moves by half a unit, the difference by one more: three times 2**-24 of the size.
+    # Two values and their difference are rounded, each with a relative error of 2**-24.
     bound = 3 * 2.0**-24 * max(np.abs(fine.values).max(), np.abs(other.values).max())
     assert abs(coarse.distance_to(other) - exact) <= bound
 

@@ -1,4 +1,4 @@
-"""Columns in units of their own."""
+"""The option `scale`, which divides columns by their units."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_many_samples_share_the_spread_of_all(tmp_path) -> None:
     np.testing.assert_array_equal(isodepth.pairwise(samples, scale="pooled", **OPTIONS), plain)
     split = isodepth.pairwise(samples[:2], samples[2:], scale="pooled", **OPTIONS)
     np.testing.assert_array_equal(split, plain[:2, 2:])
-    # Later samples can be put beside them, also from a file.
+    # Tables of later samples are comparable if they use the scale of a saved table.
     tables[0].save(tmp_path / "t.npz")
     again = isodepth.RegionTable.load(tmp_path / "t.npz")
     assert again.scale.tolist() == everything.tolist()

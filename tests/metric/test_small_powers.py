@@ -1,4 +1,4 @@
-"""Powers near zero: means of logarithms, not noise magnified by 1/p."""
+"""Power means of small order p: rounding errors are not multiplied by 1/p."""
 
 from __future__ import annotations
 
@@ -30,16 +30,15 @@ def naive(gaps: list[float], p: float, length: float = 1.0) -> float:
 
 
 def of_tables(gaps: np.ndarray, p: float, length: float) -> float:
-    """The same mean of gaps between two tables, one with each gap and one with zeros."""
+    """Return the power mean as the distance between a table with these gaps and one of zeros."""
     values = gaps[None, :, None]
     means = {"p": p, "q": math.inf, "unit": 1.0, "length": length}
     return float(table_distances(values, np.zeros_like(values), **means)[0, 0])
 
 
 def tolerance(gaps: list[float]) -> float:
-    # Logarithms as large as these are right to half a unit in their last place, and so is what
-    # is added up; the exponential turns that into a relative error. A result below the normal
-    # numbers is right to one of their steps.
+    # Logarithms and their sums have a relative rounding error of eps / 2. The exponential makes
+    # the absolute error of a logarithm a relative error of the mean.
     return 8 * np.finfo(float).eps * max(1.0, *(abs(math.log(gap)) for gap in gaps))
 
 
@@ -64,7 +63,7 @@ def test_unequal_shares(p: float) -> None:
 def test_a_plain_integral_shrinks(p: float) -> None:
     gaps = np.array(GAPS["spread"])
     shares = np.full(5, 0.2)
-    # log(length) / p is of order 1/p, and right to half a unit.
+    # The rounding error of log(length) / p, which is of order 1 / p, dominates.
     expected = pytest.approx(naive(GAPS["spread"], p, 0.999), rel=4 * 2**-52 / p)
     assert power_mean(gaps, shares, p, 0.999) == expected
     assert of_tables(gaps, p, 0.999) == expected
@@ -82,7 +81,7 @@ def test_integrals_tend_to_zero(p: float) -> None:
 def test_one_gap_that_is_zero_makes_the_limit_zero(p: float) -> None:
     for gaps in ([0.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 2.0]):
         found = power_mean(np.array(gaps), np.full(4, 0.25), p)
-        # A mean of zeros and one value v is v * share ** (1/p), whose logarithm is of order 1/p.
+        # The mean of zeros and a value v is v * share ** (1 / p), whose log is of order 1 / p.
         assert found == pytest.approx(naive(gaps, p), rel=4 * 2**-52 / p)
         assert of_tables(np.array(gaps), p, 1.0) == pytest.approx(found, rel=4 * 2**-52 / p)
         assert found == 0.0 or p > 1e-4

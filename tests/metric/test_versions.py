@@ -31,7 +31,7 @@ def old_table(depth: str) -> RegionTable:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> str:
-    """Pretend that some releases have gone by."""
+    """Set the version of isodepth to "3.4.5", and return it."""
     for module in (signatures, region_table):
         monkeypatch.setattr(module, "__version__", "3.4.5")
     return "3.4.5"
@@ -157,7 +157,7 @@ def test_settings_that_make_no_sense(tmp_path: Path, changes: dict) -> None:
 def test_the_exact_halfspace_depth_in_files_of_0_4_0_is_known(
     tmp_path: Path, with_settings: bool
 ) -> None:
-    """That version wrote the option `algorithm` as `method`."""
+    """Files of 0.4.0 contain the option `algorithm` of the depth under the name `method`."""
     depth = isodepth.HalfspaceDepth(algorithm="exact")
     table = Metric(depth=depth, **OPTIONS).region_table(BATCH)
     table.save(tmp_path / "table.npz")

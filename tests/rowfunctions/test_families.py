@@ -1,4 +1,4 @@
-"""Families of functions with values 0 and 1, against plain loops over rows."""
+"""Families of functions with values 0 and 1 agree with plain loops over rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from isodepth.rowfunctions.families import FAMILIES, Repeated, Rows, filled
 
 
 def table(seed: int, n: int = 300) -> Rows:
-    """Rows with ties, missing values, a constant column, an empty column and categories."""
+    """Draw n rows with ties, missing values, a constant column, an empty column and categories."""
     rng = np.random.default_rng(seed)
     numbers = np.column_stack([
         rng.normal(size=n), np.round(rng.normal(size=n), 1), rng.integers(0, 7, n),
@@ -121,7 +121,7 @@ def test_single_values_are_frequent() -> None:
 
 
 def test_small_values_are_not_multiples() -> None:
-    """0.1 + 0.2 - 0.3 is a rounded 0; a value of 1e-10 is a small number."""
+    """A rounding error, such as 0.1 + 0.2 - 0.3, counts as 0, but 1.5e-10 does not."""
     values = np.array([0.0, 0.1 + 0.2 - 0.3, 1.5e-10, 3e-9, -20.0, 0.1 + 0.2, np.nan])
     rows = Rows(values[:, None], np.empty((7, 0)), np.zeros(7))
     found = families.Precision.choose(rows).evaluate(rows)

@@ -152,7 +152,7 @@ def test_rare_categories_are_pooled_by_both_samples_together() -> None:
     assert found.values == ("a", "b", OTHERS, MISSING)
     assert np.bincount(found.codes).tolist() == [220, 10, 12, 1]
     assert found.only_in(203) == (("r1",), ("b", "r2"))
-    # One rare category keeps its name, and in small samples there is none.
+    # A single rare category is not pooled, and small samples have no rare categories.
     assert category_of("c", ["a"] * 600 + ["r"]).values == ("a", "r")
     assert category_of("c", ["a"] * 3 + ["b"] * 3 + ["c"]).values == ("a", "b", "c")
 
@@ -174,7 +174,7 @@ def test_missing_categories() -> None:
     X.loc[3, "carrier"] = pd.NA
     with pytest.raises(InvalidInputError, match="column 'carrier' of X has 1 missing value"):
         run(X, Y, nan_policy="raise")
-    assert isodepth.compare(X, Y, random_state=0).distance > 0  # of the numbers
+    assert isodepth.compare(X, Y, random_state=0).distance > 0  # distance of the numeric columns
     X.loc[4, "delay"] = np.nan
     result = run(X, Y)
     assert result.n_rows == (60, 60)

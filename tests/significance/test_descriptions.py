@@ -1,4 +1,4 @@
-"""Descriptions of changes of columns: the words that a reader would choose."""
+"""Descriptions of changes of columns name the change that generated the data."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_description_fits_the_change(
         up_to = np.array([np.mean(v <= change.limit) for v in (x, y)])
         shares = 1 - up_to if change.side == "above" else up_to
         assert shares == pytest.approx([change.before, change.after])
-    # A reader sees a difference between the two numbers.
+    # The two formatted numbers differ.
     assert len(set(change._values)) == 2
 
 
@@ -69,7 +69,7 @@ def test_a_conversion_or_a_factor_that_explains_nearly_all_is_named(factor: floa
 
 
 def test_the_shown_numbers_agree_with_the_factor() -> None:
-    """A clinical column with many small values: median 3.3 -> 0.8, and a factor of 0.39."""
+    """The factor 0.39 does not agree with the medians 3.3 and 0.8, so the means are shown."""
     x = np.concatenate([np.linspace(0, 3.3, 176), np.linspace(3.3, 60, 176)])
     y = np.concatenate([np.linspace(0, 0.8, 176), np.linspace(0.8, 24, 176)])
     column = ColumnPair("v", x, y)
@@ -84,7 +84,7 @@ def test_the_shown_numbers_agree_with_the_factor() -> None:
 
 
 def test_another_mix_of_rows_is_not_a_change_of_the_unit() -> None:
-    """The rows of a group with twice the values are 25% of X and 75% of Y."""
+    """A group of rows has doubled values. It has 25% of the rows of X and 75% of Y."""
     twice = 1.0 + (np.arange(800) >= 600), 1.0 + (np.arange(800) >= 200)
     x, y = (factors * values**0.3 for factors, values in zip(twice, LOGNORMAL, strict=True))
     column = ColumnPair("v", x, y)
@@ -112,7 +112,7 @@ def kinds_of(x: np.ndarray, y: np.ndarray, *shares: tuple[Member, Change]) -> li
 
 def test_single_values_and_precision_come_before_shapes() -> None:
     value, far = share(SENTINEL, 0.0, 0.08), share(FAR, 0.0, 0.08)
-    # The median of 8% sentinels is lower by chance and by the sentinels.
+    # The median of Y is lower because 8% of its values are sentinels, and by chance.
     sentinel = np.where(np.arange(800) < 64, -9999.0, NORMAL[1] - 0.05)
     assert kinds_of(NORMAL[0], sentinel, far, value) == ["value"]
     assert kinds_of(NORMAL[0], sentinel, far) == ["extremes"]
@@ -128,7 +128,7 @@ def test_rounding_is_named_unless_another_change_causes_it() -> None:
         "location",
         "precision",
     ]
-    # A shift by a fraction or a change of the unit explains why values are no whole numbers now.
+    # A shift by a fraction and a change of the unit explain that values are not whole numbers.
     unrounded = share(ROUNDED, 1.0, 0.0)
     assert kinds_of(COUNTS[0], COUNTS[1] + 0.7, unrounded) == ["location"]
     whole = np.round(50 * LOGNORMAL)
@@ -136,7 +136,7 @@ def test_rounding_is_named_unless_another_change_causes_it() -> None:
 
 
 def test_a_shift_of_a_frequent_value_across_a_gap_is_not_a_change_of_precision() -> None:
-    """Most values are a maximum of 45, and no value is between 40 and the maximum."""
+    """Most values are equal to the maximum 45, and no value is between 40 and 45."""
     values = np.round(np.random.default_rng(2).uniform(10, 40, size=(2, 400)), 2)
     values[:, :350] = 45.0
     tenths = share(Member("precision", (0,), 0.1), 0.9, 0.01)
@@ -144,7 +144,7 @@ def test_a_shift_of_a_frequent_value_across_a_gap_is_not_a_change_of_precision()
 
 
 def test_a_shift_of_skewed_values_is_not_described_by_the_values_that_it_moves() -> None:
-    """An exponential distribution beyond a cut point has the same shape as its shift."""
+    """A shifted exponential distribution equals its conditional distribution above a cut point."""
     right = 0
     for seed in range(20):
         x, y = np.random.default_rng(seed).exponential(100, size=(2, 300))
@@ -154,7 +154,7 @@ def test_a_shift_of_skewed_values_is_not_described_by_the_values_that_it_moves()
 
 
 def test_a_shift_of_even_values_is_not_described_by_its_extremes() -> None:
-    """The ends of a uniform distribution change most. A shift explains both ends."""
+    """Only the ends of a uniform distribution change if it is shifted."""
     x, y = np.random.default_rng(1).random((2, 300))
     low = share(Member("extremes", (0,), 0.1, upper=False), 0.1, 0.0)
     assert kinds_of(x, y + 0.1, low) == ["location"]
@@ -178,12 +178,12 @@ def skewed(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def two_groups(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Two groups of numbers of different size; the median lies between them."""
+    """Draw a mixture of values near 3 and near 1e6; the median lies between both groups."""
     return np.where(rng.random(n) < 0.5, rng.normal(3, 1, n), 1e6 * rng.lognormal(size=n))
 
 
 def capped(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Whole numbers with a quarter of all values at the maximum."""
+    """Draw whole numbers of which a quarter equal the maximum."""
     return np.minimum(np.floor(rng.uniform(0, 180, n)), 137)
 
 
@@ -209,7 +209,7 @@ def test_the_kind_is_right_in_most_samples(draw: Any, change: str) -> None:
         else:
             y = 2.54 * y if change == "unit" else -y
         right += describe_column(ColumnPair("v", x, y), 0.01)[0].kind == change
-    # The median of two groups varies between them, so that a change of spread also moves it.
+    # The median of `two_groups` lies in a gap, so that a change of spread also moves the median.
     assert right >= (15 if draw is two_groups and change == "spread" else 18)
 
 
@@ -239,7 +239,7 @@ def test_dependence_by_hand() -> None:
 
 
 def test_a_category_that_changed_only_relative_to_other_rows() -> None:
-    """The values of category a stay the same, and those of the other rows are lower in Y."""
+    """Category a has the same distribution in X and Y, and the other rows are lower in Y."""
     rng = np.random.default_rng(5)
     a = [rng.poisson(48, 600) for _ in range(2)]
     others = [rng.poisson(mean, 1200) for mean in (50, 30)]
@@ -259,7 +259,7 @@ def test_a_category_that_changed_only_relative_to_other_rows() -> None:
 
 def test_spreads_near_the_limits_of_floating_point_are_described() -> None:
     tiny, huge = NORMAL[0] * 1e-310, NORMAL[1] * 1e305
-    # An even number of ratios that are finite, and whose sums are infinite.
+    # The number of ratios is even, and the sum of two ratios overflows.
     values = np.maximum(np.linspace(-0.1, 1.5, 40), 0)
     for x, y in ((tiny, huge), (huge, tiny), (values * 1e-8, values * 1.1e300)):
         (change, *_) = describe_column(ColumnPair("a", x, y), 0.01)

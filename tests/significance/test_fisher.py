@@ -1,4 +1,4 @@
-"""Fisher's exact test: exact fractions, deep tails, and the maximum over contaminated counts."""
+"""Fisher's exact test: comparison with exact fractions, small p-values, contaminated rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ERROR = 1e-10
 
 
 def exact_log(a: int, n: int, b: int, m: int) -> float:
-    """Logarithm of twice the smaller tail, from binomial coefficients."""
+    """Return the log of twice the smaller tail probability, from binomial coefficients."""
     ones, total = a + b, n + m
     low, high = max(0, ones - n), min(m, ones)
 
@@ -92,7 +92,7 @@ def test_many_at_once_with_large_counts() -> None:
 
 @pytest.mark.parametrize(("n", "m"), [(29, 5), (60, 9), (7, 12)])
 def test_a_tolerance_takes_the_maximum_over_all_counts(n: int, m: int) -> None:
-    """A maximum at a count next to the expected one is above 3/4, and replaced by 1."""
+    """`log_pvalues` may return 1 if the maximum p-value is above 3/4."""
     a, b = np.divmod(np.arange((n + 1) * (m + 1)), m + 1)
     for dirty in range(m // 2 + 1):
         logs = [[exact_log(i, n, x, m - dirty) for x in range(m - dirty + 1)] for i in range(n + 1)]
@@ -104,7 +104,7 @@ def test_a_tolerance_takes_the_maximum_over_all_counts(n: int, m: int) -> None:
 
 
 def test_the_median_of_a_count_is_its_mean_rounded_up_or_down() -> None:
-    """All distributions with up to 30 rows in both samples together."""
+    """Check all hypergeometric distributions with at most 30 rows in both samples together."""
     for n, m in itertools.product(range(1, 30), repeat=2):
         if n + m > 30:
             continue
@@ -116,7 +116,7 @@ def test_the_median_of_a_count_is_its_mean_rounded_up_or_down() -> None:
 
 
 def least_over_margins(ones: range, n: int, m: int) -> float:
-    """Minimum p-value over all tables with these numbers of ones."""
+    """Return the minimum log p-value over all 2 x 2 tables with these total numbers of ones."""
     return min(exact_log(s - x, n, x, m) for s in ones for x in range(max(0, s - n), min(m, s) + 1))
 
 
@@ -139,10 +139,10 @@ def test_adjusted_pvalues_count_the_tables_that_can_be_as_small(n: int, m: int) 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_levels_over_all_splits_with_the_worst_row(seed: int) -> None:
-    """All ways to divide 9 rows into a reference of 5 and a window of 4 are equally likely.
+    """The levels hold over all ways to divide 9 rows into a reference of 5 and a window of 4.
 
-    An adversary adds one contaminated row to the window, or changes one of its rows, so that the
-    values of 3 functions give the smallest p-value or the largest bound.
+    For each way, the worst contaminated row is added to the window, or replaces one of its rows. It
+    has the values of 3 functions that minimize the p-value, or maximize the bound.
     """
     rng = np.random.default_rng(seed)
     n, m, share = 5, 4, rng.uniform(0.1, 0.9, 3)
@@ -167,7 +167,7 @@ def test_levels_over_all_splits_with_the_worst_row(seed: int) -> None:
     for logs in (np.array(clean), np.array(smallest)):
         for value in np.unique(logs[logs < 0]):
             assert np.mean(logs <= value + 1e-9) <= math.exp(value) + 1e-9
-    # The number of changed rows is exceeded with at most the probability of the level.
+    # The bound is above the number of changed rows with a probability of at most the level.
     assert (np.mean(np.array(bounds) > 1, axis=0) <= [0.3, 0.8]).all()
     assert np.max(bounds) > 0
 
@@ -187,7 +187,7 @@ def test_the_bound_is_the_first_number_of_changed_rows_without_a_rejection(n: in
 
 
 def test_the_lower_bound_of_a_probability() -> None:
-    """Random tables, tables of equal shares, and tables with empty cells."""
+    """Check random tables, tables with about equal shares, and tables with empty cells."""
     rng = np.random.default_rng(0)
     for n, m in itertools.product([1, 2, 7, 40, 10**6], [1, 3, 20, 10**5]):
         a, b = rng.integers(0, n + 1, 500), rng.integers(0, m + 1, 500)

@@ -1,4 +1,4 @@
-"""Level of the test for constant, tied, missing, repeated and mixed data of `experiments.level`."""
+"""Level of the test for constant, tied, missing, repeated and mixed data, by simulation."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def test_no_setting_rejects_often(setting: str) -> None:
 def test_level(setting: str) -> None:
     p = np.array(pvalues(setting, range(1000)))
     for alpha in (0.05, 0.2):
-        # Three and a half standard errors. Ties make the test conservative.
+        # 3.5 standard errors above alpha. Ties make p-values larger, so there is no lower limit.
         limit = alpha + 3.5 * np.sqrt(alpha * (1 - alpha) / len(p))
         assert np.mean(p <= alpha + 1e-12) <= limit

@@ -1,4 +1,4 @@
-"""The test martingale of ranks, as defined."""
+"""The test martingale of ranks agrees with its definition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from isodepth.significance import martingale as module
 from isodepth.significance.martingale import N_BETS, RankEvidence, conformal_pvalue, log_bets
 
 P_VALUES = st.floats(1e-12, 1.0)
-#: Sums of a few dozen positive terms, each the product of a few dozen factors.
+#: Rounding error of sums of a few dozen positive terms, each a product of a few dozen factors.
 ROUNDING = 1e-12
 BETS = tuple(zip(module._SHARES.tolist(), module._STAKES.tolist(), strict=True))
 
@@ -41,7 +41,7 @@ def test_pvalues_are_smoothed_ranks(earlier: list[int], score: int, uniform: flo
 
 
 def test_every_bet_is_fair_and_never_increases() -> None:
-    # Midpoints between all jumps and many more: step functions are integrated without error.
+    # The grid contains all jumps of the step functions, whose integrals are therefore exact.
     edges = np.unique(np.concatenate([np.linspace(0, 1, 20_001), module._SHARES]))
     middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
     values = np.exp([log_bets(float(p)) for p in middles])
@@ -80,7 +80,7 @@ def test_fewer_corrupt_batches_than_patience(restarting: bool, patience: int) ->
 
 @pytest.mark.parametrize("rule", ["every 5", "random", "low", "after alarms", "every batch"])
 def test_restarts_do_not_raise_the_level(rule: str) -> None:
-    """100 streams of 100 uniform p-values with restarts that depend on the past: alpha is 10%."""
+    """At most 10% of the streams have an alarm if restarts depend on earlier p-values."""
     rng, alarms, again = np.random.default_rng(6), 0, 0
     for _ in range(100):
         evidence, rung, peak = RankEvidence.start(False, 1), 0, 0.0

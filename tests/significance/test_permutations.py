@@ -1,4 +1,4 @@
-"""Permuted labels: what is drawn, in blocks or row by row, and what cannot be a block."""
+"""Permuted labels, of rows and of blocks; invalid blocks."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_large_statistics_do_not_overflow() -> None:
 
 
 def test_calls_are_short_for_many_permutations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C is noticed only between calls of NumPy and SciPy."""
+    """Long rows are evaluated in separate calls, because Ctrl-C is noticed only between calls."""
     values = np.random.default_rng(0).gamma(2.0, size=(2, 3, 500))
     expected = neg_log_p(values)
     sizes = []
@@ -117,7 +117,7 @@ def test_the_number_of_splits_is_honored_with_a_test(blocks: np.ndarray | None) 
 def test_null_profile_is_that_of_permuted_labels(
     blocks: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each permutation, compared by the public metric along the same directions."""
+    """The gaps of each permutation equal those of `Metric.compare` along the same directions."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(80, 3)), 2 * rng.normal(size=(70, 3)) + [3, 0, 0]
     options = {"n_directions": 30, "random_state": 0, "n_permutations": 49, "scale": "pooled"}

@@ -1,4 +1,4 @@
-"""Results of fixed tests, recorded; RECORD=1 records anew after a change of results."""
+"""Results of fixed tests equal recorded results; RECORD=1 overwrites the records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 def pair(name: str, rng: np.random.Generator) -> list[Any]:
     """Return samples with changes of columns, dependence, shares and missing values."""
     if name.startswith("wide"):
-        # More pairs of columns than are compared; only the dependence of two columns changes.
+        # There are more pairs of columns than the test compares, and one pair changes.
         x, y = rng.normal(size=(120, 17)), rng.normal(size=(90, 17))
         y[:, 3] = 0.8 * y[:, 9] + 0.6 * y[:, 3]
         return [x, y]
@@ -51,7 +51,7 @@ def test_results_are_the_recorded_ones(name: str) -> None:
     options = {"n_permutations": 99, "random_state": 2, "nan_policy": "keep", **SETTINGS[name]}
     result = two_sample_test(X, Y, **options)
     found = result.to_dict()
-    # The observed statistic may be near 0, and is compared on the scale of the null distribution.
+    # The statistic may be near 0, so its tolerance is relative to the null distribution.
     found["null_distribution"] = [found.pop("statistic"), *result.null_distribution.tolist()]
     found["signature"] = found["signature"].split("|v=")[0]
     assert_recorded(found, Path(__file__).with_name(f"recorded-{name}.json"))

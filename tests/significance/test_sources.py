@@ -116,14 +116,14 @@ def test_rare_events_are_counted_in_all_other_rows() -> None:
         assert event.counts == tuple(int(each.sum()) for each in own)
         assert event.totals == tuple(int(each.sum()) for each in known)
         table = [[c, n - c] for c, n in zip(event.counts, event.totals, strict=True)]
-        # Fisher's test of SciPy defines two sides differently: the p-values are close.
+        # SciPy defines two-sided p-values in another way, so that the p-values are only similar.
         ratio = event.pvalue / len(events) / fisher_exact(table)[1]
         assert event.pvalue == 1.0 or 0.4 < ratio < 2.5
     assert {event.category for event in events} == {None, "rare", "new"}
 
 
 def test_level_of_rare_events() -> None:
-    """At most 5% of the tests of equal distributions are significant: 3.4 standard errors."""
+    """At most 5% of the tests of equal distributions are significant, up to 3.4 standard errors."""
     count = 0
     for seed in range(60):
         x, y = (rare_frame(3000, 2 * seed + side) for side in (0, 1))

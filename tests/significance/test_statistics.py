@@ -1,6 +1,6 @@
-"""The statistics of all labelings against plain loops, one labeling at a time.
+"""Statistics of all labelings agree with plain loops over single labelings.
 
-Sums of at most a few hundred terms of size one: rounding stays below 1e-12.
+Sums have at most a few hundred terms of size one, so rounding errors are below 1e-12.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ COUNT = 5
 
 
 def advance(count: int) -> None:
-    """Show no progress."""
+    """Ignore the number of completed steps."""
 
 
 def regions(**options: Any) -> MetricSettings:
@@ -59,7 +59,7 @@ def regions(**options: Any) -> MetricSettings:
 
 
 def some_blocks(rng: np.random.Generator, n_x: int, n_y: int) -> np.ndarray:
-    """Numbers of blocks of one to three rows, those of X first."""
+    """Return the block number of each row, for short random blocks; those of X come first."""
     x = np.cumsum(rng.random(n_x) < 0.6)
     y = np.cumsum(rng.random(n_y) < 0.6)
     x, y = x - x[0], y - y[0]
@@ -74,7 +74,7 @@ def pooled(
     rng: np.random.Generator,
     categories: list[Category] | None = None,
 ) -> PooledSample:
-    """Rows in units of one."""
+    """Return a pooled sample whose columns are not standardized."""
     n_x, categories = permutations.n_x, categories or []
     read = TwoSamples((points[:n_x], points[n_x:]), names, {})
     samples = Samples(points, read, categories, None)
@@ -86,17 +86,17 @@ def pooled(
 
 
 def category(codes: np.ndarray) -> Category:
-    """Category column with the values "a" and "b"."""
+    """Return a category column with the values "a" (code 0) and "b" (code 1)."""
     return category_of("g", np.array(["a", "b"])[codes].tolist())
 
 
 def multiples(values: np.ndarray) -> np.ndarray:
-    """Round to multiples of 2**-10: projections are exact, and only equal depths are tied."""
+    """Round to multiples of 2**-10, so that projections are exact and rounding causes no ties."""
     return np.round(values * 1024) / 1024
 
 
 class Drawn:
-    """Rows with some of them in blocks, and their labelings in both forms."""
+    """Random rows with labelings, as `Permutations` and as lists of bool."""
 
     def __init__(self, kind: str, seed: int, n_x: int, n_y: int, d: int, blocked: bool) -> None:
         self.kind = kind
@@ -159,7 +159,7 @@ def test_changes_of_rank_correlations(drawn: Drawn) -> None:
             [twin.correlation_change(columns[a], columns[b], mine) for mine in drawn.labels]
             for a, b in pairs
         ]
-        # Two rows that differ: a correlation of one, from variances with an error of 1e-16.
+        # For two rows, the variances have rounding errors of 1e-16, and correlations larger ones.
         assert changes == pytest.approx(np.array(wanted), rel=1e-9, abs=1e-9)
 
 
@@ -194,7 +194,7 @@ def test_differences_of_shares_and_clipped_ranks(drawn: Drawn) -> None:
 @cases
 @pytest.mark.parametrize(("q", "p", "eps"), [(2, 2, 0.1), (1, 3, 0.3), (math.inf, math.inf, 0.2)])
 def test_distances_of_regions(drawn: Drawn, q: float, p: float, eps: float) -> None:
-    """Whole blocks change sides, so that the two parts have other sizes each time."""
+    """With blocks, the sizes of both samples differ between labelings."""
     found = region_statistics(drawn.rows, regions(q=q, p=p, eps=eps, levels=4), advance)
     sides = [twin.parts(drawn.rows.points.tolist(), mine) for mine in drawn.labels]
     U = drawn.rows.directions.tolist()
@@ -203,7 +203,7 @@ def test_distances_of_regions(drawn: Drawn, q: float, p: float, eps: float) -> N
 
 
 def test_more_than_the_cuts_are_cut_evenly() -> None:
-    """With more values than cuts, shares are compared at some of the values, and exactly there."""
+    """With more values than cut points, exact shares are compared at evenly spaced values."""
     rng = np.random.default_rng(0)
     values = rng.normal(size=200)
     permutations = Permutations.draw(75, 125, 1, rng)
@@ -230,12 +230,12 @@ def test_more_than_the_cuts_are_cut_evenly() -> None:
 @settings(max_examples=30, deadline=None)
 @cases
 def test_a_direction_learned_anew_for_every_labeling(drawn: Drawn) -> None:
-    """Single precision; where all rows lie on a line, whitening magnifies rounding."""
+    """The tolerance is that of float32; whitening of collinear rows increases rounding errors."""
     if drawn.rows.points.shape[1] > 1:
         found, _ = learned_direction(drawn.rows)
         rows = twin.whitened(drawn.rows.points.tolist())
         wanted = np.array([twin.learned_difference(rows, mine) for mine in drawn.labels])
-        # Equal means give no direction to start from: rounding decides.
+        # If the means are equal, the start of the ascent consists of rounding errors.
         labels, clipped = np.array(drawn.labels), np.clip(rows, -2.5, 2.5)
         means = [clipped[mine].mean(axis=0) - clipped[~mine].mean(axis=0) for mine in labels]
         stable = np.linalg.norm(means, axis=1) > 1e-4
@@ -243,7 +243,7 @@ def test_a_direction_learned_anew_for_every_labeling(drawn: Drawn) -> None:
 
 
 def test_a_direction_is_learned_if_most_rows_are_equal() -> None:
-    """The limit for distant rows, a multiple of a typical distance, ignores rows at the center."""
+    """Rows at the center do not affect the median distance that limits the influence of rows."""
     rng = np.random.default_rng(0)
     points = rng.normal(size=(600, 3))
     points[300:, 1] += 1.5
@@ -265,7 +265,7 @@ def test_a_direction_learned_on_a_subset_is_evaluated_on_all_rows(
     on_all, _ = learned_direction(rows)
     monkeypatch.setattr("isodepth.significance.learned._LEARNING_ROWS", 200)
     values, direction = learned_direction(rows)
-    # Directions of 200 and of 600 rows differ by about 0.1, and the difference is flat there.
+    # Directions fitted to 200 and to 600 rows differ by about 0.1, and their statistics by less.
     assert values[0] == pytest.approx(on_all[0], abs=0.02)
     assert values[0] > values[1:].max()
     assert np.abs(direction).argmax() == 1
@@ -274,10 +274,10 @@ def test_a_direction_learned_on_a_subset_is_evaluated_on_all_rows(
 @settings(max_examples=30, deadline=None)
 @given_cases(["gaussian", "heavy_tailed", "lattice"])
 def test_functions_under_a_tolerance(drawn: Drawn) -> None:
-    """Each statistic is the largest over the functions of the twin.
+    """Each statistic is the maximum over the functions of the slow reference.
 
-    Ranks hang on ties: of integers they are exact; of other rows none are equal by rounding alone
-    if a median is one of the values.
+    Rounding must not change ties, so the rows are integers, or their number is odd. The median of
+    an odd number of values is one of the values.
     """
     rows = drawn.rows
     odd = len(rows.points) % 2 == 1
@@ -300,8 +300,8 @@ def test_functions_under_a_tolerance(drawn: Drawn) -> None:
 def test_statistics_of_the_aggregated_test(
     monkeypatch: pytest.MonkeyPatch, seed: int, d: int, blocked: bool
 ) -> None:
-    """Each is the evidence of the largest of plain sums; 1e-9 is rounding, divided by spreads."""
-    # Two functions or three directions at a time.
+    """Statistics agree with plain sums; rounding errors divided by spreads are below 1e-9."""
+    # A block has two functions or three directions.
     monkeypatch.setattr(features, "MAX_NUMBERS", 350)
     drawn = Drawn("gaussian", seed, 20, 16, d, blocked)
     codes = np.random.default_rng(seed).integers(0, 2, 36)
@@ -318,7 +318,7 @@ def test_statistics_of_the_aggregated_test(
         return np.square([[twin.wave(values.tolist(), m, j) for m in drawn.labels] for j in waves])
 
     def change_of_mean(ranks: np.ndarray, inside: np.ndarray, mine: np.ndarray) -> float:
-        """Mean rank in the set less that of all rows, in X less in Y, by its standard error."""
+        """Return the difference between X and Y of (mean rank inside - mean rank), scaled."""
         counts = [inside[side].sum() for side in (mine, ~mine)]
         x, y = (ranks[side & inside].mean() - ranks[side].mean() for side in (mine, ~mine))
         return (x - y) / math.sqrt((1 / np.array(counts)).sum()) if min(counts) >= 5 else 0.0
@@ -378,7 +378,7 @@ MANY_ORDERS = {
 
 @pytest.mark.parametrize("kind", MANY_ORDERS)
 def test_ranks_are_those_of_the_raw_values(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Differences from a median would make values equal that are small beside it."""
+    """Small values are not rounded to ties by the subtraction of a large median."""
     import pandas as pd
 
     rng = np.random.default_rng(0)
@@ -407,12 +407,12 @@ def test_ranks_are_those_of_the_raw_values(kind: str, monkeypatch: pytest.Monkey
         result = two_sample_test(
             X, Y, method=Metric(depth=depth, q=2, levels=20), n_permutations=9, random_state=0
         )
-        # The comparison is in float32 if the values are.
+        # The distance is computed in float32 if the values are float32.
         assert result.statistic == pytest.approx(result._comparison.distance, rel=1e-6)
 
 
 def test_columns_and_pairs_are_adjusted_together() -> None:
-    """Each p-value counts the labelings in which any feature of both families is as strong."""
+    """A p-value counts the labelings whose strongest feature, of both families, is as strong."""
     rng = np.random.default_rng(0)
     columns, pairs = 3 * rng.exponential(size=(2, 40)), 3 * rng.exponential(size=(5, 40))
     findings = Findings(40, {})
@@ -428,7 +428,7 @@ def test_columns_and_pairs_are_adjusted_together() -> None:
 
 
 def test_an_aligned_dependence_is_adjusted_for_all_compared_pairs() -> None:
-    """A p-value of about 0.0004 after alignment: enough for 3 pairs, not for the best of 1000."""
+    """A p-value of about 0.0004 is significant among 3 pairs, but not among 1000."""
     rng = np.random.default_rng(3)
     points = rng.normal(size=(400, 2))
     points[200:, 1] = 0.3 * points[200:, 0] + math.sqrt(1 - 0.3**2) * points[200:, 1]
@@ -487,7 +487,7 @@ def test_a_random_subset_has_all_parts_of_its_rows() -> None:
 def test_a_sample_of_few_distinct_rows_may_be_a_simplex(
     repeats: tuple[int, ...], simplex: bool
 ) -> None:
-    """Three distinct rows of the plane may be all 7 rows of the first sample."""
+    """The first sample has 7 rows, and three distinct points of the plane have 7 or 6 copies."""
     rng = np.random.default_rng(0)
     points = np.concatenate([np.repeat(np.eye(3, 2), repeats, axis=0), rng.normal(size=(9, 2))])
     permutations = Permutations.draw(7, len(points) - 7, 9, rng)
@@ -516,7 +516,7 @@ def test_the_largest_of_many_has_the_evidence_of_its_tail(count: int) -> None:
     values = np.random.default_rng(0).exponential(size=(count, 20_000)).max(axis=0)
     exact = -np.log(-np.expm1(count * np.log1p(-np.exp(-values))))
     rare = exact > 3
-    # For one variable alone the Gumbel distribution with its moments has a tail of 0.78 exp(-x).
+    # For a single variable, the tail of the fitted Gumbel distribution is 0.78 exp(-x), too small.
     error = 0.35 if count == 1 else 0.12
     assert neg_log_p_of_largest(values)[rare] == pytest.approx(exact[rare], rel=error)
 
@@ -543,7 +543,7 @@ def test_a_pvalue_counts_what_is_as_large() -> None:
     assert permutation_pvalue(3.0, null) == (1 + 2) / 5
     assert permutation_pvalue(4.0, null) == 1 / 5
     assert np.asarray(permutation_pvalue(np.array([0.5, 2.5]), null)).tolist() == [1.0, 3 / 5]
-    # A huge statistic of one permutation does not make the others equal.
+    # A huge statistic of one permutation does not increase the tolerance for ties.
     assert permutation_pvalue(2.5, np.array([1.0, 2.0, 3.0, 1e200])) == 3 / 5
 
 
@@ -553,13 +553,13 @@ def test_means_within_a_subset_that_is_rarely_compared_have_no_influence() -> No
     values, inside = rng.normal(size=(2, 420)), np.zeros((2, 420))
     inside[0, :7], inside[1, :300] = 1.0, 1.0
     means = permutations.mean_changes(values, inside)
-    # The given labels have seven rows of X in the first subset, hardly any permutation has five.
+    # The first subset has seven rows of X under the given labels, and rarely five otherwise.
     assert not means[0].any()
     assert means[1].all()
 
 
 def all_labelings(n: int, n_x: int, first: int) -> Permutations:
-    """All ways to choose n_x of n rows; the given labels are those of number `first`."""
+    """Return all ways to choose n_x of n rows as labelings, starting with number `first`."""
     chosen = list(itertools.combinations(range(n), n_x))
     bits = np.zeros((-(-len(chosen) // 64), 64, n), np.uint8)
     for b, members in enumerate(chosen[first:] + chosen[:first]):
@@ -571,7 +571,7 @@ def all_labelings(n: int, n_x: int, first: int) -> Permutations:
 @pytest.mark.parametrize("kind", ["continuous", "binary", "constant column", "missing"])
 @pytest.mark.parametrize("tolerant", [False, True])
 def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> None:
-    """Each labeling in turn is the given one: p <= a for a share of at most a of them."""
+    """If each labeling in turn is the given one, at most a fraction a of p-values is at most a."""
     rng = np.random.default_rng(1)
     points = rng.normal(size=(7, 2))
     if kind == "binary":
@@ -597,7 +597,7 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
     for found_p in (pvalues, np.min(columns, axis=1)):
         for k in range(1, count + 1):
             assert np.sum(np.array(found_p) <= k / count + 1e-9) <= k
-    # Continuous rows: few of the 35 labelings are tied.
+    # Without ties in the data, few of the 35 labelings have equal p-values.
     if kind == "continuous" and not tolerant:
         assert len(set(np.round(pvalues, 9))) >= 20
 
@@ -606,7 +606,7 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
 
 
 def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
-    """The product of a column and the distance from the center depends on all columns."""
+    """A product with the distance from the center, which uses all columns, does not count."""
     rng = np.random.default_rng(0)
     permutations = Permutations.draw(50, 50, 99, rng)
     rows = pooled(np.zeros((100, 2)), ("a", "b"), np.eye(2), permutations, rng)
@@ -628,7 +628,7 @@ def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
 
 @pytest.mark.parametrize(("share", "n", "m"), [(0.04, 1000, 1000), (0.7, 30, 50), (0.01, 50, 5000)])
 def test_units_of_shares_bound_the_deviation(share: float, n: int, m: int) -> None:
-    """Whatever the shares in the two samples are, their deviation is at most the unit, or equal."""
+    """The standard deviation of a difference of shares is at most the unit, for all splits."""
     (unit,) = share_units(np.array([share]), n, m)
     assert unit == pytest.approx(share_units(np.array([1 - share]), m, n)[0], rel=1e-12)
     for ones in range(int(share * (n + m)) + 1):

@@ -1,4 +1,4 @@
-"""two_sample_test: what it returns, what it must not depend on, and what it refuses."""
+"""two_sample_test: results, invariances, and errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(X: Any, Y: Any, **options: Any) -> isodepth.TwoSampleResult:
     return two_sample_test(X, Y, **{"n_permutations": 99, "random_state": 0, **options})
 
 
-# -- what it means --------------------------------------------------------------------------------
+# -- statistics and changes -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
@@ -68,13 +68,13 @@ def test_the_comparison_has_the_statistic_for_its_distance(scale: Any, q: float)
         method=Metric(q=q, p=3, eps=0.2, levels=20),
         scale=scale,
     )
-    # Rows are moved to their median before they are projected: another rounding, no more.
+    # The test subtracts medians before it projects the rows, which only changes rounding errors.
     assert result._comparison.distance == pytest.approx(result.statistic, rel=1e-12)
 
 
 def test_equal_samples_have_the_largest_pvalue() -> None:
     X, _ = pair()
-    X.flags.writeable = False  # the arrays of the caller stay as they are
+    X.flags.writeable = False  # raises an error if the array is changed
     for options in ({}, {"tolerance": 0.1}, {"method": "regions"}):
         result = run(X, X, **options)
         assert result.pvalue == 1
@@ -103,7 +103,7 @@ def test_columns_say_how_far_apart_they_are() -> None:
 
 @pytest.mark.parametrize("q", [2, math.inf])
 def test_the_fast_way_is_the_way_of_metric(q: float) -> None:
-    """An estimator goes through Metric, labeling by labeling; the name goes by counting."""
+    """A depth estimator is evaluated for each labeling; the name "projection" uses a fast pass."""
     X, Y = pair(40, 30, 2)
     fast = run(X, Y, method=Metric(q=q, levels=20), n_permutations=9)
     depth = isodepth.ProjectionDepth()
@@ -127,14 +127,14 @@ def test_the_headline_names_the_change(change: Any, kind: str, columns: tuple[in
     Y = change(Y)
     result = run(X[:, : Y.shape[1]], Y)
     first = result.changes[0]
-    # An unchanged column or pair is named in addition in 5% of the cases each.
+    # Other columns and pairs are not checked: one is named by chance in 5% of the cases.
     assert (first.kind, first.columns) == (kind, tuple(f"column {j}" for j in columns))
     assert first.pvalue == 0.01
     assert result.headline == f"The samples differ (p = 0.01): {first.text}"
 
 
 def test_a_change_that_no_column_shows_is_said_to_be_one() -> None:
-    """Small changes of 20 columns, and a column that depends on the distance of the others."""
+    """Changes of 20 columns together that are not significant in any column are named."""
     X, Y = pair(300, 300, 20)
     away = np.square(Y[:, 1:]).sum(axis=1)
     outward = np.c_[np.abs(Y[:, 0]) * np.sign(away - np.median(away)), Y[:, 1:]]
@@ -148,7 +148,7 @@ def test_a_change_that_no_column_shows_is_said_to_be_one() -> None:
         assert result.changes[0].kind == "joint"
 
 
-# -- what it must not depend on -------------------------------------------------------------------
+# -- invariances ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tolerance", [None, 0.1])
@@ -169,7 +169,7 @@ def test_exchanged_samples_have_the_same_components(tolerance: float | None) -> 
     assert {c.column: c.difference for c in a.column_tests} == pytest.approx(
         {c.column: c.difference for c in b.column_tests}
     )
-    # All else is -log p by the moments of drawn labels.
+    # The other statistics are -log p under random labels, which differ.
     for name in ("regions", "learned direction", "half-lines", "intervals"):
         if name in one:
             assert one[name] == pytest.approx(other[name], rel=1e-5)
@@ -182,7 +182,7 @@ def test_units_offsets_and_orders_in_memory_do_not_matter(options: dict[str, Any
     # Multiplication by powers of two does not round.
     scaled = run(X * [1, 1024, 0.25], Y * [1, 1024, 0.25], **options)
     assert np.array_equal(scaled.null_distribution, wanted.null_distribution)
-    # With a tolerance a direction is learned in float32.
+    # With a tolerance, a direction is fitted in float32.
     rounding = 1e-5 if "tolerance" in options else 1e-8
     for other in (
         run(X + 1e6, Y + 1e6, **options),
@@ -205,7 +205,7 @@ def test_a_generator_is_taken_and_none_is_fresh() -> None:
 
 
 def test_a_tolerance_only_takes_away() -> None:
-    """The null distribution is that without a tolerance, whatever the tolerance."""
+    """A larger tolerance reduces the statistic, but does not change the null distribution."""
     X, Y = pair(300, 300)
     found = [run(X, Y + 0.4, tolerance=c) for c in (0.01, 0.05, 0.2)]
     assert found[0].statistic > found[1].statistic > found[2].statistic
@@ -226,7 +226,7 @@ def test_a_tolerance_only_takes_away() -> None:
 
 @pytest.mark.parametrize("in_larger", [False, True])
 def test_the_bound_holds_for_a_rare_event_in_a_sample_of_another_size(in_larger: bool) -> None:
-    """The permutation variance is too small if the event is in the smaller sample only."""
+    """The bound holds although the variance under permutation may be too small."""
     above = 0
     for seed in range(60):
         sizes = (1500, 100) if in_larger else (100, 1500)
@@ -240,11 +240,11 @@ def test_the_bound_holds_for_a_rare_event_in_a_sample_of_another_size(in_larger:
 @pytest.mark.parametrize("change", laws.UNCHANGED)
 @pytest.mark.parametrize("tolerance", [None, 0.05])
 def test_an_unchanged_column_is_not_called(change: str, tolerance: float | None) -> None:
-    """Whatever happens to column 1, column 0 is judged by its own values."""
+    """A change of column 1 does not make the unchanged column 0 significant."""
     called = 0
     for seed in range(20):
         X, Y = laws.unchanged_column(change, 200, np.random.default_rng(seed))
-        # Columns are tested by themselves, with however few directions.
+        # Tests of columns do not depend on the number of directions.
         few = {"n_permutations": 39, "n_directions": 4}
         result = run(X, Y, random_state=seed, tolerance=tolerance, **few)
         called += next(c.pvalue for c in result.column_tests if c.column == "column 0") <= 0.05
@@ -253,7 +253,7 @@ def test_an_unchanged_column_is_not_called(change: str, tolerance: float | None)
 
 
 def with_copies(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two samples of the same distribution. 60 rows of Y are copies of the other 40."""
+    """Draw two samples of the same distribution; 60 rows of Y are copies of its other 40."""
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(2, 100, 3))
     Y[40:] = Y[rng.integers(0, 40, 60)]
@@ -266,7 +266,7 @@ def test_copies_of_rows_do_not_name_columns(monkeypatch: pytest.MonkeyPatch) -> 
         result = run(*with_copies(seed))
         assert [change.kind for change in result.changes] == ["repeated"]
         assert all(test.pvalue > 0.05 for test in result.column_tests)
-    # A column that changed is named, also without the copies.
+    # A changed column is named, because its change is significant without the copies, too.
     X, Y = with_copies(1)
     named = [change.columns for change in run(X, Y + [0, 2, 0]).changes]
     assert ("column 1",) in named
@@ -278,7 +278,7 @@ def test_copies_of_rows_do_not_name_columns(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_rows_that_are_often_equal_are_not_copies() -> None:
-    """Rows of few values are equal by chance, and a constant column makes more of them equal."""
+    """Rows of few distinct values are equal by chance, more often if a column is constant."""
     rng = np.random.default_rng(0)
     X, Y = rng.integers(0, 4, size=(2, 200, 3)).astype(float)
     Y[:, 1] = 2.0
@@ -300,7 +300,7 @@ def test_contaminated_rows_do_not_hide_a_difference() -> None:
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(2, 1000, 4))
     Y[:, 1] += 0.6
-    # Far away, against the shift.
+    # Contaminated rows are far away, in the opposite direction of the shift.
     X[:50, 1], Y[:50, 1] = 100, -100
     result = run(X, Y, tolerance=0.05)
     assert (result.pvalue, result.column_tests[0].column) == (0.01, "column 1")
@@ -310,7 +310,7 @@ def test_contaminated_rows_do_not_hide_a_difference() -> None:
 
 
 def test_dependent_rows_need_their_blocks() -> None:
-    """Days with weather of their own: rows of ten days are ten observations, not hundreds."""
+    """Rows of the same day are nearly equal. Without blocks they count as independent."""
     rng = np.random.default_rng(1)
     days = np.repeat(np.arange(20), 24)
     rows = rng.normal(size=(20, 2))[days] + 0.1 * rng.normal(size=(480, 2))
@@ -376,7 +376,7 @@ def test_a_complete_column_is_not_blamed_for_missing_values_of_another() -> None
 
 @pytest.mark.parametrize("only_x", [False, True])
 def test_the_tolerance_holds_with_missing_values(only_x: bool) -> None:
-    """Contaminated rows without missing values: a larger share of the complete rows."""
+    """Contaminated rows have no missing values, so their share of complete rows is above 5%."""
     rejected = 0
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -392,7 +392,7 @@ def test_the_tolerance_holds_with_missing_values(only_x: bool) -> None:
 
 @pytest.mark.parametrize("tolerance", [None, 0.05])
 def test_constant_columns_have_no_information(tolerance: float | None) -> None:
-    """Also if they are constant up to rounding, or the only columns."""
+    """Constant columns do not affect p-values, also if they are constant up to rounding."""
     rejected = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -495,7 +495,7 @@ def test_a_wide_column_hides_nothing() -> None:
     assert (result.changes[0].kind, result.changes[0].columns) == ("location", ("column 1",))
 
 
-# -- what it refuses ------------------------------------------------------------------------------
+# -- errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -568,7 +568,7 @@ def test_a_bar_shows_how_far_it_is(
     assert capsys.readouterr().err == ""
 
 
-# -- folded into compare --------------------------------------------------------------------------
+# -- tests by isodepth.compare --------------------------------------------------------------------
 
 
 def test_compare_folds_the_test_in() -> None:
@@ -594,7 +594,7 @@ def test_compare_folds_the_test_in() -> None:
 
 @pytest.mark.parametrize("repeats", [1, 4])
 def test_the_statistic_of_a_simplex_is_the_distance_of_its_comparison(repeats: int) -> None:
-    """With at most d + 1 distinct rows, all depths are equal in the test and in its comparison."""
+    """If a sample has at most d + 1 distinct rows, all of its rows have equal depth."""
     corners, Y = pair(4, 30)
     X = np.repeat(corners, repeats, axis=0) + 2
     with pytest.warns(isodepth.DegenerateDepthWarning):
@@ -605,7 +605,7 @@ def test_the_statistic_of_a_simplex_is_the_distance_of_its_comparison(repeats: i
 
 @pytest.mark.parametrize(("n", "seed"), [(100, 7), (200, 2), (300, 9)])
 def test_a_change_of_a_single_column_is_described_by_numbers(n: int, seed: int) -> None:
-    """Directions and regions of one column are the column, even if only they are significant."""
+    """A significant direction or region in one dimension is described as a change of the column."""
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(n, 1)), rng.normal(size=(n, 1)) + 0.25
     (change,) = run(X, Y).changes
@@ -613,7 +613,7 @@ def test_a_change_of_a_single_column_is_described_by_numbers(n: int, seed: int) 
 
 
 def correlated(n: int, seed: int, shift: float, d: int = 2) -> np.ndarray:
-    """Columns that are nearly equal; the second is shifted."""
+    """Draw rows (n, d) with nearly equal columns; the second column is shifted."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, 1)) + 0.1 * rng.normal(size=(n, d)) + shift * np.eye(d)[1]
 
@@ -651,7 +651,7 @@ def test_no_joint_change_is_added_if_a_column_explains_the_share() -> None:
 
 
 def test_a_result_keeps_the_rows_once() -> None:
-    """Files have the rows twice, the labels of 128 labelings, and the directions."""
+    """A pickle has the rows at most twice, 128 labelings, and the directions."""
     X, Y = pair(2000, 2000, 20)
     result = run(X, Y, n_permutations=999)
     rows, labels, directions = 8 * 4000 * 20, 8 * 4000 * 2, 8 * 100 * 20
@@ -702,7 +702,7 @@ def test_names_of_blocks_that_are_refused() -> None:
 
 
 def of_four_columns(n: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Four columns with a common part, in different units."""
+    """Draw n rows of four correlated columns in different units."""
     rows = rng.normal(size=(n, 1)) + 0.5 * rng.normal(size=(n, 4))
     return pd.DataFrame(rows * [1, 2, 1, 3] + [5, 9, 0, 4], columns=list("abcd"))
 
@@ -751,7 +751,7 @@ def test_a_literal_name_of_a_built_in_category_is_quoted() -> None:
 
 
 def test_a_change_that_is_not_significant_alone_is_marked() -> None:
-    """The test combines statistics, so its p-value can be smaller than that of each change."""
+    """The headline says so if the p-value of the first change is above 0.05."""
     x, y = pair()
     result = run(x, y + 1)
     alone = replace(result.changes[0], pvalue=0.06)

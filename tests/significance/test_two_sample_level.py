@@ -1,4 +1,4 @@
-"""Level and power of two_sample_test, by simulation: bounds are three standard errors and more."""
+"""Level and power of two_sample_test by simulation, up to at least three standard errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ TESTS = 2000
 
 
 def check_level(results: list[TwoSampleResult], least: float = -np.inf) -> None:
-    """Check the p-values of tests and the minimum p-values of columns, in standard errors."""
+    """Check that rejection rates of tests and of their columns are at most the level.
+
+    The limit is 3.5 standard errors above the level. The rate of tests is also at least `least`
+    (negative) standard errors above the level.
+    """
     tests = np.array([result.pvalue for result in results])
     columns = np.array([min(each.pvalue for each in r.column_tests) for r in results])
     for alpha in (0.05, 0.2, 0.5):
@@ -35,14 +39,14 @@ def test_the_level_is_exact_for_the_same_distribution(kind: str) -> None:
             x, y, n_permutations=99, n_directions=20, blocks=blocks, random_state=number, n_jobs=1
         )
         found.append(result)
-    # Ties can only make it smaller.
+    # Ties make the rejection rate smaller, so it has no lower limit.
     check_level(found, -3.5 if kind != "ties" else -np.inf)
 
 
 @pytest.mark.parametrize("n", [4, 30])
 @pytest.mark.parametrize("tolerance", [None, 0.0])
 def test_the_level_is_exact_with_missing_values(n: int, tolerance: float | None) -> None:
-    """Values go missing by the value of another column, in both samples alike."""
+    """In both samples, the probability of a missing value depends on the other column."""
     found = []
     for number in range(1000):
         rng = np.random.default_rng([number, n])

@@ -36,7 +36,7 @@ def related(seed: int, n: int = N) -> pd.DataFrame:
 
 
 def test_a_column_that_became_constant_is_one_change() -> None:
-    """Its rank correlations and its medians within categories are not further changes."""
+    """Changes of its rank correlations and of its medians within categories are not listed."""
     X, Y = related(0), related(1)
     Y["a"] = X["a"][0]
     (change,) = run(X, Y).changes
@@ -45,7 +45,7 @@ def test_a_column_that_became_constant_is_one_change() -> None:
 
 @pytest.mark.parametrize("value", [0.0, 60.0])
 def test_a_constant_sample_has_no_other_unit(value: float) -> None:
-    """Any large factor moves all values to one side of the constant, and explained the change."""
+    """A change to or from a constant is not described as a multiplication by a factor."""
     x = np.random.default_rng(0).normal(118, 20, 40).round()
     (change,) = describe_column(ColumnPair("v", x, np.full(30, value)), 0.01)
     share = float(np.mean(x == value))
@@ -54,7 +54,7 @@ def test_a_constant_sample_has_no_other_unit(value: float) -> None:
 
 
 def test_the_best_of_several_exchanges_is_described() -> None:
-    """The column c has nearly the distribution of b, and comes first."""
+    """Columns a and b are exchanged. Column c, which precedes b, only resembles b."""
     rng = np.random.default_rng(0)
     low, high = rng.normal(size=(2, 60)), rng.normal(5, 1, size=(2, 60))
     a, b = ColumnPair("a", low[0], high[0]), ColumnPair("b", high[1], low[1])
@@ -66,7 +66,7 @@ def test_the_best_of_several_exchanges_is_described() -> None:
 
 
 def test_missing_values_do_not_make_rows_repeated() -> None:
-    """Rows without a value differ only in the category: they are equal, but not copies."""
+    """Rows that are equal because of missing values are not reported as repeated rows."""
     X, Y = related(0)[["a", "group"]], related(1)[["a", "group"]]
     Y.loc[:24, "a"] = np.nan
     result = run(X, Y)
@@ -84,7 +84,7 @@ def test_copies_of_rows_with_missing_values_are_repeated() -> None:
     result = run(X, Y)
     assert result.changes[0].text == "repeated rows: 0% -> 40%"
     assert "repeated rows within each sample: 0% -> 40%" in map(str, result.checks)
-    # Without identifiers, equal rows may differ.
+    # Columns of identifiers are not compared, so that equal compared rows may be different rows.
     for n, frame in enumerate((X, Y)):
         frame["key"] = [f"{n}-{i}" for i in range(len(frame))]
     result = run(X, Y)
@@ -94,7 +94,7 @@ def test_copies_of_rows_with_missing_values_are_repeated() -> None:
 
 
 def test_the_values_of_a_rounded_column_do_not_look_wrong() -> None:
-    """X never has these values, but they are not more frequent than other values of Y."""
+    """Values that X never has are not repeated values if all values of Y are about as frequent."""
     x, y = np.random.default_rng(0).normal(100, 10, size=(2, 400))
     rows = suspicious_rows(TwoSamples.read(x[:, None], y.round()[:, None]))
     assert not rows.repeated_values
@@ -136,7 +136,7 @@ def test_missing_values_are_not_counted_as_a_code() -> None:
 
 
 def test_changes_are_not_more_significant_than_the_samples() -> None:
-    """The p-values of a column are the same in the list of changes and in the table of columns."""
+    """A column has the same p-value in `changes` and in `column_tests`."""
     rng, found = np.random.default_rng(0), 0
     for _ in range(30):
         X, Y = (pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc")) for _ in range(2))

@@ -1,4 +1,4 @@
-"""Real tables: the weather of June and July, with missing values, units and a faulty sensor."""
+"""Real tables: weather data of June and July, with missing values and sensor faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "examples" / "weather"
 
 
 def month(name: str) -> tuple[np.ndarray, NamedArray]:
-    """The day of each row, and all other columns."""
+    """Return the day of each row, and all other columns."""
     points, names = read_table(FOLDER / f"{name}.csv", ReadOptions(missing=True)).numbers
     assert names[0] == "day"
     return points[:, 0], NamedArray(points[:, 1:], names[1:])
@@ -30,9 +30,8 @@ def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
             june, july, blocks=blocks, n_permutations=count, random_state=0
         )
         assert result.pvalue == 1 / (1 + count)
-    # By days, which is what there is: 30 against 31 of them. The pressure differs too, by 0.31 of
-    # the rows, for which its p-value is about 0.25 with a standard error of 0.03. Dew point and
-    # temperature are too close to say which comes first.
+    # `result` is the test with days as blocks. The pressure has a p-value of about 0.25 with a
+    # standard error of 0.03. The order of dew point and temperature depends on the seed.
     columns = [*dict.fromkeys(change.columns for change in result.changes)]
     assert {*columns[:2]} == {("dewp",), ("temp",)}
     moved = {change.columns for change in result.changes if change.kind == "location"}

@@ -197,7 +197,7 @@ def _columns(samples: TwoSamples) -> list[_Column]:
 def _stored_columns(
     X: Any, Y: Any, samples: TwoSamples
 ) -> list[tuple[ColumnKind, tuple[Any, Any]]]:
-    """Return the columns of data frames as narwhals series; [] for arrays."""
+    """Return the kind and the narwhals series of X and Y of each column; [] for arrays."""
     if not samples.kinds or any(
         isinstance(each, NamedArray) or not is_frame(each) for each in (X, Y)
     ):
@@ -263,7 +263,7 @@ def _changed_types(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> Iter
 
 
 def _empty_columns(columns: Sequence[_Column]) -> Iterator[Check]:
-    """Yield the columns without values in a sample; one sentence for those that may be chance."""
+    """Yield the columns without values in a sample; one check for all that may be chance."""
     in_both, in_one = [], []
     for each in columns:
         (before, after), (n, m) = each.sizes, each.n_rows
@@ -284,7 +284,7 @@ def _empty_columns(columns: Sequence[_Column]) -> Iterator[Check]:
 
 
 def _constant_columns(columns: Sequence[_Column]) -> Iterator[Check]:
-    """Yield the columns with one value in a sample; one sentence for those that may be chance."""
+    """Yield the columns with one value in a sample; one check for all that may be chance."""
     in_both: dict[str, str] = {}
     in_one: dict[str, str] = {}
     for each in columns:
@@ -333,7 +333,7 @@ def _is_consecutive(values: np.ndarray) -> bool:
 
 
 def _columns_not_compared(kinds: Sequence[ColumnKind]) -> Iterator[Check]:
-    """Yield one sentence about all columns that both samples have and that are left out."""
+    """Yield one check about all columns that both samples have and that are not compared."""
     omitted = [kind for kind in kinds if kind.use == "omit"]
     if omitted:
         described = [f"{kind.column} ({kind.note})" for kind in omitted]
@@ -356,7 +356,11 @@ def _of_column(
 def _together(
     kind: str, adjective: str, columns: Sequence[str] | dict[str, str]
 ) -> Iterator[Check]:
-    """Yield one sentence about all columns that are, for example, constant, with their values."""
+    """Yield one check whose sentence states that all `columns` are `adjective`.
+
+    `kind` is the kind of the check. A dictionary of columns has the value of each column, which the
+    sentence shows. Without columns nothing is yielded.
+    """
     names = tuple(columns)
     if not names:
         return
@@ -369,11 +373,12 @@ def _together(
 
 
 def _by_chance(x: int, y: int, n: int, m: int, n_facts: int = 1) -> bool:
-    """Return whether x of n rows of X and y of m rows of Y, x or y being 0, may be chance.
+    """Return whether chance may explain that only one sample has rows with a property.
 
-    If rows are assigned to the samples at random, the x + y rows are all in the same sample with
-    about this probability. It is multiplied by the number `n_facts` of facts that are possible,
-    such as one per column. Facts that may be chance are stated in one sentence for all columns.
+    x of the n rows of X and y of the m rows of Y have the property, and x or y is 0. The
+    probability that random labels assign these x + y rows to the same sample is multiplied by
+    `n_facts`, the number of possible facts of this kind. Facts that may be due to chance are stated
+    in one sentence for all columns.
     """
     return bool(n_facts * ((n if x else m) / (n + m)) ** (x + y) >= _CHANCE)
 
@@ -468,7 +473,7 @@ def _rows(n: int) -> str:
 
 
 def _percent(share: float) -> str:
-    """Format a fraction of rows: at least two digits, and never 0% or 100% by rounding."""
+    """Format a fraction of rows as a percentage, which is never 0% or 100% by rounding."""
     percent = 100 * share
     if percent <= 9.5:
         return f"{float(f'{percent:.2g}'):.10g}%"
@@ -481,7 +486,10 @@ def _percent(share: float) -> str:
 
 
 def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
-    """Yield facts about the quality of a column that is not compared, in most cases of dates."""
+    """Yield facts about a column that is not compared, which usually has dates.
+
+    They are about missing values, values that are not dates, formats, time zones and ranges.
+    """
     name = kind.column
     x, y = (read_dates(series, kind.kind == "date") for series in pair)
     n, m = map(len, pair)
@@ -510,7 +518,7 @@ def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
 def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
     """Yield the shares of rows repeated within their sample, and of rows that both samples have.
 
-    Only the compared columns are used. If others exist, such as dates, the sentences say so.
+    Only the compared columns are used. The sentences mention it if there are other columns.
     """
     rows = _rows_with_values(samples)
     where = "" if samples.has_all_columns else ", in the compared columns only"
@@ -540,7 +548,7 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
 
 
 def _rows_with_values(samples: TwoSamples) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers and the codes of categories of the rows with at least one value."""
+    """Return the numbers and codes of the rows of X and of Y that have at least one value."""
     codes, _ = category_codes(samples.categories, samples.n_rows)
     tables = []
     for numbers, own in zip(samples.points, codes, strict=True):

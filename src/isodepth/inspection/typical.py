@@ -201,7 +201,7 @@ def typical_rows(samples: TwoSamples, n: int = 5) -> TypicalRows:
 
 
 def _wrong_rows(samples: TwoSamples) -> list[np.ndarray]:
-    """Return for each row of X and of Y whether it is left out because of a wrong value."""
+    """Return bool arrays (n,) and (m,): whether a row is left out because of a wrong value."""
     wrong = []
     for points, other in (samples.points, samples.points[::-1]):
         reference = other[:: len(other) // _MAX_REFERENCE + 1]
@@ -215,7 +215,7 @@ def _wrong_rows(samples: TwoSamples) -> list[np.ndarray]:
 
 
 def _clipped(samples: TwoSamples) -> list[np.ndarray]:
-    """Return both samples in MADs from the pooled medians, with clipped values."""
+    """Return both samples, standardized by pooled medians and MADs, with clipped values."""
     pooled = np.concatenate(samples.points).astype(float)
     # A column without any value is constant.
     empty = np.isnan(pooled).all(axis=0)
@@ -228,7 +228,10 @@ def _clipped(samples: TwoSamples) -> list[np.ndarray]:
 
 
 def _scores(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores (n,) and (m,) of all rows, each along a direction estimated without it."""
+    """Return the scores (n,) and (m,) of the rows of x and y, by cross-fitting.
+
+    The direction of a score is estimated without the row and the other rows of its fold.
+    """
     rng = rng_for(0, "subsamples")
     folds = [rng.permutation(len(part)) % _FOLDS for part in (x, y)]
     parts = [[part[of == fold] for fold in range(_FOLDS)]
@@ -293,7 +296,7 @@ def _direction(x: _Moments, y: _Moments) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _purity(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Return how well the extreme scores separate the samples, as two fractions.
+    """Return the purity of the extreme scores, see `TypicalRows`, as two fractions.
 
     The first is the fraction of rows of X among the rows with the lowest scores. The second is the
     fraction of rows of Y among the rows with the highest scores. `x` (n,) and `y` (m,) are the

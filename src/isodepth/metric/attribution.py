@@ -122,7 +122,7 @@ def shares_of_directions(
 
 
 def contribution_rows(contributions: Sequence[Contribution]) -> dict[str, list[Any]]:
-    """Convert contributions to a table with the columns "column" and "contribution"."""
+    """Return the lists "column" (names) and "contribution" (fractions) as a table."""
     return {
         "column": [each.column for each in contributions],
         "contribution": [each.fraction for each in contributions],

@@ -382,8 +382,8 @@ class Comparison(TwoSampleReport):
 
         Two samples of the same distribution have a positive distance. The distances between random
         splits show how large this distance is for samples of the given sizes. If the comparison has
-        a test with blocks, blocks are split. The first call takes the time of `n_splits`
-        comparisons, and later calls return the same result.
+        a test with blocks, whole blocks are assigned to the parts. The first call takes the time
+        of `n_splits` comparisons, and later calls return the same result.
 
         Parameters
         ----------
@@ -427,8 +427,7 @@ class Comparison(TwoSampleReport):
     def _splitting_cost(self) -> int:
         """Number of projections of a row on a direction that one split in `chance_level` needs.
 
-        Callers use this number to decide whether `chance_level` is fast enough. It is very large if
-        the rows are not in memory.
+        It determines the time of `chance_level`. It is 2**62 if the rows are not in memory.
         """
         if not self._keeps_rows:
             return 1 << 62
@@ -485,7 +484,7 @@ class Comparison(TwoSampleReport):
         return isinstance(self._regions[0], TrimmedRegions)
 
     def _require_rows(self, what: str) -> None:
-        """Raise an error with the remedy if the rows are not in memory; it starts with `what`."""
+        """Raise InvalidInputError if the rows are not in memory; `what` starts its message."""
         if self._keeps_rows:
             return
         if isinstance(self._regions[0], RegionSizes):
@@ -515,7 +514,7 @@ class Comparison(TwoSampleReport):
         return self._with(test=test, _kept=test._kept)
 
     def _permuted_distances(self, count: int) -> np.ndarray:
-        """Return the distances of `count` permutations of the labels, which the test has.
+        """Return the distances after `count` permutations of the labels; only with a test.
 
         They are those of `_null_profile` if it has enough permutations.
         """
@@ -548,7 +547,7 @@ class Comparison(TwoSampleReport):
 
     @property
     def _options(self) -> dict[str, Any]:
-        """Options of the metric as they were passed, without `_NOT_OF_DISTANCE`."""
+        """Options of the metric, as they were passed, that affect the distance."""
         settings = self._fitted.settings
         names = [each.name for each in fields(settings)]
         return {name: getattr(settings, name) for name in names if name not in _NOT_OF_DISTANCE}

@@ -91,8 +91,8 @@ def check_has_gradient(*, scale: Any, refine: int) -> None:
 def mean_slopes(gaps: Any, shares: Any, p: float, length: float) -> Any:
     """Return the derivatives (L,) of the distance with respect to the gaps (L,) of its levels.
 
-    The distance is `power_mean` of the gaps with weights `shares` (L,). Both arguments are arrays,
-    or both are tensors.
+    The distance is the `power_mean` of order p of the gaps, with weights `shares` (L,) and the
+    factor `length`. `gaps` and `shares` are both arrays or both tensors, as is the result.
     """
     slopes = 0.0 * gaps
     largest = float(gaps.max())

@@ -127,7 +127,7 @@ class RegionTable(ReadOnlyValues, EqualFields):
     def load(cls, path: str | os.PathLike[str]) -> RegionTable:
         """Read a table from a file that `save` wrote.
 
-        Any other file, or a damaged one, raises UnreadableFileError.
+        A damaged file, or a file of another kind, raises UnreadableFileError.
         """
         from isodepth.data.files.output import read_archive
 

@@ -77,12 +77,12 @@ class RandomLevels:
         object.__setattr__(self, "n_levels", checked)
 
     def __str__(self) -> str:
-        """Return the levels as in signatures and in `settings`."""
+        """Return the levels as a string for signatures and settings, such as "monte-carlo:20"."""
         return f"monte-carlo:{self.n_levels}"
 
 
 class _Options(TypedDict, total=False):
-    """Types of the options that all functions with options of `isodepth.Metric` accept."""
+    """Types of the options that every function with options of `isodepth.Metric` accepts."""
 
     depth: Any
     p: float
@@ -97,14 +97,14 @@ class _Options(TypedDict, total=False):
 
 
 class PaperOptions(_Options, total=False):
-    """Types of the further options of `isodepth.Metric.paper`."""
+    """Types of the options of `isodepth.Metric.paper`, except those that the paper determines."""
 
     gap: Literal["search", "exact"]
     random_state: RandomState
 
 
 class SampleOptions(_Options, total=False):
-    """Types of the options of `isodepth.Metric`, except the options of levels, gaps and seeds."""
+    """Types of all options of `isodepth.Metric` except levels, gap, refine and random_state."""
 
     n_directions: int
     directions: Any

@@ -19,7 +19,10 @@ ALGORITHM = 3
 
 
 def signature_of(settings: Any, dtype: str | None, steps: int) -> str:
-    """Format the settings of a metric as a string, with the dtype and `steps` of refinement."""
+    """Return the signature of a metric with these `settings`.
+
+    `dtype` is the dtype of the samples, or None, and `steps` the number of refinement steps.
+    """
     return signature_text(plain_settings(settings, dtype, steps))
 
 
@@ -81,9 +84,9 @@ def json_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def option_settings(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the output of `plain_settings` by the names of the options, without the version.
+    """Convert the output of `plain_settings` to the names of the options.
 
-    The orders p and q are numbers.
+    The orders p and q are numbers, and the version is excluded.
 
     Examples
     --------
@@ -98,7 +101,7 @@ def option_settings(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def header_settings(options: Mapping[str, Any], version: str) -> dict[str, Any]:
-    """Return the output of `option_settings` in the form of `plain_settings`, for files.
+    """Convert the output of `option_settings` to the form of `plain_settings`, for files.
 
     Examples
     --------

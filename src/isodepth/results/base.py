@@ -70,8 +70,8 @@ class ReportableResult(ResultMixin):
 class UnavailableError(InvalidInputError, AttributeError):
     """An attribute needs details that this result does not have.
 
-    They were released, or the result was created from its public fields. It is an `AttributeError`
-    so that `hasattr` works.
+    The details were released, or the result was created from its public fields. The error is an
+    `AttributeError`, so that `hasattr` works.
     """
 
 
@@ -81,14 +81,14 @@ class TwoSampleReport(ReportableResult):
     Attributes
     ----------
     _kept : KeptRows, ReleasedRows or None
-        Rows of both samples, or answers about them after `without_rows`. None if the result was
+        Rows of both samples, or `ReleasedRows` after `without_rows`. None if the result was
         created from its public fields. It is not part of the constructor.
     """
 
     _kept: KeptRows | ReleasedRows | None
 
     def _required(self, details: T | None) -> T:
-        """Return private details of the result; an error if it does not have them."""
+        """Return `details`, a private part of the result; raise UnavailableError if it is None."""
         if details is None:
             raise UnavailableError(
                 f"this {type(self).__name__} was created from its public fields and lacks the "
@@ -98,7 +98,7 @@ class TwoSampleReport(ReportableResult):
 
     @property
     def _kept_rows(self) -> KeptRows:
-        """Rows of both samples; an error if the result does not have them."""
+        """Rows of both samples; InvalidInputError if the result does not have them."""
         if not isinstance(self._kept, KeptRows):
             raise InvalidInputError(
                 f"this {type(self).__name__} has no rows, because it was returned by "

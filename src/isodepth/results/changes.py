@@ -176,7 +176,7 @@ class Change(ResultPart):
 
     @property
     def _measure(self) -> str:
-        """Quantity in words, with the factor between the samples and the mean of batches."""
+        """Quantity in words, with the factor of the values or the number of averaged batches."""
         if self.kind == "missing":
             return "missing"
         if self.multiple_of is not None:
@@ -213,7 +213,7 @@ class Change(ResultPart):
     @property
     def text(self) -> str:
         """Sentence without the p-value, such as "air_time: median 129 -> 158"."""
-        if self.kind == "joint":  # standardized values help no reader
+        if self.kind == "joint":  # `before` and `after` are not in the units of a column
             return self._label
         return f"{self._label} {' -> '.join(self._values)}"
 
@@ -295,7 +295,7 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
 
 
 def _share_digits(percent: float, text: str) -> str:
-    """Return `text`, or more digits of a percentage that rounding would make 0 or 100."""
+    """Return the formatted percentage `text`, with more digits if it is 0 or 100 by rounding."""
     distance = min(percent, 100 - percent)
     if float(text) not in (0, 100) or distance <= 1e-9:  # not more than rounding errors
         return text

@@ -1,4 +1,4 @@
-"""Rows of two samples that a result keeps, and answers that are computed from the rows."""
+"""Rows of two samples that a result keeps, and suspicious and typical rows among them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from isodepth.sources.subsets import SubsetPair, subset_pair
 class KeptRows:
     """Base class of rows of two samples that a result keeps.
 
-    Rows are read, and answers about them are computed, when they are first requested. A comparison
-    and its test share one object.
+    Rows are read, and suspicious and typical rows are found, when they are first requested. A
+    comparison and its test share one object.
 
     Attributes
     ----------
@@ -41,16 +41,16 @@ class KeptRows:
 
     @property
     def samples(self) -> TwoSamples:
-        """Rows of both samples, including missing values and categories; random rows of sources."""
+        """Rows of both samples, with missing values and categories; random rows of sources."""
         raise NotImplementedError
 
     @property
     def pair(self) -> SubsetPair | None:
-        """Random rows of two sources; None if `samples` has all rows."""
+        """Random rows of two sources; None if the samples are in memory."""
         return None
 
     def find_suspicious(self) -> SuspiciousRows:
-        """Find the suspicious rows, among all rows of sources too."""
+        """Find the suspicious rows; those of sources are searched among all of their rows."""
         if self.suspicious is None:
             pair = self.pair
             if pair is None:
@@ -70,14 +70,14 @@ class KeptRows:
     def repeated_values(self) -> tuple[RepeatedValue, ...]:
         """Unusual values, such as -9999, that many rows have in common.
 
-        Only the minima and maxima of columns are considered, which is faster than
-        `find_suspicious`.
+        They are computed without the other suspicious rows, which takes less time than
+        `find_suspicious`. See `isodepth.inspection.suspicious.repeated_values`.
         """
         return repeated_values(self.samples)
 
 
 class ReleasedRows(NamedTuple):
-    """Answers about rows that a result has released, which are part of its headline.
+    """Repeated values and typical rows for the headline of a result without rows.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class RowsInMemory(KeptRows):
 
 @dataclass(eq=False)
 class RowsOfSources(KeptRows):
-    """Two samples that are read in chunks, from which random rows are drawn."""
+    """Random rows of two samples that are read in chunks."""
 
     X: Any
     Y: Any

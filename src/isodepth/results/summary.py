@@ -78,7 +78,7 @@ def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
 
 
 def get_test(result: PairResult) -> TwoSampleTestLike | None:
-    """Return the test of a comparison, or the result itself if it is a test."""
+    """Return the test of a comparison (or None), or the result itself if it is a test."""
     return result if result._result_type == "test" else result.test
 
 
@@ -99,6 +99,9 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
     ----------
     result : Comparison or TwoSampleResult
     rows : SuspiciousRows or None
+        None to omit the remark about suspicious rows.
+    names : pair of str
+        Names of X and Y.
     """
     test = get_test(result)
     kinds = tested_result(result).kinds
@@ -246,7 +249,7 @@ def _difference_lines(result: PairResult, names: Sequence[str]) -> list[str]:
 
 
 def _change_lines(test: TwoSampleTestLike, names: Sequence[str]) -> list[str]:
-    """Return the lines about changes that the headline does not name, and changed rows."""
+    """Return the lines about changes that the headline does not name, and `changed_share_text`."""
     typical = find_typical_rows(test)
     if typical is not None:
         return [test.changed_share_text, *typical._texts(names)]
@@ -260,7 +263,10 @@ def _change_lines(test: TwoSampleTestLike, names: Sequence[str]) -> list[str]:
 def _suspicious_lines(
     result: PairResult, rows: SuspiciousRows | None, names: Sequence[str]
 ) -> list[str]:
-    """Return the lines about single suspicious rows; remarks describe repeated values."""
+    """Return the lines about suspicious rows, except for rows with repeated values.
+
+    If `rows` is None, a hint about `suspicious_rows` is returned instead.
+    """
     if rows is None:
         hint = "suspicious_rows() lists the rows that look wrong"
         return [hint] if result._keeps_rows else []

@@ -66,7 +66,7 @@ def distribution_functions(
 def _deviance(first: np.ndarray, second: np.ndarray) -> float:
     """Return the deviance G^2 between counts (K,) of two samples in K bins.
 
-    It is twice the logarithm of the likelihood ratio of separate and of common shares.
+    G^2 is twice the log likelihood ratio between separate and common probabilities of the bins.
     """
     counts = np.stack([first, second]).astype(float)
     expected = counts.sum(axis=0) * counts.sum(axis=1, keepdims=True) / max(1.0, counts.sum())
@@ -75,7 +75,7 @@ def _deviance(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def _deviance_limit(degrees: int) -> float:
-    """Return the deviance with p-value `_LEAST_PVALUE`, the quantile of a chi-squared variable."""
+    """Return the 0.999 quantile of the chi-squared distribution with these degrees of freedom."""
     from scipy.special import chdtri
 
     return float(chdtri(degrees, _LEAST_PVALUE))
@@ -89,7 +89,7 @@ def _precision_deviance(a: np.ndarray, b: np.ndarray, unit: float) -> float:
 
 
 def _order_statistics(values: np.ndarray) -> np.ndarray:
-    """Return the sorted values (n,), or `_MAX_VALUES` of them at equal distances."""
+    """Return the sorted values (n,), or at most `_MAX_VALUES` evenly spaced order statistics."""
     ordered = np.sort(values)
     if len(ordered) <= _MAX_VALUES:
         return ordered
@@ -97,7 +97,7 @@ def _order_statistics(values: np.ndarray) -> np.ndarray:
 
 
 def _bin_edges(ordered: np.ndarray) -> np.ndarray:
-    """Return edges of bins for a sorted sample, near its quantiles of the orders `_BIN_LEVELS`.
+    """Return the edges (K - 1,) of K bins for a sorted sample, near its quantiles.
 
     An edge is in the middle between two distinct values, so that rounding errors do not move a
     value to another bin. An edge beside a frequent value, which at least a fraction `_FREQUENT` of
@@ -126,15 +126,18 @@ def _bin_edges(ordered: np.ndarray) -> np.ndarray:
 
 
 def _binned_deviance(a: np.ndarray, b: np.ndarray, edges: np.ndarray) -> float:
-    """Return the deviance between two sorted samples in the bins between edges."""
+    """Return the deviance between the counts of two sorted samples in the bins given by edges.
+
+    The first and the last bin are unbounded.
+    """
     counts = [np.diff(np.searchsorted(v, edges), prepend=0, append=len(v)) for v in (a, b)]
     return _deviance(counts[0], counts[1])
 
 
 def _deviance_after_rounding(a: np.ndarray, b: np.ndarray, edges: np.ndarray) -> float:
-    """Return the deviance in bins between two sorted samples, one of which may be rounded.
+    """Return the deviance as `_binned_deviance`, if one of the samples may be rounded.
 
-    A value on an edge counts half in each of both bins: it may have been rounded up or down.
+    A value on an edge counts half in each of both bins, because rounding moves values up or down.
     """
     counts = []
     for values in (a, b):
@@ -144,7 +147,7 @@ def _deviance_after_rounding(a: np.ndarray, b: np.ndarray, edges: np.ndarray) ->
 
 
 class Explanation(NamedTuple):
-    """Explanation of a change, and the deviance between both samples after it is undone.
+    """Explanation of a change, and the deviance between both samples after the change is undone.
 
     Attributes
     ----------
@@ -157,8 +160,8 @@ class Explanation(NamedTuple):
     factor, shift : float
         The values of Y are `factor` times those of X plus `shift`.
     share_change : Change or None
-        Change of the share of a part of the rows. For a map of all values, it is the change of
-        precision that remains.
+        Change of the share of rows with some property, such as a single value. If all values are
+        mapped by `factor` and `shift`, the additional change of precision.
     """
 
     kind: str
@@ -170,13 +173,14 @@ class Explanation(NamedTuple):
 
 
 class ColumnPair:
-    """Values of one column in two samples, without missing values, and explanations of a change.
+    """Values of one column in samples X and Y, and explanations of its change.
 
     Parameters
     ----------
     name : str
     x, y : ndarrays of shape (n,) and (m,), not empty
-        Values of at most a quarter of the largest float64, so that differences do not overflow.
+        Values that are not missing, of at most a quarter of the largest float64, so that
+        differences do not overflow.
     shares : sequence of (Member, Change)
         Significant changes of functions of this column with values 0 and 1.
     """
@@ -201,15 +205,15 @@ class ColumnPair:
 
     @property
     def penalty(self) -> float:
-        """Penalty of one parameter of an explanation."""
+        """Penalty of one parameter of an explanation, as a deviance."""
         return math.log(len(self._a) + len(self._b))
 
     def explains(self, deviance: float) -> bool:
-        """Return whether an explanation that leaves this deviance explains nearly all of it."""
+        """Return whether a remaining deviance is small: due to chance, or at most 5% of all."""
         return deviance <= max(_deviance_limit(len(self._edges)), _NEARLY_ALL * self.deviance)
 
     def _after(self, factor: float, shift: float) -> float:
-        """Return the deviance after the map x -> factor x + shift is undone."""
+        """Return the deviance between X and Y after the map x -> factor x + shift is undone."""
         a, b, order = self._a, self._b, 1 if factor > 0 else -1
         with np.errstate(over="ignore", invalid="ignore"):
             if self._from_y:
@@ -221,8 +225,8 @@ class ColumnPair:
     def _after_precision(self, factor: float, shift: float) -> float:
         """Return the deviance between the shares of rounded values after a map is undone.
 
-        If Y has more rounded values than X, X is mapped instead: a map that undoes the rounding of
-        Y does not explain it.
+        If Y has more rounded values than X, X is mapped instead of Y, because the inverse map
+        usually leaves no rounded values in Y. 0 if the precision did not change.
         """
         if self._precision is None:
             return 0.0
@@ -244,7 +248,7 @@ class ColumnPair:
         return deviance <= _deviance_limit(1)
 
     def _quantiles(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return quantiles of X and Y. They are values of the samples, so that ties stay ties."""
+        """Return 19 quantiles of X and of Y, which are values of the samples, not interpolated."""
         x, y = (np.quantile(v, _LEVELS, method="nearest") for v in (self._a, self._b))
         return x, y
 
@@ -264,7 +268,7 @@ class ColumnPair:
         return found
 
     def _ratios(self) -> np.ndarray:
-        """Return the positive ratios between quantiles of Y and X."""
+        """Return the positive finite ratios of quantiles of Y to quantiles of X."""
         x, y = self._quantiles()
         same = (np.sign(x) == np.sign(y)) & (x != 0)
         with np.errstate(over="ignore", under="ignore"):
@@ -277,7 +281,10 @@ class ColumnPair:
     def _best(
         self, kind: str, n_parameters: int, maps: Iterable[tuple[float, float]]
     ) -> Explanation:
-        """Return the explanation by one of several maps that leaves the smallest deviance."""
+        """Return the best explanation among pairs (factor, shift) in `maps`.
+
+        The best explanation has the smallest sum of deviance and penalties.
+        """
         found = []
         for each in maps:
             left, rounded = self._after(*each), self._after_precision(*each)
@@ -289,14 +296,14 @@ class ColumnPair:
         return min(found, key=self._cost)
 
     def _of_shares(self) -> Iterator[Explanation]:
-        """Yield the explanations by a change of a part of the rows.
+        """Yield the explanations by a change of the share of rows with some property.
 
-        The other rows of both samples are compared. For example, if 8% of the rows of Y became
+        The rows without the property are compared. For example, if 8% of the rows of Y became
         -9999, all rows with -9999 are removed from X and Y. The change is explained if the deviance
         between the other rows is small. No row is removed for a change of precision.
 
-        The share of the part is a parameter. For extremes, each bin from which values were removed
-        is a parameter too.
+        The share is a parameter. For extremes, each bin from which values were removed is a
+        parameter too.
         """
         if self._precision is not None:
             left = _deviance_after_rounding(self._a, self._b, self._edges)
@@ -332,7 +339,7 @@ class ColumnPair:
             yield self._best("both", 3, maps)
 
     def _spread_about(self, middle: float) -> Explanation:
-        """Return the explanation by a change of spread about a center."""
+        """Return the explanation by a change of spread about the center `middle`."""
         return self._best("spread", 1, [(f, middle - f * middle) for f in self._spread_factors()])
 
     def _units(self) -> Iterator[Explanation]:
@@ -359,7 +366,7 @@ class ColumnPair:
                 yield best
 
     def _spread_factors(self) -> list[float]:
-        """Return the ratios of the spreads of Y and X: their MADs and ranges between quantiles."""
+        """Return the ratios of MADs and of interquantile ranges, Y to X."""
         x, y = self._quantiles()
         before, after = (float(mad_spread(v[:, None])[0]) for v in (self._a, self._b))
         pairs = [(before, after)]
@@ -376,7 +383,7 @@ class ColumnPair:
         return location.deviance <= spread.deviance
 
     def like(self, other: ColumnPair) -> bool:
-        """Return whether the values of Y in this column look like those of X in another."""
+        """Return whether values of Y in this column have about the distribution of X in another."""
         return self.explains(self.deviance_from(other))
 
     def deviance_from(self, other: ColumnPair) -> float:

@@ -5,8 +5,7 @@ does not depend on the labels of the rows. The two-sample test compares the mean
 under permutations of the labels, the test with a tolerance subtracts the allowed share of
 contaminated rows, and the monitor counts the rows for which a function is 1.
 
-A family chooses its functions, which are its `members`. A member evaluates itself at n rows, and
-describes a change. A value is NaN if the row has no information about the function, because the
+The functions of a family are its `members`. The value of a function is NaN for rows in which its
 column is missing. `filled` replaces NaN by the mean of the function over the other rows.
 """
 
@@ -85,14 +84,14 @@ class Member(NamedTuple):
     upper: bool = True
 
     def argument(self, rows: Rows) -> np.ndarray:
-        """Return the values (n,) of the column of the function, or the distances of the rows."""
+        """Return the values (n,) of the column, or `distance` for a function of all columns."""
         if not self.columns:
             return rows.distance
         j, d = self.columns[0], rows.numbers.shape[1]
         return rows.numbers[:, j] if j < d else rows.codes[:, j - d]
 
     def is_one(self, rows: Rows) -> np.ndarray:
-        """Return for each of n rows whether the function is 1, as a bool array (n,)."""
+        """Return a bool array (n,): whether the function is 1 for each row."""
         values = self.argument(rows)
         if self.event == "missing":
             return np.isnan(values)
@@ -137,14 +136,14 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Functions of a row with values 0 and 1 of one kind, chosen from rows."""
+    """Base class of families: functions of one kind, with values 0 and 1."""
 
     name: ClassVar[str]
     members: list[Member]
 
     @classmethod
     def choose(cls, rows: Rows) -> Self:
-        """Choose functions from rows."""
+        """Return the family with functions that are chosen from these rows."""
         return cls(list(cls._choose(rows)))
 
     @staticmethod
@@ -173,9 +172,9 @@ class Missing(Family):
 class SingleValues(Family):
     """Indicators of frequent single values of numeric columns, such as 0 or -9999.
 
-    These are the four most frequent values of each column with many distinct values, and the
-    minimum and maximum if they are repeated: wrong values such as -9999 are often outside the range
-    of the others.
+    A column with more than 20 distinct values has at most four: the most frequent values that at
+    least 1% of the rows have. The minimum and maximum are added if at least four rows have them,
+    because wrong values such as -9999 are often outside the range of the others.
     """
 
     name = "values"
@@ -194,7 +193,7 @@ class SingleValues(Family):
 
 
 class SingleCategories(Family):
-    """Indicators of all categories that are not rare."""
+    """Indicators of all categories that at least four rows have."""
 
     name = "values"
 
@@ -205,7 +204,7 @@ class SingleCategories(Family):
 
 
 def _category_counts(rows: Rows) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield the index, the codes and their counts for each category column, without rare codes."""
+    """Yield the index of each category column, and its codes in at least four rows with counts."""
     for j, column in enumerate(rows.codes.T, rows.numbers.shape[1]):
         codes, counts = np.unique(column[column >= 0], return_counts=True)
         yield j, codes[counts >= LEAST_ROWS], counts[counts >= LEAST_ROWS]
@@ -214,7 +213,7 @@ def _category_counts(rows: Rows) -> Iterator[tuple[int, np.ndarray, np.ndarray]]
 class Extremes(Family):
     """Indicators of the largest and smallest values of a column, and of the farthest rows.
 
-    The cut points have 4, 8, 16, ... values beyond them, up to an eighth of the rows.
+    The cut points have 4, 8, 16, ... values at or beyond them, up to an eighth of the rows.
     """
 
     name = "extremes"
@@ -249,10 +248,11 @@ class IsolatedValues(Extremes):
 
 
 def cut_beyond_gap(ordered: np.ndarray, n: int) -> float | None:
-    """Return the minimum of the sorted values beyond the longest gap; None without a gap.
+    """Return the minimum of the sorted values above the longest gap.
 
-    The length of a gap is measured relative to the distance between the median and the gap. There
-    are at most n / 8 values beyond it.
+    The length of a gap is relative to the distance between the median and the gap. At least 6 and
+    at most n / 8 values are above the gap, where n is the number of rows, with missing values.
+    None if no such gap is longer than this distance.
     """
     most = min(int(_EXTREME_FRACTION * n), len(ordered) // 2 - 1)
     beyond = np.arange(_ISOLATED_ROWS, most + 1)
@@ -291,8 +291,8 @@ class IsolatedCategories(Family):
 def _extreme_cuts(ordered: np.ndarray, upper: bool, n: int) -> list[float]:
     """Return cut points of sorted values, with 4, 8, 16, ... values at or beyond each.
 
-    `upper` chooses the largest values instead of the smallest. If values are tied, more values are
-    at or beyond a cut point, but at most a quarter of the n rows.
+    If `upper`, these are the largest values, else the smallest. With ties, more values are at or
+    beyond a cut point, but at most a quarter of the n rows.
     """
     cuts: dict[int, float] = {}
     k = LEAST_ROWS
@@ -323,7 +323,7 @@ class Precision(Family):
 
 
 def all_units(n_columns: int) -> list[Member]:
-    """Return the functions of the family of precision for all units and columns."""
+    """Return the functions of the family `Precision` for all units of each column in turn."""
     return [Member("precision", (j,), unit) for j in range(n_columns) for unit in _UNITS]
 
 
@@ -341,7 +341,7 @@ def count_multiples(numbers: np.ndarray) -> np.ndarray:
 
 
 def is_multiple(values: np.ndarray, unit: float) -> np.ndarray:
-    """Return whether values are multiples of a unit, up to rounding; False for NaN."""
+    """Return whether values are multiples of a unit, up to rounding, as a bool array."""
     # Values are multiplied by 10 and not divided by 0.1, which is not a binary fraction.
     with np.errstate(over="ignore", invalid="ignore"):
         ratios, small = (
@@ -351,10 +351,10 @@ def is_multiple(values: np.ndarray, unit: float) -> np.ndarray:
 
 
 class Repeated(Family):
-    """Indicator of rows that occur more than once among the rows.
+    """Indicator of rows that equal another row.
 
-    The indicator depends on the other rows, so it is used for pooled rows only: a monitor and a
-    tolerance need functions of a single row.
+    The indicator depends on the other rows. A monitor and a test with a tolerance do not use it,
+    because they need functions of a single row.
     """
 
     name = "repeated rows"
@@ -364,7 +364,7 @@ class Repeated(Family):
         return [Member("repeated")]
 
     def evaluate(self, rows: Rows) -> np.ndarray:
-        """Return the values (1, n) of the function at n rows."""
+        """Return the values (1, n) of the function at n rows: 0, 1, or NaN."""
         return repeated_rows(np.concatenate([rows.numbers, rows.codes], axis=1))[None]
 
 
@@ -381,7 +381,7 @@ FAMILIES: tuple[type[Family], ...] = (
 
 
 def filled(values: np.ndarray) -> np.ndarray:
-    """Replace NaN in each row of values (F, n) by the mean of the other values of the row."""
+    """Replace NaN in each row of values (F, n) by the mean of its other values, or by 0."""
     absent = np.isnan(values)
     if not absent.any():
         return values

@@ -78,8 +78,8 @@ def aggregated_statistics(
 ) -> Findings:
     """Compute each statistic and its -log p for the given labels and all permutations of them.
 
-    If `only_regions`, the caller uses the distance between trimmed regions as its test statistic.
-    This distance is then computed on all rows instead of a random subset.
+    If `only_regions`, the distance between trimmed regions is the test statistic, and is computed
+    on all rows instead of a random subset. `advance` is called with the number of completed steps.
     """
     findings = Findings(rows.permutations.count, WEIGHTS)
     d = rows.points.shape[1]
@@ -151,8 +151,8 @@ def _add_directions(
 ) -> None:
     """Add the mean of the Cramer-von Mises statistics over all directions to `findings`.
 
-    The caller has already computed the part of the d axes: `axes` (4, d, B + 1) has the squared
-    differences between the sample means of four cosines of the ranks along each axis.
+    `axes` (4, d, B + 1) has the part of the d axes: the squared differences between the sample
+    means of four cosines of the ranks along each axis.
     """
     d = rows.points.shape[1]
     weights = _smooth_weights(_DIRECTION_COSINES)
@@ -217,9 +217,9 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
 
 
 def region_statistics(rows: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
-    """Compute the distance DR between the trimmed regions of both samples, by projection depth.
+    """Return the distances DR (B + 1,) between the trimmed regions, by projection depth.
 
-    The values (B + 1,) are not divided by `mean_of_direction`. After this division, two samples
+    They are not divided by `mean_of_direction`. After this division, two samples
     that differ by a translation m would have the distance |m|.
     """
     count, words = rows.permutations.count, rows.permutations.words
@@ -239,8 +239,8 @@ def region_statistics(rows: PooledSample, metric: MetricSettings, advance: Advan
 def _may_be_simplex(rows: PooledSample) -> bool:
     """Return whether permuted labels can give a sample with at most d + 1 distinct rows.
 
-    All rows of such a sample may have equal projection depth. The function `region_statistics` does
-    not handle this case. The result does not depend on the given labels.
+    All rows of such a sample may have equal projection depth, for which `region_statistics` is not
+    valid. The result does not depend on the given labels.
     """
     counts = np.unique(rows.points, axis=0, return_counts=True)[1]
     largest = np.sort(counts)[-rows.points.shape[1] - 1 :].sum()
@@ -248,10 +248,10 @@ def _may_be_simplex(rows: PooledSample) -> bool:
 
 
 def depth_statistics(rows: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
-    """Compute the distance DR between the trimmed regions of both samples, by any depth.
+    """Return the distances DR (B + 1,) between the trimmed regions, by the depth of `metric`.
 
-    As in `region_statistics`, values (B + 1,) are not divided by `mean_of_direction`. The regions
-    are computed again for each permutation.
+    As in `region_statistics`, they are not divided by `mean_of_direction`. The regions are computed
+    again for each permutation.
     """
     d = rows.points.shape[1]
     settings = replace(

@@ -53,8 +53,9 @@ _COMPARABLE = 0.8
 def significant_changes(rows: PooledSample, findings: Findings, alpha: float) -> list[Change]:
     """Return the significant changes at level `alpha`, in decreasing order of -log p.
 
-    If no single column or pair is significant, the strongest statistic is described if it
-    belongs to columns. Otherwise, the significant functions of all columns are described.
+    They are changes of single columns, pairs of columns, and repeated rows. If none of them is
+    significant, the significant functions of all columns are described. The strongest statistic is
+    described instead if it belongs to one or two columns, or if there is no such function.
     """
     families = findings.columns, findings.pairs, findings.whole
     columns, pairs, whole = (findings.significant(family, alpha) for family in families)
@@ -90,10 +91,10 @@ def joint_change(rows: PooledSample, feature: Feature) -> Change | None:
 
 
 def _column_feature(rows: PooledSample, feature: Feature) -> Feature:
-    """Return the feature of a column, if a function of all columns depends mainly on this column.
+    """Return the feature of a single column if a function of all columns depends mainly on it.
 
     Examples are a direction with one large entry, and the distance from the center if there is only
-    one column. Other features are returned as they are.
+    one column. Other features are returned unchanged.
     """
     if feature.columns or feature.member is not None:
         return feature
@@ -207,9 +208,9 @@ def _remaining_pairs(
 
 
 def _undoing(names: Sequence[str], changes: Sequence[Change]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order and the signs (d,) of the columns of Y before the changes of these columns.
+    """Return column indices (d,) and signs (d,) that undo exchanges and changes of sign in Y.
 
-    Only exchanges and changes of sign are undone.
+    Column j of Y is column indices[j] times signs[j]. Other changes are ignored.
     """
     order, signs = np.arange(len(names)), np.ones(len(names))
     for change in dict.fromkeys(changes):
@@ -222,7 +223,7 @@ def _undoing(names: Sequence[str], changes: Sequence[Change]) -> tuple[np.ndarra
 
 
 def _varies(columns: np.ndarray) -> np.ndarray:
-    """Return for each of d columns (d, n) whether it has different values: a bool array (d,)."""
+    """Return a bool array (d,): whether each of d columns (d, n) has different values."""
     low = np.fmin.reduce(columns, axis=1, initial=np.inf)
     return low < np.fmax.reduce(columns, axis=1, initial=-np.inf)
 
@@ -245,7 +246,7 @@ def _pair_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
 def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
     """Describe a change of a function of several columns, or of all columns, in words.
 
-    Values are those of standardized columns.
+    Numbers of the description are in standardized units.
     """
     if feature.member is not None and not feature.columns and feature.kind == "extremes":
         # Name the column in which most of the far rows are farthest.
@@ -288,7 +289,10 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
 def _joint_text(
     kind: str, direction: np.ndarray, rows: PooledSample
 ) -> tuple[tuple[str, ...], str]:
-    """Return the columns with the largest weights in a direction, and their joint change."""
+    """Return at most three columns with the largest entries of a direction, and a description.
+
+    `kind` is the kind of the feature: "location", "spread" or another kind.
+    """
     entries = _large_entries(direction.tolist(), rows.names)
     names = tuple(entries)
     if kind != "location":
@@ -302,7 +306,7 @@ def _joint_text(
 
 
 def _large_entries(direction: Sequence[float], names: Sequence[str]) -> dict[str, float]:
-    """Return at most three columns with the largest entries of a direction, and these entries."""
+    """Return the entries of a direction (d,) that are large, at most three, by column name."""
     entries = np.asarray(direction)
     largest = np.argsort(-np.abs(entries), kind="stable")[:_JOINT]
     least = _LARGE_ENTRY * abs(entries[largest[0]])
@@ -348,7 +352,10 @@ def describe_column(column: ColumnPair, pvalue: float) -> list[Change]:
 
 
 def _became_constant(column: ColumnPair, pvalue: float) -> Change | None:
-    """Return the share of the only value of one sample; None if both or no sample is constant."""
+    """Return the change of the share of the value of a constant sample.
+
+    None if both samples or neither of them are constant.
+    """
     constant = [part for part in (column.x, column.y) if part.min() == part.max()]
     if len(constant) != 1:
         return None
@@ -358,7 +365,10 @@ def _became_constant(column: ColumnPair, pvalue: float) -> Change | None:
 
 
 def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> list[Change]:
-    """Describe the change of a column by an explanation; empty if no number shows it."""
+    """Describe the change of a column by an explanation.
+
+    Return an empty list if no median, mean or spread changed accordingly.
+    """
     kind, share_change = explanation.kind, explanation.share_change
     rounded = [] if share_change is None else [share_change]
     if kind in ("sign", "unit"):
@@ -390,7 +400,7 @@ def _is_positive(column: ColumnPair) -> bool:
 
 
 def _shows_factor(both: tuple[float, float], factor: float) -> bool:
-    """Return whether the ratio of two numbers is near a factor."""
+    """Return whether the ratio of the second to the first of two numbers is near a factor."""
     before, after = both
     if before * after <= 0:
         return False
@@ -421,7 +431,7 @@ def _ranges(column: ColumnPair) -> tuple[float, float]:
 
 
 def _moved(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change | None:
-    """Return the change of the median or the mean that shows a shift."""
+    """Return the change of the median or the mean that agrees with a shift, else None."""
     middle = column.medians[0]
     with np.errstate(over="ignore", invalid="ignore"):
         wanted = explanation.factor * middle + explanation.shift - middle
@@ -435,7 +445,7 @@ def _moved(column: ColumnPair, explanation: Explanation, pvalue: float) -> Chang
 
 
 def _widened(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change | None:
-    """Return the change of a spread that shows a factor."""
+    """Return the change of a spread that agrees with a factor, else None."""
     wanted = math.log(explanation.factor)
     with np.errstate(over="ignore", invalid="ignore"):
         deviations = float(np.std(column.x)), float(np.std(column.y))
@@ -448,9 +458,10 @@ def _widened(column: ColumnPair, explanation: Explanation, pvalue: float) -> Cha
 
 
 def _shape(column: ColumnPair, pvalue: float) -> Change:
-    """Return the share of values on one side of the point with the largest difference.
+    """Return the change of the share of values on one side of a point.
 
-    If a single value explains the difference, its share is returned.
+    The point maximizes the difference between the empirical distribution functions. If the share of
+    a single value changed nearly as much, the change of this share is returned instead.
     """
     values, before, after = distribution_functions(column.x, column.y)
     at = int(np.abs(before - after).argmax())
@@ -472,7 +483,10 @@ def _shape(column: ColumnPair, pvalue: float) -> Change:
 def exchanged_columns(
     columns: Sequence[ColumnPair], pvalues: dict[str, float]
 ) -> dict[str, Change]:
-    """Return the exchange of values between two columns, for the name of each such column."""
+    """Return exchanges of values between two columns, by the names of both columns.
+
+    `pvalues` has the p-value of each column. A column takes part in at most one exchange.
+    """
     pairs = [
         (first.deviance_from(second) + second.deviance_from(first), first, second)
         for first, second in combinations(columns, 2)
@@ -512,8 +526,9 @@ def conditional_change(
 ) -> Change:
     """Return the change of location of a numeric column within a category of another column.
 
-    `names` are both columns, the numeric one first, and `value` is the category. x and y are the
-    values of the numeric column in the rows with this category.
+    It is the change of the median, or of the mean if the medians are equal. `names` are both
+    columns, the numeric one first, and `value` is the category. x and y are the values of the
+    numeric column in the rows of X and Y with this category.
     """
     quantity, before, after = "median", float(np.median(x)), float(np.median(y))
     if before == after:
@@ -527,11 +542,12 @@ def conditional_change(
 def _relative_change(
     change: Change, inside: Sequence[np.ndarray], samples: Sequence[np.ndarray]
 ) -> Change:
-    """Describe a category that only changed relative to the other rows of its sample.
+    """Describe a change within a category relative to all rows of the sample.
 
-    If the values `inside` the category have equal medians in X and Y, and means that differ by
-    chance, show the shares of these values up to the median of each sample. Otherwise return
-    `change`.
+    `inside` has the values of a numeric column in X and in Y in the rows of the category, and
+    `samples` those in all rows. If the values inside have equal medians, and means that differ by
+    chance, return the change of their share up to the median of all rows. Otherwise, or if this
+    share also differs by chance only, return `change`.
     """
     if change.quantity != "mean" or min(map(len, inside)) < 2:
         return change

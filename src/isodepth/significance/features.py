@@ -37,10 +37,10 @@ class Feature(NamedTuple):
     kind: str  # kind of change, such as "distribution" of a column, "dependence", or "missing"
     name: str = ""  # name of a column, pair, direction or function; "" if there is a `member`
     columns: tuple[str, ...] = ()  # one column, or two for a dependence; empty for all columns
-    # Category of the last column whose share changes, or within which the mean of the first changes
+    # Category of the last column: its share changes, or the mean of the first column within it
     value: str | None = None
-    member: Member | None = None  # function with values 0 and 1, and its means in X and in Y
-    shares: tuple[float, float] = (0.0, 0.0)
+    member: Member | None = None  # the function, if its values are 0 and 1
+    shares: tuple[float, float] = (0.0, 0.0)  # means of `member` in X and in Y
     direction: tuple[float, ...] = ()  # direction of a projection of standardized columns
 
     @property
@@ -52,22 +52,22 @@ class Feature(NamedTuple):
         return self.share_change(1.0)._label.rstrip(":")
 
     def share_change(self, pvalue: float) -> Change:
-        """Return the change of the share of rows for which a function is 1."""
+        """Return the change of the share of rows for which `member` is 1."""
         assert self.member is not None
         return self.member.change(self.columns, self.value, *self.shares, pvalue)
 
     @property
     def subject(self) -> tuple[Any, ...]:
-        """The column, its missing values, or the pair of columns to which the feature belongs."""
+        """Key that is equal for all features of a column, of its missing values, or of a pair."""
         pair = len(self.columns) > 1
         return (*self.columns, self.kind == "missing", self.value if pair else None)
 
 
 def standardized_difference(before: float, after: float) -> float:
-    """Return the absolute difference of two shares, divided by the deviation at their mean.
+    """Return the absolute difference of two shares, divided by sqrt(p (1 - p)) for their mean p.
 
-    It orders the values of a category as -log p does, but does not depend on the permutations. It
-    is rounded, because the shares of two categories that sum to 1 change equally.
+    It orders the categories of a column as -log p does, but does not depend on the permutations. It
+    is rounded, so that two categories whose shares sum to 1 have equal results.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def standardized_difference(before: float, after: float) -> float:
 
 
 def direction_feature(kind: str, direction: np.ndarray, names: tuple[str, ...]) -> Feature:
-    """Return the feature of the projections on a direction."""
+    """Return the feature of the projections on a direction (d,) of columns `names`."""
     return Feature(kind, direction_text(direction, names), direction=tuple(direction.tolist()))
 
 
@@ -109,9 +109,9 @@ def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
 
 
 def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
-    """Yield consecutive parts of `items` that need at most `MAX_NUMBERS` values in memory each.
+    """Yield consecutive slices of `items` that each need at most `MAX_NUMBERS` values in memory.
 
-    An item needs `numbers` arrays with one value per row or per permutation, whichever is more.
+    An item needs `numbers` arrays of length max(number of rows, number of labelings).
     """
     step = max(1, MAX_NUMBERS // (numbers * max(len(rows.points), rows.permutations.count)))
     for first in range(0, len(items), step):
@@ -119,7 +119,7 @@ def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
 
 
 class Shares(NamedTuple):
-    """F functions with values 0 and 1 of one statistic, and their means in both samples."""
+    """F functions with values 0 and 1 of one statistic, and their means."""
 
     name: str  # name of the statistic
     features: list[Feature]
@@ -128,10 +128,10 @@ class Shares(NamedTuple):
 
 
 def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:
-    """Yield the functions of a row with values 0 and 1, one statistic at a time.
+    """Yield the functions of a row with values 0 and 1, grouped by family.
 
     Functions are left out if they are 1, or 0, for fewer than four rows. If `fixed`, functions that
-    depend on other rows are left out too.
+    depend on other rows (repeated rows) are left out too.
     """
     classes: tuple[type[Family], ...] = FAMILIES if fixed else (*FAMILIES, Repeated)
     for each in classes:
@@ -142,7 +142,10 @@ def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:
 
 
 def _shares(rows: PooledSample, family: Family) -> Shares:
-    """Evaluate the functions of a family at all rows."""
+    """Evaluate the functions of a family at all rows.
+
+    Functions are left out if they are 1, or 0, for fewer than four rows.
+    """
     values = family.evaluate(rows.rows)
     ones, known = np.nansum(values, axis=1), (~np.isnan(values)).sum(axis=1)
     kept = np.flatnonzero((ones >= LEAST_ROWS) & (known - ones >= LEAST_ROWS))
@@ -169,17 +172,17 @@ def _member_feature(rows: PooledSample, member: Member, shares: tuple[float, flo
 
 
 def _means(values: np.ndarray, n_x: int) -> tuple[float, float]:
-    """Return the means of values (n,) in X and in Y without NaN; 0 if all values are missing."""
+    """Return the means of values (n,) in X and in Y, ignoring NaN; 0 if all are NaN."""
     parts = (part[~np.isnan(part)] for part in (values[:n_x], values[n_x:]))
     x, y = (float(part.mean()) if len(part) else 0.0 for part in parts)
     return x, y
 
 
 def _extreme_shares(rows: PooledSample, family: Family) -> Shares:
-    """Evaluate extremes at the rows beyond the first cut point of each column and side.
+    """Evaluate the functions of a family of extremes, as in `_shares`, but faster.
 
-    The extremes of a column and side are nested, so that no other rows are needed. This is much
-    faster than a product with all rows.
+    The extremes of a column and side are nested. Therefore only the rows at or beyond the innermost
+    cut point are used.
     """
     permutations, d = rows.permutations, len(rows.samples.names)
     means, contrasts = [np.empty(0)], [np.empty((0, permutations.count))]

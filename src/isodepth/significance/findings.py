@@ -33,7 +33,8 @@ _RARELY_EQUAL = 0.1
 def fewest_labelings(level: float) -> int:
     """Return the smallest number of labelings with which a p-value can be at most `level`.
 
-    The number includes the given labels. It tolerates the rounding error of 1 - 0.95 as a level.
+    The number includes the given labels. A rounding error of `level`, as in 1 - 0.95, has no
+    effect.
 
     Examples
     --------
@@ -51,8 +52,8 @@ def bound_labelings(confidence: float) -> int:
 def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean of statistics over the last axis, and their variance divided by mean^2.
 
-    The last axis is kept with length 1. The maximum is excluded: an outlier would otherwise inflate
-    the moments that it is compared with.
+    The last axis of both results has length 1. The maximum is excluded: an outlier would otherwise
+    inflate the moments that it is compared with.
     """
     others = np.array(values, np.float64)
     largest = others.argmax(axis=-1)[..., None]
@@ -71,11 +72,11 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
     """Return -log p of statistics, where p is the upper tail probability of a gamma distribution.
 
-    The gamma distribution has the mean and the variance of all values along the last axis except
-    the largest; see `moments`. Its tail is computed by the approximation of Wilson and Hilferty:
-    the cube root of a gamma variable is nearly normal. It is computed at `at`, which has any length
-    along the last axis. If `at` is None, it is computed at the values (..., B + 1), which are not
-    negative.
+    The gamma distribution has the mean and the variance of all `values` (..., B + 1) along the last
+    axis except the maximum; see `moments`. Tail probabilities are computed by the approximation of
+    Wilson and Hilferty: the cube root of a gamma variable is nearly normal. -log p is returned for
+    the statistics `at`, of any length along the last axis, or for `values` if `at` is None. All
+    statistics are at least 0.
 
     Examples
     --------
@@ -111,7 +112,7 @@ def critical_value(values: np.ndarray, level: float) -> float:
 
 
 def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
-    """Return -log p of a statistic that is itself a maximum of many -log p.
+    """Return -log p (B + 1,) of a statistic (B + 1,) that is itself a maximum of many -log p.
 
     A Gumbel distribution is fitted, because the maximum of K exponential variables is nearly log K
     plus a Gumbel variable. A gamma distribution has a shorter tail and would give too large -log p.
@@ -154,15 +155,15 @@ def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
 
 
 class FeatureTest(NamedTuple):
-    """Result for one feature."""
+    """Strength and p-value of one feature."""
 
     strength: float  # -log p, not adjusted
-    pvalue: float  # adjusted p-value
+    pvalue: float  # adjusted for its family; in `ranked_tests` that of the statistic alone
     feature: Feature
 
 
 class FeatureFamily:
-    """Features whose p-values are adjusted for multiple testing by the maximum statistic."""
+    """Features whose p-values are adjusted together for multiple testing, by their maximum."""
 
     def __init__(self, count: int, level: float) -> None:
         self.level = level  # part of the level if it is adjusted together with other families
@@ -172,7 +173,7 @@ class FeatureFamily:
 
     @property
     def offset(self) -> float:
-        """Term that is added to -log p, because families have different numbers of features."""
+        """Log of the level per feature, added to -log p before families are compared."""
         return math.log(self.level / max(1, len(self.features)))
 
 
@@ -183,7 +184,7 @@ class Findings:
         self.weights = weights
         self.parts: dict[str, np.ndarray] = {}  # (B + 1,), each statistic
         self.strengths: dict[str, np.ndarray] = {}  # (B + 1,), -log p of each statistic
-        self.strongest: dict[str, Feature] = {}  # with the largest value under the given labels
+        self.strongest: dict[str, Feature] = {}  # with the maximum under the given labels
         # Single columns, pairs of columns, and functions of all columns.
         self.columns = FeatureFamily(count, _COLUMNS_LEVEL)
         self.pairs = FeatureFamily(count, 1 - _COLUMNS_LEVEL)
@@ -218,9 +219,9 @@ class Findings:
                 np.maximum(family.largest, strengths[own].max(axis=0), out=family.largest)
 
     def family_of(self, feature: Feature) -> FeatureFamily:
-        """Return the family of a feature by the number of columns that it depends on.
+        """Return the family of a feature: single columns, pairs of columns, or all columns.
 
-        The dependence of one column on the distance from the center depends on all columns.
+        The dependence of a column on the distance from the center belongs to all columns.
         """
         if len(feature.columns) == 2:
             return self.pairs
@@ -270,10 +271,10 @@ class Findings:
         return [test for test in map(FeatureTest._make, each) if test.pvalue <= alpha]
 
     def copies_explain(self, alpha: float) -> bool:
-        """Return whether one sample has copies of rows, and rows of the other are rarely equal.
+        """Return whether the share of repeated rows changed, and is at most 10% in one sample.
 
-        Copies are not independent, so that columns of a sample with copies differ more by chance
-        than permutations show.
+        Copies of rows are not independent. The columns of a sample with copies therefore vary more
+        than under permutations. `alpha` is the significance level.
         """
         tests = self.significant(self.whole, alpha)
         repeated = (test.feature.shares for test in tests if test.feature.kind == "repeated")
@@ -282,7 +283,7 @@ class Findings:
     def column_pairs(
         self, rows: PooledSample, most: int
     ) -> Iterator[tuple[np.ndarray, list[Feature]]]:
-        """Yield the pairs of which the dependence is compared, in blocks of P pairs.
+        """Yield the pairs of columns whose dependence is compared, in blocks of P pairs.
 
         A block consists of the column indices (P, 2) and of a list with the feature of each pair.
 

@@ -101,11 +101,11 @@ def _lowest_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, dirty: int
 
 
 def least_changed(a: np.ndarray, n: int, b: np.ndarray, m: int, level: float) -> int:
-    """Return the minimum number of changed rows for which no p-value is below level / H.
+    """Return the minimum number of changed rows that explains all H pairs of counts (H,).
 
-    If d of the m rows were changed, an original count differs from b by at most d. Its p-value is
-    the maximum over these counts, which is at the count nearest to the expected one. It never
-    falls if d grows, so that bisection finds the minimum.
+    If d of the m rows of the second sample were changed, their original count differs from `b` by
+    at most d. The p-value of a pair is the maximum over these counts. It does not decrease in d, so
+    bisection finds the minimum d for which no p-value is below level / H.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float)
 
 
 def _log_pmf_bound(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
-    """Return a lower bound of `_log_pmf`, which takes less time than `_log_pmf`.
+    """Return a lower bound of `_log_pmf` that is faster to compute.
 
     The deviance of the 2 x 2 table is at most its chi-squared statistic, and Stirling's formula
     bounds the factorials.
@@ -186,7 +186,7 @@ def _log_pmf(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
 
 
 def _correction(count: np.ndarray) -> np.ndarray:
-    """Return log(x!) - x log x + x, the error of the approximation x log x - x; 0 for x = 0."""
+    """Return log(x!) - (x log x - x) for each x in `count`; 0 for x = 0."""
     x = np.maximum(count, 1.0)
     y = 1.0 / (x * x)
     series = (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
@@ -195,7 +195,7 @@ def _correction(count: np.ndarray) -> np.ndarray:
 
 
 def _tail_ratio(a: np.ndarray, n: int, b: np.ndarray, m: int, enough: np.ndarray) -> np.ndarray:
-    """Return the upper tail P(count >= b) / P(count = b); inf if the ratio reaches `enough`.
+    """Return P(count >= b) / P(count = b) for each of H tables; inf if it reaches `enough` (H,).
 
     The sum ends when the remaining terms are negligible. A geometric series bounds them, because
     the ratio of consecutive terms decreases.

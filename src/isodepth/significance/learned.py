@@ -22,10 +22,11 @@ _LEARNING_ROWS = 20_000
 
 
 def learned_direction(rows: PooledSample) -> tuple[np.ndarray, np.ndarray]:
-    """Return absolute differences (B + 1,) between the sample means of clipped projections.
+    """Return differences (B + 1,) between the sample means of clipped projections.
 
-    For the given labels and each of B permutations, the direction of the projections is fitted to
-    the difference of the samples. Also return the direction (d,) of the given labels.
+    They are absolute values, divided by the length of the clipping interval. For the given labels
+    and each of B permutations, the direction of the projections is fitted to the difference of the
+    samples. Also return the direction (d,) of the given labels.
 
     All directions are found by the same few steps of gradient ascent, so that all permutations are
     treated alike. If there are many rows, directions are fitted to a random subset, which is the
@@ -56,10 +57,10 @@ def _ascend(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Maximize the difference between the sample means of clipped projections over directions.
 
-    Gradient ascent is used for the given labels and for each of B permutations. Return the largest
-    absolute differences (B + 1,), divided by the length of the clipping interval, and their
-    directions (B + 1, d). The ascent starts from the rows of `start` (B + 1, d), by default the
-    differences of the sample means.
+    Gradient ascent on `points` (n, d) is used for the given labels and for each of B permutations.
+    Return the largest absolute differences (B + 1,), divided by the length of the clipping
+    interval, and their directions (B + 1, d). The ascent starts from the rows of `start`
+    (B + 1, d), by default the differences of the sample means.
     """
     clipped = points.clip(-_SOUGHT, _SOUGHT)
     if start is None:
@@ -94,11 +95,11 @@ def _weighted_sums(
     function: Callable[[slice, np.ndarray], np.ndarray],
     n_threads: int,
 ) -> np.ndarray:
-    """Return the sum of function(rows, weights) over blocks of rows.
+    """Return the sum of function(rows, weights) over blocks of rows, which are slices.
 
-    `weights` (B + 1, rows) are the weights of these rows in a difference of sample means, for the
-    given labels and B permutations: 1 / n_x for the n_x rows of the first sample, and -1 / n_y for
-    the n_y rows of the second.
+    `weights` (B + 1, length of the slice) are the weights of the rows in a difference of sample
+    means, for the given labels and B permutations: 1 / n_x for the n_x rows of the first sample,
+    and -1 / n_y for the n_y rows of the second.
     """
     n_x, n_y = permutations.sizes.astype(np.float32)
     blocks = permutations.blocks_of_rows()

@@ -27,9 +27,10 @@ N_BETS = len(_SHARES) + len(_POWERS)
 
 
 def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float:
-    """Return the rank of a score among earlier scores, divided by their number plus 1.
+    """Return the conformal p-value of a score, in (0, 1].
 
-    The largest score has the smallest rank. `uniform`, a random number in (0, 1], breaks ties.
+    It is the rank of the score among itself and the `earlier` scores, divided by their number. The
+    largest score has the smallest rank. `uniform`, a random number in (0, 1], breaks ties.
     """
     above = np.count_nonzero(earlier > score)
     tied = np.count_nonzero(earlier == score) + 1
@@ -49,26 +50,27 @@ class RankEvidence(NamedTuple):
 
     Under this hypothesis, the probability that the evidence ever reaches a threshold is at most
     1/threshold. If `restarting`, the threshold is instead a lower bound on the mean number of
-    batches until the evidence reaches it.
+    batches until the evidence reaches it. At most `patience` - 1 batches are ignored: the wealth of
+    each bet is the minimum over all choices of these batches.
     """
 
     restarting: bool
     # Log wealth of each bet, of shape (patience, N_BETS). Row r has the minimum over all choices of
-    # r batches that are ignored.
+    # at most r batches that are ignored.
     logs: np.ndarray
     n_batches: int = 0  # number of batches since `start`
     n_restart: int = 0  # number of batches before the last restart
 
     @classmethod
     def start(cls, restarting: bool, patience: int) -> RankEvidence:
-        """Return the evidence before the first batch."""
+        """Return the evidence before the first batch; `patience` is described above."""
         return cls(restarting, np.full((patience, N_BETS), -np.inf))
 
     def restarted(self) -> RankEvidence:
-        """Return the evidence after the wealth of all bets has been given up.
+        """Return the evidence after all wealth is set to 0.
 
-        Only the capital that later starts of a change have not used yet remains: a restart never
-        adds capital, so the bounds hold for restarts at any times that depend on the past.
+        Only the capital that is reserved for later starts of a change remains. A restart never adds
+        capital, so the bounds hold even if the past determines the times of restarts.
         """
         return RankEvidence.start(self.restarting, len(self.logs))._replace(
             n_batches=self.n_batches, n_restart=self.n_batches

@@ -133,7 +133,7 @@ class Permutations:
         return Permutations(words, self.count, self.n_threads, self.device)
 
     def first(self, count: int) -> Permutations:
-        """Return the given labels and the permutations among the first `count` labelings.
+        """Return the first `count` labelings, which start with the given labels.
 
         Words are copied, so that the result does not keep the other labelings in memory.
         """
@@ -142,7 +142,7 @@ class Permutations:
         return Permutations(words, count, self.n_threads, self.device)
 
     def labels(self, rows: slice = slice(None), dtype: Any = np.float64) -> np.ndarray:
-        """Return the labels (rows, count): 1 for the first sample, 0 for the second."""
+        """Return the labels (length of `rows`, count): 1 for the first sample, else 0."""
         return _bits(self.words[:, rows].T, self.count).astype(dtype)
 
     def blocks_of_rows(self) -> list[slice]:
@@ -185,7 +185,7 @@ class Permutations:
         return np.sum(groups, axis=0)
 
     def _on_device(self) -> DeviceLabels:
-        """Return the labels on the device, which are copied there at the first call."""
+        """Return the labels on `device`, which are copied to it at the first call."""
         from isodepth.engine.tensors.labels import DeviceLabels
 
         assert self.device is not None
@@ -219,7 +219,7 @@ class Permutations:
         return np.stack([first, values.sum(axis=1, dtype=np.float64)[:, None] - first])
 
     def contrasts(self, values: np.ndarray) -> np.ndarray:
-        """Return the scaled difference (F, count) of sample means of values (F, n).
+        """Return the scaled differences (F, count) of the sample means of values (F, n).
 
         The scaled difference is the mean over the first sample minus the mean over the second,
         times sqrt(n m / (n + m)) for samples of n and m rows. Its variance under permutation of the
@@ -260,7 +260,7 @@ class Permutations:
     def mean_changes(
         self, values: np.ndarray, inside: np.ndarray, present: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the difference (F, count) between the samples of the means in a subset of rows.
+        """Return the scaled differences (F, count) of sample means in subsets of rows.
 
         `values` (F, n) are those of F functions at all rows, 0 if missing. `inside` (F, n) is 1 for
         the rows of the subset of each function, else 0. `present` (F, n) is 1 for the rows that
@@ -268,8 +268,8 @@ class Permutations:
 
         For each sample, the mean within the subset minus the mean of all rows is computed. The
         result is the difference of these numbers between the samples, times sqrt(k l / (k + l)) for
-        samples with k and l rows in the subset. It is 0 if k or l is less than five. A function for
-        which k or l is less than five in most labelings has the result 0 in all labelings.
+        samples with k and l rows in the subset. The result is 0 if k or l is less than five, and 0
+        in all labelings if k or l is less than five in most of them.
         """
         all_sizes = self.sizes[:, None]
         if present is not None:
@@ -286,7 +286,7 @@ class Permutations:
 
 
 def _are_constant(values: np.ndarray) -> np.ndarray:
-    """Return whether each row of values (F, n) is constant up to rounding."""
+    """Return a bool array (F,): whether each row of values (F, n) is constant up to rounding."""
     low, high = values.min(axis=1), values.max(axis=1)
     return high - low <= _CONSTANT * np.maximum(np.abs(low), np.abs(high))
 
@@ -338,7 +338,7 @@ def _correct_sizes(
 
 
 def _bit_counts(words: np.ndarray, n_threads: int) -> np.ndarray:
-    """Return, for each of the 64 bits, the number of integers in `words` (n,) with this bit set."""
+    """Return the number of integers in `words` (n,) in which bit b is set, for b = 0, ..., 63."""
     parts = np.array_split(words, -(-len(words) // _ROWS_PER_COUNT))
 
     def count(k: int) -> np.ndarray:
@@ -356,8 +356,9 @@ def _bits(words: np.ndarray, count: int) -> np.ndarray:
 class Moments:
     """Means and mean squares of F functions in both samples, for all permutations of the labels.
 
-    `values` (F, n) of the functions are centered at about 0, which keeps rounding errors small, and
-    0 if missing. `present` (F, n) is 1 for the rows that have a value, else 0; None if all have.
+    `values` (F, n) of the functions are centered at about 0, which keeps rounding errors small.
+    Missing values are 0. `present` (F, n) is 1 for the rows that have a value, else 0; None if no
+    value is missing.
     """
 
     def __init__(
@@ -374,7 +375,7 @@ class Moments:
         return self._permutations.both_sums(values) / self._permutations.sizes[:, None]
 
     def correlation_change(self, pairs: np.ndarray) -> np.ndarray:
-        """Return the correlation of each pair of functions in X minus that in Y, (P, B + 1).
+        """Return the correlation in X minus that in Y for P pairs of functions, (P, B + 1).
 
         `pairs` (P, 2) has the indices of two functions each. Rows in which a function of the pair
         is missing are not used. The correlation is 0 if a function is constant in a sample.
@@ -426,9 +427,9 @@ def map_rows(function: Callable[[int], Any], count: int, n: int, n_threads: int)
 
 
 def rank_groups(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sorting order of values (n,), and the sizes and mean ranks of groups of ties.
+    """Return the sorting order (n,) of values (n,), and sizes and mean ranks of G groups of ties.
 
-    Groups are in increasing order of their values. Ranks are scaled to (0, 1).
+    Sizes and ranks (G,) are in increasing order of the values. Ranks are scaled to (0, 1).
     """
     at = order(values)
     ordered = values[at]

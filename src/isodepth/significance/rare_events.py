@@ -34,9 +34,10 @@ _RARE = 0.01
 
 @dataclass(frozen=True)
 class EventCounts:
-    """Events that are counted in all rows of a source: functions of a row with values 0 and 1.
+    """Counts of events, which are functions of a row with values 0 and 1, in a part of a source.
 
-    Functions of the same event and column are consecutive, with the codes 0, 1, ... of categories.
+    Functions of the same event and column are consecutive, those of categories in the order of
+    their codes 0, 1, ...
     """
 
     members: list[Member]
@@ -45,7 +46,7 @@ class EventCounts:
         return len(self.members) + 1
 
     def counts(self, rows: MixedRows) -> np.ndarray:
-        """Return the number of rows with each of the F events, and last the number of all rows."""
+        """Return the number of rows with each of F events, then the number of all rows (F + 1,)."""
         of_source, same = Rows(*rows, np.empty(0)), attrgetter("event", "columns", "upper")
         counts: list[int] = []
         for (event, _, upper), group in groupby(self.members, same):
@@ -68,7 +69,7 @@ class EventCounts:
 
 
 class Event(NamedTuple):
-    """Rare event: a function of a row, its counts in the other rows, and its p-value."""
+    """Rare event with its counts in the rows that were not tested, and its p-value."""
 
     member: Member
     category: str | None  # name of the category of a function of the event "shares"
@@ -77,7 +78,10 @@ class Event(NamedTuple):
     pvalue: float  # of Fisher's exact test, adjusted for the number of events (Bonferroni)
 
     def change(self, names: Sequence[str]) -> Change:
-        """Describe the change; `names` are the names of all columns."""
+        """Describe the change of the share of rows with the event.
+
+        `names` are the names of all columns, the numeric columns first.
+        """
         before, after = (c / max(1, n) for c, n in zip(self.counts, self.totals, strict=True))
         columns = tuple(names[j] for j in self.member.columns)
         pvalue = min(1.0, self.pvalue / RARE_LEVEL)
@@ -85,11 +89,11 @@ class Event(NamedTuple):
 
 
 def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) -> TwoSampleResult:
-    """Return the result of a test of random rows, with rare events in all other rows.
+    """Return the result of a test of random rows, after a test of rare events in the other rows.
 
     The p-value is the minimum of the p-value of the tested rows divided by 0.8, and the smallest
-    p-value of a rare event divided by 0.2 (weighted Bonferroni method). The changes of rare events
-    follow the changes in the tested rows.
+    p-value of a rare event divided by 0.2 (weighted Bonferroni method). Significant rare events in
+    columns without another change are added to the changes.
     """
     events = rare_events(pair, result._kept_rows.tested.numbers, runner)
     strongest = min(events, key=lambda event: event.pvalue, default=None)
@@ -117,7 +121,10 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
 
 
 def _at_level(result: TwoSampleResult, part: float) -> TwoSampleResult:
-    """Return the result of a test that has a part of the level: its p-values divided by `part`."""
+    """Return the result of a test that has the fraction `part` of the level.
+
+    P-values are divided by `part`, and changes that are not significant any more are removed.
+    """
 
     def adjusted(test: Change | ColumnTest) -> Any:
         return replace(test, pvalue=min(1.0, test.pvalue / part))
@@ -138,9 +145,10 @@ def _at_level(result: TwoSampleResult, part: float) -> TwoSampleResult:
 
 
 def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Event]:
-    """Count rare events in the rows of both sources that were not tested.
+    """Return the rare events in the rows of both sources that were not tested.
 
-    `tested` (n, d) are the numeric columns of the tested rows of both samples.
+    `tested` (n, d) are the numeric columns of the tested rows of both samples. At most 1% of the
+    other rows, and at least four of them, have a rare event.
     """
     categories, d = pair.all_categories(), tested.shape[1]
     # Missing values come first: `counts` of column j are those of member j.
@@ -169,7 +177,7 @@ def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Ev
 
 
 def _rare_extremes(tested: np.ndarray) -> list[Member]:
-    """Return cut points beyond which there are few values of the numeric columns."""
+    """Return the indicators of extreme values that at most 1% of the rows `tested` (n, d) have."""
     n = len(tested)
     rows = Rows(tested, np.empty((n, 0)), np.full(n, np.nan))
     extremes = Extremes.choose(rows).members

@@ -74,7 +74,7 @@ class Component(ResultPart):
     feature : str
         Column, pair of columns, direction or function of a row with the largest statistic.
     statistic : float
-        Value of the statistic.
+        Value of the statistic. Statistics have different units, so compare their p-values.
     pvalue : float
         P-value of this statistic alone, not adjusted for the other statistics.
     """
@@ -104,9 +104,10 @@ class ShareBounds(NamedTuple):
     joint: Change | None
 
     def with_share(self, change: Change) -> Change:
-        """Return the change with the bound from its columns, or without a bound if there is none.
+        """Return the change with the bound from its columns as `changed_share`.
 
-        An exchange has the larger of the bounds from its two columns alone.
+        An exchange has the larger of the bounds from its two columns alone. With blocks, or if the
+        change has no columns, it is returned without a bound.
         """
         if self.changed_share is None or not change.columns:
             return change
@@ -116,7 +117,7 @@ class ShareBounds(NamedTuple):
         return replace(change, changed_share=share)
 
     def exceeding_joint(self, changes: Sequence[Change]) -> Change | None:
-        """Return the joint change, if its bound is far above the bounds of all other changes."""
+        """Return the joint change if its bound is far above the bounds of `changes`, else None."""
         largest = max(change.changed_share or 0.0 for change in changes)
         needed = max(_JOINT_RATIO * largest, largest + _JOINT_SHARE)
         own = 0.0 if self.joint is None else self.joint.changed_share or 0.0
@@ -139,7 +140,8 @@ class ColumnTest(ResultPart):
         the absolute difference of the shares of missing values.
     shift : float or None
         Median of Y minus median of X, divided by the robust standard deviation of the column in
-        both samples together; None for a category, and if the missing values changed most.
+        both samples together. None for a category, if the missing values changed most, and if a
+        sample has no value.
     pvalue : float
         P-value, adjusted for all columns and pairs of columns together, and at least the p-value of
         the whole test. If the unchanged columns have the same joint distribution in both samples,
@@ -206,14 +208,17 @@ class TestDetails:
 
 
 def _is_replaced(change: Change, joint: Change) -> bool:
-    """Return whether a joint change describes another direction, or the function of `joint`."""
+    """Return whether `change` is omitted because the stronger joint change `joint` is added.
+
+    True for a joint change that names several columns, or has the same text as `joint`.
+    """
     return change.kind == "joint" and (len(change.columns) > 1 or change.text == joint.text)
 
 
 def _size(change: Change) -> float:
-    """Return the bound for the share of changed rows, by which changes are ordered.
+    """Return the size by which changes are ordered: the bound for the share of changed rows.
 
-    There is no bound for repeated rows, because their function depends on other rows.
+    Repeated rows have no bound. Their size is the absolute difference of their shares.
     """
     if change.kind == "repeated":
         return abs(change.after - change.before)
@@ -336,7 +341,7 @@ class TwoSampleResult(TwoSampleReport):
 
     @property
     def _keeps_rows(self) -> bool:
-        """Whether the tested rows are in memory; False after `without_rows`."""
+        """Whether the result has the tested rows; False after `without_rows`."""
         return isinstance(self._kept, TestedRows)
 
     def without_rows(self) -> Self:
@@ -472,7 +477,7 @@ class TwoSampleResult(TwoSampleReport):
 
     @property
     def _caveat(self) -> str:
-        """Beginning of the headline if less than half of the values are known, else ""."""
+        """First sentence of the headline if more than half of the values are missing, else ""."""
         known = self._known_fraction
         return f"Only {known:.0%} of the values are known. " if known < 0.5 else ""
 
@@ -536,7 +541,7 @@ class TwoSampleResult(TwoSampleReport):
         return {name: [getattr(test, name) for test in self.column_tests] for name in names}
 
     def _profile_of(self, comparison: Comparison, count: int | None = None) -> NullProfile:
-        """Return the gaps between regions after `count` permutations, see `null_profile`."""
+        """Return the result of `null_profile` for the samples and blocks of this test."""
         blocks = self._kept_rows.tested.blocks
         kept = None if comparison.missing is None else comparison.missing.kept
         if blocks is not None and kept is not None:
@@ -563,7 +568,7 @@ class NullProfile(NamedTuple):
     gaps : ndarray of shape (B, L)
         Gap of each of B permutations at each level: the distance between both regions.
     distances : ndarray of shape (B,)
-        Distance DR of each permutation, the mean of its gaps.
+        Distance DR of each permutation, the power mean of its gaps.
     """
 
     levels: np.ndarray

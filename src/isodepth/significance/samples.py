@@ -83,7 +83,7 @@ class Category:
     codes: np.ndarray  # (n,), int64, index in `values` for each row
 
     def indicators(self) -> np.ndarray:
-        """Return an array with one row per category: entry (k, i) is 1 if row i has category k."""
+        """Return an array (categories, n): entry (k, i) is 1 if row i has category k, else 0."""
         return (self.codes == np.arange(len(self.values))[:, None]).astype(np.float64)
 
     def rows_with(self, value: str) -> np.ndarray:
@@ -91,14 +91,14 @@ class Category:
         return self.codes == self.values.index(value)
 
     def shares(self, n_x: int) -> tuple[ValueShare, ...]:
-        """Return the share of each category in the first sample (n_x rows) and in the second."""
+        """Return the shares of each category in the first n_x rows (X) and in the others (Y)."""
         parts = self.codes[:n_x], self.codes[n_x:]
         x, y = (np.bincount(part, minlength=len(self.values)) / len(part) for part in parts)
         each = zip(self.values, x.tolist(), y.tolist(), strict=True)
         return tuple(ValueShare(self.name, *shares) for shares in each)
 
     def only_in(self, n_x: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the categories that occur only among the first n_x rows, and only among others."""
+        """Return the categories that occur only in the first n_x rows, and those only in others."""
         parts = self.all_codes[:n_x], self.all_codes[n_x:]
         x, y = ({*part[~np.isnan(part)].astype(int).tolist()} for part in parts)
         names = self.all_values
@@ -106,10 +106,10 @@ class Category:
 
 
 def category_of(name: str, values: Sequence[str | None]) -> Category:
-    """Create the pooled category column from its values in both samples; None if missing.
+    """Create a category column from its values in X, followed by those in Y.
 
-    Categories that are rare in both samples together are pooled, if there are two or more. A value
-    that equals the name of the pooled category or of missing values is quoted.
+    A missing value is None. Categories that are rare in both samples together are pooled, if there
+    are two or more of them. A value that equals OTHERS or MISSING is quoted.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class Samples:
     """Two samples with the same columns. Missing values are kept."""
 
     numbers: np.ndarray  # (n_x + n_y, columns), numeric columns of X, then of Y; NaN if missing
-    read: TwoSamples  # rows of each sample, with the same numbers
+    read: TwoSamples  # the same rows, X and Y separately
     categories: list[Category]
     blocks: np.ndarray | None  # (n_x + n_y,), see `check_blocks`; None if every row is a block
 
@@ -175,9 +175,9 @@ class Samples:
         return np.flatnonzero(varies & (known >= LEAST_ROWS))
 
     def without_copies(self) -> Samples:
-        """Return the samples with the first of all copies of a row in each sample; without blocks.
+        """Return the samples without blocks, and without rows that repeat an earlier row.
 
-        See `repeated_rows` for rows with missing values.
+        Rows of different samples are not compared. See `repeated_rows` for missing values.
         """
         codes = [category.all_codes for category in self.categories]
         parts = []
@@ -196,7 +196,7 @@ class Samples:
 
     @property
     def missing(self) -> MissingPair:
-        """Numbers of missing values of each numeric column; no row is dropped."""
+        """Numbers of missing values of each numeric column in X and in Y; no row is dropped."""
         reports = []
         for points in self.read.points:
             counts = zip(self.names, np.isnan(points).sum(axis=0).tolist(), strict=True)
@@ -234,9 +234,10 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
 
 
 def named_blocks(X: Any, Y: Any, blocks: Any) -> tuple[Any, Any, Any]:
-    """Return both samples, and the labels of the blocks of each.
+    """Return X, Y and the labels of blocks.
 
-    If `blocks` is the name of a column, the samples are returned without this column.
+    If `blocks` is the name of a column, it is removed from both samples, and its values are
+    returned as a pair. Otherwise, the arguments are returned.
     """
     if not isinstance(blocks, str):
         return X, Y, blocks
@@ -248,8 +249,9 @@ def named_blocks(X: Any, Y: Any, blocks: Any) -> tuple[Any, Any, Any]:
 def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
     """Check the labels of blocks, which are groups of rows that are permuted together.
 
-    `blocks` is an option of :func:`isodepth.two_sample_test`; labels are of any type. The result
-    (n_x + n_y,) has the index of the block of each row. Blocks are numbered by their first row.
+    `blocks` is an option of :func:`isodepth.two_sample_test`; labels are of any type. Return the
+    index of the block of each row (n_x + n_y,), or None if `blocks` is None. Blocks are numbered
+    in the order of their first rows.
     """
     if blocks is None:
         return None
@@ -278,9 +280,10 @@ def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
 
 
 def row_labels(labels: Any, name: str, n: int, rows: str) -> np.ndarray:
-    """Return the labels of n rows, of any type, as an array. A missing label is an error.
+    """Return the labels of n rows, of any type, as an array (n,).
 
-    `name` is the name of the argument, and `rows` describes the rows, in messages.
+    Raise InvalidInputError if labels are missing or if there are not n labels. `name`, the name of
+    the argument, and `rows`, the name of the sample, are used in its message.
     """
     if isinstance(labels, str):
         raise InvalidInputError(
@@ -313,9 +316,10 @@ def standardized(
 ) -> tuple[np.ndarray, np.ndarray | float]:
     """Standardize columns (d, n); return the rows (n, d) and the divisors of the columns.
 
-    Columns are centered at their medians and divided by a scale. If `scale` is None, all columns
-    are divided by the same power of two, which does not round. A missing value is replaced by the
-    median of its column, so that its standardized value is 0.
+    Columns are centered at their medians. `scale` is the array (d,) of divisors, or "pooled" for
+    the robust standard deviations. If it is None, all columns are divided by the same power of two,
+    which does not round. A standardized missing value is 0, the median. `eps` is an option of
+    `Metric`, and `names` are the names of the columns for messages.
     """
     points = np.array(columns.T, order="C")
     absent = np.isnan(points)
@@ -377,13 +381,13 @@ class PooledSample:
 
     @cached_property
     def present(self) -> np.ndarray | None:
-        """Array (d, n) with 1 for values that are not missing, else 0; None without missing."""
+        """Array (d, n) with 0 for missing values, else 1; None if no value is missing."""
         absent = np.isnan(self.columns)
         return (~absent).astype(precision(len(self.points))) if absent.any() else None
 
     @property
     def filled_columns(self) -> np.ndarray:
-        """Columns (d, n) with the median of the column instead of missing values."""
+        """Columns (d, n) in which missing values are replaced by the median of the column."""
         if self.present is None:
             return self.columns
         medians = np.nanmedian(self.columns, axis=1, keepdims=True)
@@ -391,7 +395,7 @@ class PooledSample:
 
     @cached_property
     def rows(self) -> Rows:
-        """All columns of the data, from which functions with values 0 and 1 are chosen."""
+        """All columns of the rows, from which functions with values 0 and 1 are chosen."""
         codes = [category.all_codes for category in self.samples.categories]
         shape = len(self.points), len(codes)
         distance = self.whole_rows[CENTER] if self.names else np.zeros(len(self.points))
@@ -404,7 +408,8 @@ class PooledSample:
     def random_subset(self, size: int) -> PooledSample:
         """Return a random subset of `size` rows, or all rows if there are at most `size`.
 
-        The subset does not depend on the labels. It has no functions with values 0 and 1.
+        The subset does not depend on the labels. Functions with values 0 and 1 cannot be evaluated
+        on the subset, because its `samples` have all rows.
         """
         n = len(self.points)
         if n <= size:
@@ -413,10 +418,11 @@ class PooledSample:
         return self._subset(rows, self.permutations.restricted(rows, self.rng))
 
     def balanced_subset(self, size: int) -> PooledSample:
-        """Return a subset of at most `size` rows with new permutations, for descriptions.
+        """Return a random subset of at most `size` rows with new permutations of its labels.
 
-        The subset has about equal numbers of rows of X and of Y, if both samples are large. It
-        depends on the labels.
+        With blocks, the permutations are restricted to the subset instead. The subset has about
+        equal numbers of rows of X and of Y, if both samples are large. It depends on the labels, so
+        that it is used for descriptions only, not for p-values of the test.
         """
         n_x, n = self.n_x, len(self.points)
         if n <= size:
@@ -458,6 +464,6 @@ class PooledSample:
         return functions
 
     def centered_ranks(self, values: np.ndarray) -> np.ndarray:
-        """Return the ranks within each row of values (F, n), scaled to (-1/2, 1/2)."""
+        """Return the ranks (F, n) within each row of values (F, n), scaled to (-1/2, 1/2)."""
         ranks = unit_ranks(values, self.n_threads) - 0.5
         return ranks.astype(precision(values.shape[1]), copy=False)

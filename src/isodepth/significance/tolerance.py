@@ -83,9 +83,9 @@ def beyond(differences: np.ndarray, units: Any, share: float) -> np.ndarray:
     """Return differences in their units, less the part that contaminated rows can explain.
 
     `differences` (F, B + 1) are absolute differences between the means of F functions over X and Y,
-    and `units` are their divisors, one or (F,). The allowed share of contaminated rows is
-    subtracted from those under the given labels, which become at least 0. Those of the B
-    permutations are only divided.
+    and `units` are their divisors, a number or an array (F,). The allowed share of contaminated
+    rows is subtracted only from the differences under the given labels, [:, 0], which become at
+    least 0.
     """
     kept = differences.copy()
     kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
@@ -93,11 +93,11 @@ def beyond(differences: np.ndarray, units: Any, share: float) -> np.ndarray:
 
 
 def share_units(means: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
-    """Return the units (F,) of differences of shares: standard deviations from the pooled share.
+    """Return the units (F,) of the differences between the shares of F functions in X and in Y.
 
-    The unit of a function depends on its mean over all rows alone. It is the larger of two standard
-    deviations: (1) the one if both samples have the same distribution, and (2) the one if all rows
-    for which the function is 1 (or 0, whichever is rarer) belong to the smaller sample.
+    The unit is computed from the mean (F,) of a function over all rows. It is the larger of two
+    standard deviations of the difference: if both samples have the same distribution, and if all
+    rows with the rarer of the values 0 and 1 belong to the smaller sample.
     """
     rare = np.minimum(means, 1 - means)
     n, small = n_x + n_y, min(n_x, n_y)
@@ -106,7 +106,7 @@ def share_units(means: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
 
 
 class Bounds(NamedTuple):
-    """Lower confidence bounds for the share of rows that changed."""
+    """Lower confidence bounds, in [0, 1], for the share of rows that changed."""
 
     changed_share: float  # maximum over all functions of a row
     # Maximum over the functions that depend on one column or pair of columns alone.
@@ -121,7 +121,8 @@ class TolerantFindings(Findings):
 
     A statistic is the maximum over functions h of |G(h)| / u(h), with units u(h) that do not depend
     on the labels. Functions h are clipped ranks or indicators of columns, directions and products,
-    and functions with values 0 and 1. `parts` has the statistics without a tolerance.
+    and functions with values 0 and 1. `parts` has the squares of the statistics, from which no
+    share of contaminated rows is subtracted.
     """
 
     def __init__(self, rows: PooledSample, share: float) -> None:
@@ -149,11 +150,12 @@ class TolerantFindings(Findings):
         """Add values (F, n) of F functions to the statistics `name`, "half-lines" and "intervals".
 
         The statistic `name` is the difference of mean clipped ranks. Values outside `limits` (F, 2)
-        have no influence on the mean rank, and `outer` is True if large ranks are compared. Ranks
-        are those of the cells between the end points of the half-lines. Return -log p of the mean
-        ranks and of the intervals, of shape (F, B + 1) each, for the given labels and B
-        permutations. The allowed share of contaminated rows is subtracted from the differences for
-        the given labels.
+        have no influence on the mean rank. If `outer`, large ranks are compared, else central ones.
+        Values between two neighboring end points of half-lines have the same rank.
+
+        Return -log p of the mean ranks and of the intervals, of shape (F, B + 1) each, for the
+        given labels and B permutations. The allowed share of contaminated rows is subtracted from
+        the differences under the given labels.
         """
         count = self.rows.permutations.count
         half_lines, intervals, means = found = np.empty((3, len(values), count))
@@ -219,7 +221,7 @@ class TolerantFindings(Findings):
     def add_products(self) -> None:
         """Add the products of two columns, and of a column and the distance from the center.
 
-        They detect changes of dependence.
+        The statistic "dependence" compares these products.
         """
         distance = self.rows.whole_rows[CENTER]
         columns = np.ascontiguousarray(self.rows.points.T).clip(-_HUGE, _HUGE)
@@ -260,9 +262,10 @@ class TolerantFindings(Findings):
     def lower_bounds(self, confidence: float) -> Bounds:
         """Return lower confidence bounds for the share of rows that changed.
 
-        The bound is the maximum over functions h of |G(h)| - z u(h), with the critical value z of
-        the statistic. For samples of equal sizes it is the smallest tolerance that the test does
-        not reject at the level 1 - confidence; otherwise z u(h) may be larger, see `_margins`.
+        The bound is the maximum over functions h of |G(h)| less a margin. For samples of equal
+        sizes the margin is z u(h), with the critical value z of the statistic, and the bound is the
+        smallest tolerance that the test does not reject at the level 1 - confidence. For unequal
+        sizes see `_margins`.
         """
         nothing = Bounds(0.0, {}, 0.0, None)
         if not self.parts:
@@ -340,12 +343,12 @@ def tolerant_statistics(
 
 
 def _restricted(rows: PooledSample, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels of the rows that have a value as words, and factors (B + 1,).
+    """Return the labels of the rows `present` as words (W, rows), and factors (B + 1,).
 
-    A missing value has the mean of the function over the other rows. The difference between the
-    means over all rows then equals the difference between the means over the rows with a value,
-    multiplied by a factor. With a and b such rows among n and m rows, the factor is
-    (1 / n + 1 / m) / (1 / a + 1 / b).
+    In the other rows, a value is missing and replaced by the mean of the function over the rows
+    with a value. The difference between the means over all rows then equals the difference between
+    the means over the rows with a value, multiplied by a factor. For a and b rows with a value
+    among n and m rows, the factor is (1 / n + 1 / m) / (1 / a + 1 / b).
     """
     words = rows.permutations.words.take(present, axis=1)
     known = Permutations(words, rows.permutations.count).sizes
@@ -360,8 +363,9 @@ def _restricted(rows: PooledSample, present: np.ndarray) -> tuple[np.ndarray, np
 def outlyingness(values: np.ndarray, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Return the outlyingness (n,) of rows, and the limits (F, 2) outside which values are far.
 
-    `values` (F, n) are projections on F directions. The outlyingness of a row is the maximum of
-    |value - median| / spread over the directions; median and spread are those of a direction.
+    `values` (F, n) are projections on F directions. The outlyingness of a row is the maximum over
+    the directions of |value - median| / spread. Values more than six spreads from the median of
+    their direction are far.
     """
     limits = np.empty((len(values), 2))
     parts = np.array_split(np.arange(len(values)), min(n_threads, len(values)))

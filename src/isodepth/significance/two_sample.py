@@ -76,7 +76,7 @@ _OF_REGIONS = {"q": 2.0, "levels": 20}
 # Options of a metric that a test has itself, and other options without effect in a test.
 _OF_TEST = ("scale", "n_directions", "random_state", "n_jobs")
 _NOT_OF_METHOD = {
-    # The first, because an array of directions determines `n_directions`.
+    # Checked before `n_directions`, which an array of directions determines.
     "directions": "a test has the axes and orthogonal directions",
     **dict.fromkeys(_OF_TEST, "pass it to two_sample_test"),
     "normalize": "it does not affect p-values",
@@ -136,7 +136,11 @@ class Settings:
 
 
 def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricSettings:
-    """Create the metric of the distance between trimmed regions, and of the scale and the seed."""
+    """Return the options of the distance between trimmed regions, with the scale and `options`.
+
+    `method` and `scale` are arguments of `two_sample_test`. `options` are further options of a
+    metric, such as the seed.
+    """
     if isinstance(scale, str) and scale != "pooled":
         raise InvalidOptionError(
             f"scale must be 'pooled', None or an array from other data, got {scale!r}: a scale "
@@ -152,7 +156,7 @@ def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricS
 
 
 def _check_method(metric: MetricSettings) -> None:
-    """Refuse a metric with options that a test does not support or that have no effect."""
+    """Raise InvalidOptionError if an option of the metric is invalid or unused in a test."""
     defaults = {field.name: field.default for field in fields(MetricSettings)}
     for name, reason in _NOT_OF_METHOD.items():
         value = getattr(metric, name)
@@ -394,7 +398,7 @@ def _pool_again(
 ) -> PooledSample:
     """Return the pooled rows with given directions and permutations.
 
-    A result keeps these arguments, which need less memory than the pooled rows.
+    A result keeps the arguments, which need less memory than the pooled rows.
     """
     scale, compared = settings.metric.scale, samples.compared
     if scale is not None and not isinstance(scale, str):
@@ -417,7 +421,7 @@ def _pool_again(
 
 
 def _statistics(rows: PooledSample, settings: Settings) -> Findings:
-    """Compute all statistics for the given labels and the permutations, with a progress bar."""
+    """Compute all statistics for the given labels and all permutations, with a progress bar."""
     # One step per direction, and one step per permutation for the distance between regions.
     of_regions = bool(rows.names) and settings.tolerance is None
     total = len(rows.directions) + rows.permutations.count * of_regions
@@ -434,9 +438,9 @@ def _statistics(rows: PooledSample, settings: Settings) -> Findings:
 
 
 def _distinct_statistics(samples: Samples, settings: Settings) -> Findings | None:
-    """Return the statistics of the distinct rows of each sample; None if a sample has only one.
+    """Compute the statistics of the distinct rows; None if a sample has only one distinct row.
 
-    Directions other than the axes are left out, because only columns and pairs are needed.
+    The axes are the only directions, because the statistics of columns and pairs are sufficient.
     """
     distinct = samples.without_copies()
     if min(distinct.read.n_rows) < 2:
@@ -507,7 +511,10 @@ def _scores(rows: PooledSample, findings: Findings, settings: Settings) -> np.nd
 
 
 def _known_bounds(rows: PooledSample, findings: Findings, confidence: float) -> ShareBounds | None:
-    """Return the lower bounds for the share of changed rows; None if they are computed later."""
+    """Return the lower bounds for the share of changed rows, if no computation is needed.
+
+    With blocks there are no bounds. None if `findings` are those of a test without a tolerance.
+    """
     if rows.samples.blocks is not None:
         return ShareBounds(None, {}, None)  # there is no guarantee for blocks
     if isinstance(findings, TolerantFindings):
@@ -526,7 +533,10 @@ def _lower_bounds(rows: PooledSample, findings: TolerantFindings, confidence: fl
 
 
 def _later_bounds(pool: Callable[[], PooledSample], confidence: float) -> ShareBounds:
-    """Return the bounds for a test without a tolerance, which has not computed the differences."""
+    """Return lower bounds for the share of changed rows, after a test without a tolerance.
+
+    `pool` returns the pooled rows, of which the statistics with a tolerance are computed.
+    """
     rows = pool()
     findings = tolerant_statistics(rows, 0.0, lambda count: None)
     return _lower_bounds(rows, findings, confidence)
@@ -546,7 +556,7 @@ def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -
 
 
 def _notes(samples: Samples, tolerance: float | None) -> list[str]:
-    """Return notes for the user about non-numeric columns, and parts that were not compared.
+    """Return notes for the user: kinds of columns, and parts of the data that were not compared.
 
     The notes also list categories that occur in only one sample.
     """

@@ -9,7 +9,7 @@ from isodepth.inspection.suspicious.scoring import Rows, RowScorer
 
 
 def _tables(kind: str, rng: np.random.Generator) -> tuple[Rows, Rows]:
-    """Return a reference, and rows of which some are unusual."""
+    """Return 3000 rows of a reference, and 3000 rows of which some are unusual."""
     points = rng.normal(size=(2, 3000, 4))
     codes = rng.integers(-1, 4, (2, 3000, 2))
     if kind == "correlated":
@@ -46,7 +46,7 @@ def test_candidates_include_all_scores_above_one(kind: str) -> None:
         candidates = scorer.candidates(rows)
         assert {*np.flatnonzero(scores > 1).tolist()} <= {*candidates.tolist()}
         assert np.array_equal(candidates, np.unique(candidates))
-        # The search is useful: rows with clearly smaller scores are not candidates.
+        # Rows with scores of at most 0.99 are not candidates.
         assert (scores[candidates] > 0.99).all() or kind == "huge"
         assert 7 in candidates
 

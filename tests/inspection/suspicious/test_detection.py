@@ -1,4 +1,4 @@
-"""Suspicious rows: wrong rows are listed with their indices in the sample of the user."""
+"""Suspicious rows: wrong rows are listed with their indices, values and reasons."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def births(n: int, seed: int) -> pd.DataFrame:
 
 
 def test_a_row_is_scored_by_the_values_that_it_has() -> None:
-    """Half of the rows have a missing age. A regression on complete rows would not score them."""
+    """Wrong rows are found although half of them have a missing age."""
     x, y = births(400, 0), births(400, 1)
     for part in (x, y):
         part.loc[::2, "age"] = np.nan
@@ -140,7 +140,7 @@ def test_a_row_is_scored_by_the_values_that_it_has() -> None:
     assert set(found.indices("Y")) == set(wrong)
     assert len(found.indices("X")) == 0
     (row,) = (row for row in found if row.row == 0)
-    # Either value may be the wrong one.
+    # The unusual combination may be due to either value, and `weeks` is named.
     assert (row.column, row.value, row.given) == ("weeks", 28.0, "weight = 9")
     assert row.usual_range is not None
     low, high = row.usual_range
@@ -254,7 +254,7 @@ def test_values_of_a_shifted_discrete_column_are_not_repeated_values() -> None:
 
 
 def test_proportional_columns_after_a_shift() -> None:
-    """No row is ordinary: all residuals are between 0.6 and 1 thresholds."""
+    """Few rows are listed if all scores are between 0.6 and 1, so that no row is ordinary."""
     rng = np.random.default_rng(22)
     pair = []
     for shift in (0.0, 0.2):
@@ -303,14 +303,14 @@ def test_a_constant_column_of_a_small_sample_is_not_scored() -> None:
 
 
 def test_rare_values_of_columns_with_two_values_are_rarely_listed() -> None:
-    """A sample of 50 rows without a value of 2% of the rows is common."""
+    """A value that 2% of all rows have may be absent from a sample of 50 rows by chance."""
     rng = np.random.default_rng(37)
     n_listed = 0
     for _ in range(40):
         x, y = ((rng.random((50, 6)) < 0.02).astype(float) for _ in range(2))
         n_listed += len(suspicious_rows(TwoSamples.read(x, y)))
     assert n_listed <= 0.002 * 40 * 100
-    # Within a group too: group b has the value 1 in 4% of the rows.
+    # The same holds within a group: 4% of the rows of group b have the value 1.
     n_listed = 0
     for _ in range(20):
         parts = []
@@ -388,14 +388,14 @@ def test_results_of_numbers_and_categories_become_data_frames() -> None:
 
 
 def test_a_rule_is_found_although_most_rows_have_one_value() -> None:
-    """98% of the rows are rodents; ten birds of two species show that species determine taxa."""
+    """98% of the rows have taxon 0. Ten rows of two species with taxon 1 show the rule."""
     species = np.concatenate([np.arange(490) % 5, [5] * 5, [6] * 5])
     codes = np.column_stack([species, species >= 5])
     wrong = codes.copy()
-    wrong[[0, 1], 1] = [1, 2]  # a bird, and a taxon that the other sample does not have
+    wrong[[0, 1], 1] = [1, 2]  # taxon 1, and a taxon that the other sample does not have
     found = [each for each in find_contradictions(wrong, codes) if each.column == 1]
     assert [(each.row, each.given, each.usual) for each in found] == [(0, 0, 0), (1, 0, 0)]
-    # Without birds nothing shows that there is a rule.
+    # If all rows have taxon 0, there is no evidence of a rule.
     rodents = codes[:490]
     assert not find_contradictions(wrong[:490], rodents)
 

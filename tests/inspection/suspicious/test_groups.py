@@ -1,4 +1,4 @@
-"""Medians and spreads within groups, and isolated values, against loops."""
+"""Medians and spreads within groups, isolated values and contradictions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_isolated_values_need_enough_rows_and_one_sample() -> None:
 
 
 def test_random_labels_rarely_yield_a_repeated_value() -> None:
-    """The bound is 1% for all values of a pair of samples; the columns have natural ties."""
+    """The probability of any repeated value in a pair of samples is at most 1%, also with ties."""
     n_found = 0
     for seed in range(150):
         rng = np.random.default_rng([34, seed])
@@ -94,7 +94,7 @@ def test_contradictions_need_a_usual_value_in_the_other_sample() -> None:
 
 
 def test_a_repeated_value_is_found_among_unequal_numbers_of_neighbors() -> None:
-    """Of the ten nearest other values, three are in one sample by chance in most pairs."""
+    """A repeated value is found if its neighbors are, by chance, mostly in one sample."""
     n_found = 0
     for seed in range(20):
         x, y = np.random.default_rng(seed).uniform(0, 1000, size=(2, 500, 1))
@@ -104,7 +104,7 @@ def test_a_repeated_value_is_found_among_unequal_numbers_of_neighbors() -> None:
 
 
 def test_values_of_few_rows_do_not_reduce_the_chance_to_find_others() -> None:
-    """At least 50 values occur in eight rows, which is too few for the corrected bound."""
+    """Values that too few rows have do not count in the correction for multiple testing."""
     rng = np.random.default_rng(3)
     x, y = rng.uniform(0, 1000, size=(2, 500, 8))
     for j in range(1, 8):

@@ -1,4 +1,4 @@
-"""Regressions on the values that a row has, against least squares in a loop."""
+"""Regressions on the known values of a row agree with least squares in a loop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def rows(seed: int) -> np.ndarray:
 
 
 def ridge_residuals(z: np.ndarray, j: int, indicator: np.ndarray | None = None) -> np.ndarray:
-    """Residuals of column j from a ridge regression on the other columns and their squares."""
+    """Compute residuals (n,) of column j of z, by ridge regression on other columns and squares."""
     others = np.delete(z, j, axis=1)
     parts = [np.ones((len(z), 1)), others, others**2 / 8]
     terms = np.hstack(parts if indicator is None else [*parts, indicator[:, None]])
@@ -50,7 +50,7 @@ def test_leave_one_out_residuals() -> None:
     i, others = 17, np.delete(np.arange(400), 17)
     refitted = Regressions(z[others], NO_CATEGORIES[others], np.random.default_rng(0))
     wanted = refitted.residuals(z[[i]], NO_CATEGORIES[[i]])[0]
-    # Both differ by the ridge penalty, which is relative to the number of rows.
+    # The ridge penalty is proportional to the number of rows, which differs by 1.
     np.testing.assert_allclose(model.fitted_residuals[i], wanted, atol=1e-3)
 
 
@@ -117,7 +117,7 @@ def test_the_work_per_set_of_missing_values_is_small(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(np.linalg, "inv", counted)
     model = Regressions(z, NO_CATEGORIES, np.random.default_rng(0))
     assert len(np.unique(np.isnan(z), axis=0)) > 300
-    # One inversion of all moments, for the regressions.
+    # Only one inverted matrix has the size of all moments.
     assert inverted.count(len(model.moments)) == 1
 
 

@@ -198,7 +198,7 @@ class Detector:
 
 
 def _without_sentinels(rows: Sequence[Rows], sentinels: Sequence[Sentinel]) -> list[Rows]:
-    """Return copies of the rows in which repeated values of the other sample are missing."""
+    """Return copies of the rows of X and of Y in which sentinels are missing values."""
     # In C order: the rounding errors of sums over rows depend on the order in memory.
     points = [part.points.astype(np.float64, order="C", copy=True) for part in rows]
     for each in sentinels:
@@ -254,7 +254,11 @@ class _Descriptions(NamedTuple):
         }
 
     def _value(self, point: np.ndarray, codes: np.ndarray, index: int) -> str:
-        """Return "column = value"; the indices of categories follow those of the columns."""
+        """Return "name = value" for a column or category of a row.
+
+        The row has the numbers `point` and the categories `codes`. The indices of categories follow
+        those of the columns.
+        """
         c = index - len(point)
         if c < 0:
             name = self.names[index]

@@ -121,10 +121,11 @@ def _fit_groups(
     category: int,
     scales: list[tuple[int, bool]],
 ) -> Iterator[tuple[int, Groups]]:
-    """Yield the groups of the standardized columns (k, n) that are less variable within groups.
+    """Yield the groups of those of k columns that are less variable within groups.
 
-    Also yield the index of the column among the k columns, which belong to `scales`. `order` (k, n)
-    sorts each column.
+    Also yield the index of the column among the k columns. `numbers` (k, n) are standardized
+    columns or logarithms, and `order` (k, n) sorts each. `scales` has for each of them the index of
+    the column in the data, and whether it has logarithms.
     """
     n_groups = codes[:, category].max(initial=-1) + 1
     size = max(1, _BLOCK_NUMBERS // len(codes))
@@ -152,7 +153,7 @@ def _tail_length(deviations: np.ndarray) -> float:
     """Return the length of the longer tail of deviations (n,), relative to their spread.
 
     The tails reach to the 1% and the 99% quantile. The spread is the standard deviation of the
-    deviations, clipped at their 10% and 90% quantiles. The result is infinite if it is 0.
+    deviations, clipped at their 10% and 90% quantiles. The result is infinite if the spread is 0.
     """
     known = deviations[~np.isnan(deviations)]
     low, start, stop, high = np.quantile(known, (0.01, 0.1, 0.9, 0.99))

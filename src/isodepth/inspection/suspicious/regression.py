@@ -61,11 +61,11 @@ class MissingBlock(NamedTuple):
 
     @property
     def places(self) -> tuple[np.ndarray, np.ndarray]:
-        """Index of the missing terms (r, m) in an array of shape (n, q)."""
+        """Indices of rows (r, 1) and of missing terms (r, m), for arrays of shape (n, q)."""
         return self.rows[:, None], self.terms[self.sets]
 
     def conditional(self, inverse: np.ndarray) -> np.ndarray:
-        """Return the covariances (s, m, m) of the missing terms of a row, given its other terms.
+        """Return the covariances (s, m, m) of the missing terms of each set, given the others.
 
         `inverse` (q, q) is the inverse of the matrix of moments, for the q terms of columns.
         """
@@ -74,7 +74,8 @@ class MissingBlock(NamedTuple):
     def predictions(self, products: np.ndarray, conditional: np.ndarray) -> np.ndarray:
         """Return predictions (r, m) of the missing terms from the other terms.
 
-        `products` (n, q) are those of rows, whose missing terms are 0, and the inverse.
+        `products` (n, q) are the products of the terms of rows, 0 if missing, and the inverse
+        matrix of moments. `conditional` is the result of the method of this name.
         """
         return -(products[self.places][:, None, :] @ conditional[self.sets])[:, 0]
 
@@ -127,7 +128,7 @@ class Regressions:
 
     @staticmethod
     def possible(standard: np.ndarray) -> bool:
-        """Whether standardized rows (n, d) are enough for regressions, and columns not too many."""
+        """Return whether the numbers of rows and columns of `standard` (n, d) allow regressions."""
         n, d = standard.shape
         return 2 <= d <= _MAX_COLUMNS and n >= max(_MIN_FITTED, _ROWS_PER_TERM * (d + 1))
 
@@ -324,7 +325,7 @@ class Regressions:
         return terms
 
     def _of_terms(self, missing: np.ndarray) -> np.ndarray:
-        """Return which terms (..., q) of columns are missing; `missing` (..., d) are columns.
+        """Return a bool array (..., q): the missing terms of the columns `missing` (..., d).
 
         Indicators are always known. They are all 0 if a category is missing, as for its most
         frequent value, so that both have the same predictions.
@@ -354,7 +355,7 @@ def _frequent_values(codes: np.ndarray, most: int) -> list[tuple[int, int]]:
 def _moments(terms: np.ndarray, missing: np.ndarray) -> np.ndarray:
     """Return the means (f, f) of the products of terms (n, f), by the EM algorithm.
 
-    `missing` (n, q) are the missing ones among the terms 1 to q.
+    `missing` (n, q) is True for the missing ones among the terms 1 to q.
     """
     n, f = terms.shape
     if not missing.any():

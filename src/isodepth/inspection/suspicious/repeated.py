@@ -92,10 +92,11 @@ def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
 
 
 def _log_limit(least: Sequence[float]) -> float:
-    """Return the log of the maximum probability of the counts of one value.
+    """Return the log of the maximum probability at which an isolated value is a sentinel.
 
-    `least` has the log probability of the most extreme counts of each isolated value. Values for
-    which it exceeds the limit cannot be found, and are not counted (Tarone 1990).
+    It is corrected for the number of isolated values. `least` has the log probability of the most
+    extreme counts of each value. If it exceeds the limit, the value cannot be a sentinel and does
+    not count (Tarone 1990).
 
     Examples
     --------
@@ -186,7 +187,7 @@ def _is_isolated(column: np.ndarray, value: float) -> bool:
 
 
 def _rows_between(ordered: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the numbers of sorted values from `low` to `high`, both included."""
+    """Return the number of sorted values in [low, high], for each pair of bounds."""
     return np.searchsorted(ordered, high, "right") - np.searchsorted(ordered, low, "left")
 
 

@@ -43,7 +43,9 @@ def value_text(value: float, is_date: bool) -> str:
 def usual_text(
     ends: tuple[float, float] | None, values: Sequence[float | str] | None, is_date: bool
 ) -> str:
-    """Describe the usual range or the usual values of a column; "not repeated" without both.
+    """Describe the usual range or the usual values of a column.
+
+    The description is "not repeated" if both are None.
 
     Examples
     --------
@@ -61,7 +63,7 @@ def usual_text(
 
 
 def _number_text(value: float, is_date: bool) -> str:
-    """Return a number with six digits, without an exponent below 10^10, or a date."""
+    """Return a number with six significant digits, or the date of a day since 1970."""
     return day_text(value) if is_date else f"{float(f'{value:.6g}'):.10g}"
 
 

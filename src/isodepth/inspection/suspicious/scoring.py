@@ -60,8 +60,8 @@ class Unusual(NamedTuple):
     reason : str
         See `SuspiciousRow`.
     given : tuple of int
-        Indices of the columns or categories that predict another value. The indices of categories
-        follow those of the columns.
+        Indices of the columns or categories whose values make the value unusual. The indices of
+        categories follow those of the columns.
     usual_values : tuple of float or None
         Usual values of a column with few distinct values, which are named instead of the range.
     """
@@ -173,7 +173,7 @@ class RowScorer:
 
     @property
     def columns(self) -> np.ndarray:
-        """Index of the column that each ratio belongs to."""
+        """Indices of the columns of the functions."""
         return np.array([each.column for each in self.functions], dtype=np.int64)
 
     def _thresholds(self, part: str) -> tuple[np.ndarray, np.ndarray]:
@@ -187,9 +187,9 @@ class RowScorer:
     def candidates(self, rows: Rows) -> np.ndarray:
         """Return indices of rows, in increasing order, that include all rows with scores above 1.
 
-        It is faster than `score`: values, logarithms, residuals and deviations are compared with
-        the intervals in which their ratios are at most the thresholds. Residuals are computed in
-        single precision. The intervals are smaller by bounds on the rounding errors.
+        The search is faster than `score`: values, logarithms, residuals and deviations are compared
+        with the intervals in which their ratios are at most the thresholds. Residuals are computed
+        in single precision. The intervals are smaller by bounds on the rounding errors.
         """
         found = []
         for start in range(0, len(rows.points), _CANDIDATE_BLOCK):
@@ -198,7 +198,10 @@ class RowScorer:
         return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
     def _outside(self, rows: Rows) -> np.ndarray:
-        """Return whether a number of each row is outside its interval; see `candidates`."""
+        """Return a bool array (m,): whether a row has a number outside its interval.
+
+        The numbers and intervals are those of `candidates`.
+        """
         outside = np.zeros(len(rows.points), dtype=bool)
         # In Fortran order: columns are written and read one by one.
         standard = np.empty(rows.points.shape, order="F")
@@ -272,7 +275,7 @@ class RowScorer:
         return np.concatenate(blocks) if blocks else np.empty(0)
 
     def flagged(self, rows: Rows) -> np.ndarray:
-        """Return, for each column, the fraction of rows that are unusual in this column.
+        """Return the fraction (d,) of rows that are unusual in each column.
 
         A row is unusual if the ratio of a function of the column exceeds its threshold; see
         `suspicious_rows`.
@@ -355,7 +358,7 @@ class RowScorer:
         return float(ends[0]), float(ends[1])
 
     def _scaled(self, groups: Groups, points: np.ndarray, standard: np.ndarray) -> np.ndarray:
-        """Return the column of a category on the scale of its groups: logarithms or values (m,).
+        """Return the standardized column of `groups` (m,), or its logarithms if `logarithm`.
 
         `points` (m, d) are bounded values, and `standard` (m, d) the standardized logarithms.
         """

@@ -65,7 +65,7 @@ class Tails(NamedTuple):
 
 
 def quantiles(values: np.ndarray, levels: tuple[float, ...]) -> np.ndarray:
-    """Return the quantiles of columns without their missing values; 0 for empty columns."""
+    """Return the quantiles (levels, k) of k columns, ignoring NaN; 0 for empty columns."""
     missing = np.isnan(values)
     if not missing.any():
         return np.quantile(values, levels, axis=0)
@@ -100,7 +100,7 @@ def spreads(values: np.ndarray) -> np.ndarray:
 
 
 def _deviation(values: np.ndarray) -> np.ndarray:
-    """Return the standard deviations of columns without missing values; 0 for empty columns."""
+    """Return the standard deviations (k,) of columns, ignoring NaN; 0 for empty columns."""
     missing = np.isnan(values)
     if not missing.any():
         return values.std(axis=0)
