@@ -449,6 +449,7 @@ def check_test_nan_policy(nan_policy: Any) -> None:
 _OF_TESTS = {
     **dict.fromkeys(("n_permutations", "tolerance", "blocks"), "two_sample_test and compare"),
     **dict.fromkeys(("method", "confidence", "max_rows"), "two_sample_test"),
+    **dict.fromkeys(("alpha", "arl", "patience"), "Monitor"),
 }
 # Names of options in other libraries, and the names here.
 SYNONYMS = {
@@ -480,12 +481,11 @@ def unknown_option(name: str, names: Sequence[str], owner: str = "") -> UnknownO
     >>> print(unknown_option("n_permutations", ["eps", "p"]))
     'n_permutations' is an option of two_sample_test and compare; here the options are eps, p
     >>> print(unknown_option("q", ["method", "scale"]))
-    'q' is an option of method=isodepth.Metric(q=..., levels=20); here the options are method, scale
+    'q' is an option of method=isodepth.Metric(q=...); here the options are method, scale
     """
     known = ", ".join(names)
     if name in _OF_METHOD and "method" in names:
-        levels = "" if name == "levels" else ", levels=20"
-        metric = f"method=isodepth.Metric({name}=...{levels})"
+        metric = f"method=isodepth.Metric({name}=...)"
         text = f"{name!r} is an option of {metric}; here the options are {known}"
     elif name in _OF_TESTS:
         text = f"{name!r} is an option of {_OF_TESTS[name]}; here the options are {known}"
