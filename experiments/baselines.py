@@ -35,7 +35,9 @@ def wasserstein(X: Any, Y: Any, p: float = 2, weights: Any = None) -> float:
 
 
 def robot(X: Any, Y: Any, lam: float, p: float = 2) -> float:
-    """ROBOT (Mukherjee et al. 2021): transport with the cost min(|x - y|^p, 2 lam), power 1/p.
+    """Return ROBOT (Mukherjee et al. 2021): transport with the cost min(|x - y|^p, 2 lam).
+
+    The result is the optimal cost to the power 1/p.
 
     Examples
     --------
@@ -83,11 +85,12 @@ def mmd(X: Any, Y: Any, bandwidth: float) -> float:
 def subspace_robust_wasserstein(X: Any, Y: Any, k: int, tolerance: float = 1e-5) -> float:
     """Return the subspace robust Wasserstein distance S_k (Paty and Cuturi 2019).
 
-    S_k^2 is the maximum over symmetric matrices 0 <= Omega <= I of trace k of the transport cost
-    with (x - y)^T Omega (x - y). That cost is the minimum of <Omega, V> over the second moments V
-    of the displacements under all couplings, so it is maximized by cutting planes: each Omega that
-    maximizes the minimum over the V found so far gives an upper bound, and the optimal coupling for
-    it a lower bound and a new V. It stops when the two differ by `tolerance`, relatively.
+    S_k^2 is the maximum, over symmetric matrices 0 <= Omega <= I of trace k, of the transport cost
+    with (x - y)^T Omega (x - y). This cost is the minimum of <Omega, V> over the second moments V
+    of the displacements under all couplings. It is maximized by cutting planes. An Omega that
+    maximizes the minimum over the known V gives an upper bound. The optimal coupling for this Omega
+    gives a lower bound and a new V. The iteration stops if the relative difference of the bounds is
+    at most `tolerance`.
 
     Examples
     --------
@@ -124,16 +127,16 @@ def subspace_robust_wasserstein(X: Any, Y: Any, k: int, tolerance: float = 1e-5)
 
 
 def ruot(X: Any, Y: Any, rho: float, p: float = 2, tolerance: float = 1e-7) -> float:
-    """Robust unbalanced optimal transport (Balaji, Chellappa and Feizi 2020), to the power 1/p.
+    """Return robust unbalanced optimal transport (Balaji, Chellappa and Feizi 2020).
 
-    The least transport cost over all masses a' and b' on the points with chi-square divergences
-    1/2 sum_i (a'_i - a_i)^2 / a_i <= rho and 1/2 sum_j (b'_j - b_j)^2 / b_j <= rho. Dropping a
-    share e of the mass takes rho = e / (2 (1 - e)).
+    The result is the minimum transport cost, to the power 1/p, over all masses a' and b' on the
+    points whose chi-square divergences 1/2 sum_i (a'_i - a_i)^2 / a_i and 1/2 sum_j (b'_j - b_j)^2
+    / b_j are at most rho. Dropping a share e of the mass requires rho = e / (2 (1 - e)).
 
-    The dual maximizes, over potentials f_i + g_j <= C_ij, the least mean of f over the ball, which
-    is its mean less sqrt(2 rho) times its standard deviation, plus that of g. Few of the n m
-    constraints matter: those violated most are added until none is violated by more than
-    `tolerance` times the mean cost.
+    The dual problem is a maximum over potentials with f_i + g_j <= C_ij. Its objective is the
+    minimum mean of f over the ball, plus that of g. This minimum is the mean minus sqrt(2 rho)
+    times the standard deviation. Few of the n m constraints are active: those violated most are
+    added until none is violated by more than `tolerance` times the mean cost.
 
     Examples
     --------

@@ -21,7 +21,7 @@ class Entry:
 
     @property
     def exists(self) -> bool:
-        """Return whether the module exists."""
+        """Whether the module exists."""
         return importlib.util.find_spec(self.module) is not None
 
     def load(self) -> Any:
@@ -30,7 +30,7 @@ class Entry:
 
     @property
     def main(self) -> Callable[[Sequence[str]], int | None]:
-        """Return the function that runs it."""
+        """Return the function `main` of the module, which runs the experiment."""
         return self.load().main
 
 

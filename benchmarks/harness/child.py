@@ -1,4 +1,4 @@
-"""Run Python code in a new process with the same packages."""
+"""Execution of Python code in a new process with the same packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions to be timed: isodepth and the authors' algorithm."""
+"""Functions that are timed: isodepth and the algorithm of the authors of the paper."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def the_authors(X: np.ndarray, Y: np.ndarray, depth: str, K: int) -> Callable[[]
 
 
 def load_all() -> None:
-    """Load everything once; first calls are measured by `startup`."""
+    """Call every function once, because first calls are slower; `startup` measures first calls."""
     for dtype in DTYPES:
         X, Y = pair(50, 2, dtype)
         for depth in DEPTHS:

@@ -60,7 +60,7 @@ def _from_lscpu() -> str:
 
 
 def memory_gb() -> float | None:
-    """Return the memory of the machine in GB."""
+    """Return the memory of the machine in GB, or None if it is unknown."""
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
     except (ValueError, OSError, AttributeError):

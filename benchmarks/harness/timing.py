@@ -1,4 +1,4 @@
-"""Timing: methods alternate, minima are compared, and every method has a time limit."""
+"""Timing: the methods take turns, minima are compared, and every method has a time limit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FULL = Box()
 
 @dataclass(frozen=True)
 class Timing:
-    """Return the minimum time of `runs` turns, and the result of the last one."""
+    """Minimum time of a method over its turns, and the result of the last turn."""
 
     seconds: float
     runs: int
@@ -72,7 +72,7 @@ def alternate(contenders: Mapping[str, Callable[[], Any]], box: Box = FULL) -> d
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Disable garbage collection during a measurement, as in `timeit`."""
+    """Disable garbage collection inside a ``with`` statement, as in `timeit`."""
     gc.collect()
     enabled = gc.isenabled()
     gc.disable()
@@ -85,7 +85,7 @@ def no_collection() -> Iterator[None]:
 
 @contextmanager
 def blas_threads(threads: int) -> Iterator[None]:
-    """Set the number of BLAS threads for all methods."""
+    """Limit BLAS to `threads` threads inside a ``with`` statement."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=threads, user_api="blas"):

@@ -1,21 +1,21 @@
 """Algorithm of the paper as a plain NumPy script.
 
-Written from Algorithm 1 (the distance) and the approximation algorithms of the appendix (halfspace,
-projection and AI-IRW depth), in float64, with the whole (n, K) matrix of projections in memory and
-one new maximum over the points inside for every level.
+The script implements Algorithm 1 (the distance) and the approximation algorithms of the appendix
+(halfspace, projection and AI-IRW depth) in float64. The whole (n, K) matrix of projections is in
+memory, and every level computes a new maximum over the points inside.
 
 The paper is ambiguous at two places:
 
-* Algorithm 1 takes the points with D > alpha(beta). With alpha(beta) the depth of a sample point
-  this leaves out the points at the level itself, and everything when beta < 1/n. Here, as in
-  isodepth, they are inside: D >= alpha(beta). It makes no difference to the cost.
-* The AI-IRW algorithm ends in a mean of bare ranks, which orders points along a line rather than
-  from the center outwards. Here, as in the definition of that depth, it is the mean of
+* Algorithm 1 takes the points with D > alpha(beta). If alpha(beta) is the depth of a sample point,
+  this excludes the points at the level itself, and all points if beta < 1/n. Here, as in isodepth,
+  they are included: D >= alpha(beta). The cost is the same.
+* The AI-IRW algorithm ends in a mean of ranks, which orders points along a line instead of from
+  the center outwards. Here, as in the definition of this depth, the result is the mean of
   min{F(x), 1 - F(x)} with F(x) = rank / n.
 
-isodepth uses every direction with both signs; the paper does not. Given U together with -U, this
-module and `Metric.paper` agree to rounding (for samples of an even size with irw: in an odd one the
-middle point of a projection gets (n - 1)/2n here and 1/2 there).
+isodepth uses every direction with both signs; the paper does not. If the directions are U and -U,
+this module and `Metric.paper` agree up to rounding. An exception is IRW with an odd number of
+points: the depth of the middle point of a projection is (n - 1)/2n here and 1/2 in isodepth.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def ranks(M: np.ndarray) -> np.ndarray:
 
 
 def halfspace(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return depths (n,) and projections (n, K)."""
+    """Return halfspace depths (n,) and projections (n, K)."""
     M = X @ U.T
     return ranks(M).min(axis=1) / len(X), M
 
 
 def projection(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return depths (n,) and projections (n, K)."""
+    """Return projection depths (n,) and projections (n, K)."""
     M = X @ U.T
     deviations = np.abs(M - np.median(M, axis=0))
     V = deviations / np.median(deviations, axis=0)
@@ -49,7 +49,7 @@ def projection(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def irw(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return depths (n,) and projections (n, K)."""
+    """Return IRW depths (n,) and projections (n, K)."""
     M = X @ U.T
     F = ranks(M) / len(X)
     return np.minimum(F, 1 - F).mean(axis=1), M
@@ -89,14 +89,21 @@ def distance(
     directions: np.ndarray | None = None,
     levels: np.ndarray | None = None,
 ) -> float:
-    """Algorithm 1.
+    """Return the distance of two samples by Algorithm 1 of the paper.
 
     Parameters
     ----------
     X, Y : ndarrays of shape (n, d) and (m, d)
-    depth : a name in `DEPTHS`
-    directions : ndarray of shape (K, d) to use instead of random ones
-    levels : ndarray of shape (n_alpha,) to use instead of random ones
+    depth : str
+        Name in `DEPTHS`.
+    K, n_alpha : int
+        Numbers of random directions and of random levels.
+    p, eps : float
+    rng : numpy.random.Generator or None
+    directions : ndarray of shape (K, d) or None
+        Directions in place of random directions.
+    levels : ndarray of shape (n_alpha,) or None
+        Levels in place of random levels.
     """
     rng = np.random.default_rng() if rng is None else rng
     U = uniform_directions(X.shape[1], K, rng) if directions is None else directions

@@ -54,7 +54,7 @@ def mmd(X: np.ndarray, Y: np.ndarray, rows: int = 1000) -> float:
 
 
 def sort_floor(X: np.ndarray, Y: np.ndarray, U: np.ndarray, threads: int) -> Contender:
-    """Sort both float32 projection matrices (K, n) with `threads` threads."""
+    """Return a function that sorts both float32 projection matrices (K, n) with several threads."""
     K = len(U)
     directions = U.astype(np.float32)
     parts: list[tuple[np.ndarray, int]] = []

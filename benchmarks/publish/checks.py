@@ -34,7 +34,7 @@ class Check:
 
     @property
     def kept(self) -> bool:
-        """Return whether the target is met in this run."""
+        """Whether the target is met in this run."""
         if self.relation == "at least":
             return self.measured >= self.target
         return self.measured <= self.target

@@ -1,4 +1,4 @@
-"""Figure of the speedups, of the ratio to the sort floor, and of the growth of time."""
+"""Figure of the speedups, of the ratio to the time of a sort, and of the growth of time."""
 
 from __future__ import annotations
 

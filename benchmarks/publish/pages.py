@@ -15,7 +15,10 @@ _PLACE = re.compile(r"<!-- BENCH (\w+) -->\n.*?<!-- /BENCH -->", re.DOTALL)
 
 
 def fill(text: str, sections: Mapping[str, str]) -> str:
-    """Return `text` with every marked position replaced by its section; unknown names are kept."""
+    """Return `text` with every marked position replaced by its section.
+
+    The text between marks with unknown names is kept.
+    """
 
     def replace(match: re.Match[str]) -> str:
         name = match[1]
@@ -27,7 +30,7 @@ def fill(text: str, sections: Mapping[str, str]) -> str:
 
 
 def publish(sections: Mapping[str, str], documents: list[Path]) -> list[Path]:
-    """Fill the documents in place, and return those that changed."""
+    """Replace the tables in the documents, in place, and return the documents that changed."""
     changed = []
     for document in documents:
         before = document.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""One distance on a GPU, compared with max-sliced W on the GPU and with isodepth on the CPU."""
+"""Time of one distance on a GPU, compared with max-sliced W, and with isodepth on the CPU."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def one(X: Any, Y: Any, depth: str, K: int, memory_mb: float | None) -> dict[str
 
 
 def peer(X: Any, Y: Any, K: int) -> dict[str, Any]:
-    """Return max-sliced W_2 over as many random directions, by POT or by the same operations."""
+    """Return max-sliced W_2 along K random directions, by POT or by the same operations."""
     try:
         import ot
     except ImportError:

@@ -1,4 +1,4 @@
-"""Many samples: all pairs compared with the authors' algorithm; memory of many region tables."""
+"""Time of all pairs of many samples, and memory of many region tables."""
 
 from __future__ import annotations
 

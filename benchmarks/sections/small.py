@@ -65,7 +65,7 @@ def bare_rows(points: np.ndarray, U: np.ndarray) -> np.ndarray:
 
 
 def bare_columns(points: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """Run the same operations on projections (n, K)."""
+    """Run the operations of `bare_rows` on projections (n, K)."""
     projections = points @ U.T
     np.sort(projections, axis=0)
     return np.maximum.accumulate(projections[ORDER], axis=0)

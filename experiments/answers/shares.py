@@ -1,10 +1,10 @@
-"""Twenty real comparisons: the bound on changed rows beside the scores of other tools.
+"""Bound on changed rows in twenty real comparisons, with the scores of other tools.
 
     python -m experiments.answers.shares > out/shares.jsonl
     .venv-peers/bin/python -m experiments.answers.shares --peers > out/shares-peers.jsonl
 
-Every second table of the first 40 of the report set, with the changes of `experiments.tables` in
-turn. One JSON line per comparison.
+The tables are every second of the first 40 tables of the report set. Their changes are those of
+`experiments.tables`, in turn. There is one JSON line per comparison.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_ROWS = 1000
 
 
 def comparisons() -> list[tuple[Pair, Any]]:
-    """Return twenty pairs. A change that a table cannot have is replaced by the next one."""
+    """Return twenty pairs of samples. An impossible change is replaced by the next change."""
     found = []
     names = list(CHANGES)
     for number, table in enumerate(REPORT[:40:2]):

@@ -20,7 +20,7 @@ Frames = tuple[pd.DataFrame, pd.DataFrame]
 
 @dataclass(frozen=True)
 class Setting:
-    """Two distributions: how to draw n rows of each, and how far apart they are."""
+    """Two distributions with known total variation distances, and a function that draws rows."""
 
     name: str
     n: int
@@ -38,19 +38,19 @@ def _normals(rng: Rng, n: int, d: int) -> Frames:
 
 
 def shift_tv(delta: float) -> float:
-    """Return the distance of two normal distributions with unit variance and means 0 and delta."""
+    """Return the total variation distance of N(0, 1) and N(delta, 1)."""
     return float(2 * ndtr(delta / 2) - 1)
 
 
 def scale_tv(factor: float) -> float:
-    """Return the distance of centered normal distributions with spreads 1 and `factor` > 1."""
+    """Return the total variation distance of N(0, 1) and N(0, factor^2), for `factor` > 1."""
     cross = factor * np.sqrt(2 * np.log(factor) / (factor**2 - 1))
     return float(2 * (ndtr(cross) - ndtr(cross / factor)))
 
 
 @cache
 def correlation_tv(rho: float) -> float:
-    """Return the distance of bivariate normals with correlation 0 and `rho`, by quadrature."""
+    """Return the total variation distance of bivariate normals with correlations 0 and `rho`."""
     t = np.linspace(-8, 8, 1601)
     x, y = np.meshgrid(t, t)
     p = np.exp(-(x**2 + y**2) / 2)
@@ -59,7 +59,7 @@ def correlation_tv(rho: float) -> float:
 
 
 def _rounded_tv(delta: float) -> float:
-    """Return the distance of normals with spread 2, means 0 and delta, rounded to integers."""
+    """Return the total variation distance of N(0, 4) and N(delta, 4) after rounding to integers."""
     edges = np.arange(-40.5, 41)
     return float(np.abs(np.diff(ndtr(edges / 2)) - np.diff(ndtr((edges - delta) / 2))).sum() / 2)
 
@@ -109,7 +109,7 @@ def _binary(rng: Rng, n: int, p: float, q: float) -> Frames:
 
 
 def _mixed_rows(rng: Rng, n: int, shares: tuple[float, ...]) -> pd.DataFrame:
-    """A category, a number that depends on it, a sparse column and a constant."""
+    """Return a category, a number that depends on it, a sparse column and a constant column."""
     group = rng.choice(len(shares), n, p=shares)
     return pd.DataFrame({
         "c0": np.array([f"g{i}" for i in group], dtype=object),
@@ -142,17 +142,17 @@ def _cloud(rng: Rng, y: pd.DataFrame, bad: np.ndarray) -> None:
 
 
 def _at_median(rng: Rng, y: pd.DataFrame, bad: np.ndarray) -> None:
-    """One point at the center: no extreme, no quantile but the median moves."""
+    """Replace the rows `bad` by the center, which changes no quantile except the median."""
     y.loc[bad] = 0.0
 
 
 def _at_quantile(rng: Rng, y: pd.DataFrame, bad: np.ndarray) -> None:
-    """One value just above the upper quartile of a column."""
+    """Replace the first column of the rows `bad` by a value just above its upper quartile."""
     y.loc[bad, "c0"] = 0.675
 
 
 def _below_all(rng: Rng, y: pd.DataFrame, bad: np.ndarray) -> None:
-    """All rows at the largest value of the widest direction of this sample."""
+    """Move the rows `bad` to the maximum along the first principal axis of the sample."""
     values = y.to_numpy()
     _, _, axes = np.linalg.svd(values - values.mean(axis=0), full_matrices=False)
     y.loc[bad] = values[np.argmax(values @ axes[0])] + 1e-9
@@ -163,7 +163,7 @@ def _whole(rng: Rng, y: pd.DataFrame, bad: np.ndarray) -> None:
 
 
 def _copies(rng: Rng, y: pd.DataFrame, bad: np.ndarray) -> None:
-    """Copies of one fixed row."""
+    """Replace the rows `bad` by copies of one fixed row."""
     y.loc[bad] = np.linspace(-1, 1, y.shape[1])
 
 
@@ -177,7 +177,7 @@ ONE_COLUMN = ("sentinel", "missing", "at a quantile", "whole numbers")
 
 
 def _replaced(rng: Rng, n: int, d: int, place: str, share: float, both: bool) -> Frames:
-    """Change each row of Y with probability `share`; of X too if `both`, at another place."""
+    """Change each row of Y with probability `share`, and of X too, at another place, if `both`."""
     x, y = _normals(rng, n, d)
     PLACES[place](rng, y, rng.random(n) < share)
     if both:
@@ -186,7 +186,7 @@ def _replaced(rng: Rng, n: int, d: int, place: str, share: float, both: bool) ->
 
 
 def _unequal(rng: Rng, n: int, draw: Callable[[Rng, int], Frames], factor: int) -> Frames:
-    """Draw `factor` n rows of X and n rows of Y, which has the changed rows."""
+    """Return `factor` * n rows of X, and n rows of Y, which contains the changed rows."""
     x, y = draw(rng, factor * n)
     return x, y.iloc[:n].reset_index(drop=True)
 

@@ -1,11 +1,11 @@
-"""How often the bound on the share of changed rows exceeds the true total variation distance.
+"""Rate at which the bound on the share of changed rows exceeds the total variation distance.
 
     python -m experiments coverage --runs 500 --jobs 16
     python -m experiments coverage --table --runs 8       # bounds of a few changes
 
-One JSON line per setting and 20 data sets. A run continues its file. With isodepth 0.3.0 installed,
-``--table`` computes the bound of that version, `smallest_tolerance`. ``--former FILE`` shows these
-bounds beside the bounds of this version, for the same data sets.
+One JSON line per setting and 20 data sets. A run continues its file. If isodepth 0.3.0 is
+installed, ``--table`` computes the bound of that version, `smallest_tolerance`. ``--former FILE``
+prints these bounds next to the bounds of this version, for the same data sets.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def _test(draw: Any, n: int, name: str, number: int, n_permutations: int, **opti
 
 
 def bounds(name: str, numbers: Iterable[int], n_permutations: int = 199) -> list[dict[str, Any]]:
-    """Compute the bounds of one data set per number, which is part of its seed.
+    """Compute the bounds of one data set per number; the number is part of the seed.
 
-    `changed_share` is the bound of the test. `excess` is the maximum over the reported changes of
-    the bound less the true distance of the columns. The distance of the rows is an upper bound for
-    that of several columns.
+    `changed_share` is the bound of the test. `excess` is the maximum, over the reported changes, of
+    the bound minus the true distance of the columns. For several columns, the distance of the rows
+    is an upper bound of the true distance.
     """
     setting = SETTINGS[name]
     found = []

@@ -1,1 +1,1 @@
-"""Drift detection on real tables: isodepth beside the tools that people use today."""
+"""Drift detection on real tables, by isodepth and by other tools."""

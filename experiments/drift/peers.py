@@ -80,14 +80,14 @@ class _Evidently:
         self._answer: Answer | None = None
 
     def table(self, X: Any, Y: Any, seed: int) -> Answer:
-        """Detect drift of the table."""
+        """Return the decision about drift of the table."""
         if self._answer is None or self._tables is None or self._tables[1] is not Y:
             self._answer = None
             self._tables, self._answer = (X, Y), timed(_preset)(X, Y, seed)
         return self._answer
 
     def any_column(self, X: Any, Y: Any, seed: int) -> Answer:
-        """Detect drift of any column."""
+        """Return the decision about drift of any column."""
         answer = self.table(X, Y, seed)
         return answer._replace(detected=bool(answer.columns))
 
@@ -123,7 +123,7 @@ def alibi_pvalues(X: Any, Y: Any) -> dict[str, float]:
 
 
 def _tabular(X: Any, Y: Any, seed: int) -> tuple[bool, list[str]]:
-    """Name the columns that are significant with Bonferroni's correction."""
+    """Return whether any column is significant with Bonferroni's correction, and these columns."""
     pvalues = alibi_pvalues(X, Y)
     order = sorted(pvalues, key=lambda name: pvalues[name])
     named = [name for name in order if pvalues[name] < ALPHA / len(pvalues)]

@@ -37,7 +37,7 @@ MAX_ROWS = 1000
 def evaluate(pair: Pair, tools: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Run all tools on one pair; an exception of a tool is recorded as its message.
 
-    A single line says so if the table cannot have the change.
+    If the table cannot have the change, the result is a single line with this information.
     """
     made = make(pair, MAX_ROWS)
     if made is None:

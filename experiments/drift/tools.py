@@ -45,7 +45,7 @@ Tool = Callable[[pd.DataFrame, pd.DataFrame, int], Answer]
 
 
 def timed(tool: Callable[[Any, Any, int], tuple[bool, list[Any] | None]]) -> Tool:
-    """Return the tool, which names columns or tuples of them, as a function with an Answer."""
+    """Return `tool` as a function with an Answer. The tool returns a decision and named columns."""
 
     def run(X: pd.DataFrame, Y: pd.DataFrame, seed: int) -> Answer:
         start = time.process_time()
@@ -96,7 +96,7 @@ def column_pvalues(X: pd.DataFrame, Y: pd.DataFrame) -> dict[str, float]:
 
 
 def _holm(X: Any, Y: Any, seed: int) -> Any:
-    """Name the columns that Holm's procedure rejects, in the order of their p-values."""
+    """Return whether Holm's procedure rejects, and the rejected columns in order of p-values."""
     pvalues = column_pvalues(X, Y)
     named = []
     for rank, name in enumerate(sorted(pvalues, key=lambda name: pvalues[name])):
@@ -107,7 +107,7 @@ def _holm(X: Any, Y: Any, seed: int) -> Any:
 
 
 def encode(X: pd.DataFrame, Y: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Encode both tables as numbers: one column per category, medians for missing numbers.
+    """Return both tables as numbers: one column per category, medians for missing numbers.
 
     Empty columns, dates, and strings with more than 50 values are left out.
     """

@@ -25,17 +25,17 @@ class Part:
     Attributes
     ----------
     name : str
-        Of the file.
+        Name of the file.
     runs : int
     conditions : sequence of mappings, all with the same keys
     series : str
         Name of the column that distinguishes the series of one condition.
     names : sequence
-        Values of that column, in order: one row each.
+        Values of this column, in order: one row each.
     values : sequence of str
-        Columns of measured numbers.
+        Names of the columns of measured numbers.
     measure : function of a condition and Streams to {name: values}
-        Takes all randomness from the streams.
+        All random numbers are taken from the streams.
     repeatable : bool
         False for measured times, which differ between runs.
     """
@@ -51,11 +51,14 @@ class Part:
 
     @property
     def columns(self) -> list[str]:
-        """Return the header of the file."""
+        """Header of the file."""
         return ["run", *self.conditions[0], self.series, *self.values]
 
     def units(self) -> list[tuple[int, Condition]]:
-        """Yield the units to measure in the order of the file. More runs only extend it."""
+        """Return the pairs of a run and a condition in the order of the file.
+
+        A larger number of runs appends pairs.
+        """
         return [(run, condition) for run in range(self.runs) for condition in self.conditions]
 
     def rows(self, run: int, condition: Condition, seed: int) -> list[list[Any]]:
@@ -83,12 +86,13 @@ class Experiment:
     ----------
     name : str
     title : str
-        One line for the list.
+        One line for the list of experiments.
     sizes : mapping
-        Settings for "full" (the paper's), "reduced" (`make reproduce`) and "quick" (a minute at
-        most, shows that everything works): frozen dataclasses with a field `runs`.
+        Settings for "full" (those of the paper), "reduced" (`make reproduce`) and "quick" (at most
+        a minute, to test the code): frozen dataclasses with a field `runs`.
     parts : function of the settings
-    judge : function of Results to verdicts, worked out from the tables alone
+    judge : function of Results to verdicts
+        Verdicts are computed from the tables alone.
     draw : function of Results to {name of the figure: Figure}
     """
 

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def collect(folders: Sequence[Path], former: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
-    """Write the figures, and return the table of verdicts from the CSV files as Markdown.
+    """Return the table of verdicts from the CSV files as Markdown, and the figures by name.
 
     For experiments without files, the lines of the former table are kept.
     """

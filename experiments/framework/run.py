@@ -89,7 +89,7 @@ def describe(settings: Any) -> str:
 def measure(
     experiment: Experiment, settings: Any, size: str, seed: int, folder: Path, jobs: int = 1
 ) -> Results:
-    """Measure the units that the files in `folder` do not contain."""
+    """Measure the units, pairs of a run and a condition, that the files in `folder` lack."""
     folder.mkdir(parents=True, exist_ok=True)
     _claim(folder / f"{experiment.name}.json", experiment.name, settings, size, seed)
     tables = {}
@@ -175,7 +175,7 @@ def _units_on_disk(part: Part, path: Path) -> int:
 
 
 def _claim(note: Path, name: str, settings: Any, size: str, seed: int) -> None:
-    """Store the settings of the results, and refuse to mix them with others."""
+    """Write the settings of the results; raise an error if the folder has other settings."""
     from isodepth import __version__
 
     made_with = {

@@ -1,4 +1,4 @@
-"""Named random streams: a measurement does not depend on the measurements before it."""
+"""Named random streams: a measurement does not depend on previous measurements."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Streams:
-    """Generators derived from a seed, the name of a part of an experiment, and the run.
+    """Random generators derived from a seed, the name of a part of an experiment, and the run.
 
-    The same name in one run gives the same stream, so that conditions can share data. Different
-    names give independent streams.
+    Equal names in one run give the same stream, so that conditions can share data. Different names
+    give independent streams.
     """
 
     seed: int

@@ -12,11 +12,11 @@ import numpy as np
 
 
 class OtherResultsError(Exception):
-    """Error: the file belongs to other settings."""
+    """Error for a file with results of other settings."""
 
 
 def cells(row: Sequence[Any]) -> list[str]:
-    """Format a row as strings; floats round-trip exactly."""
+    """Format a row as strings; floats are written without rounding."""
     return [repr(float(cell)) if isinstance(cell, float) else str(cell) for cell in row]
 
 

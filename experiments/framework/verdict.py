@@ -48,7 +48,7 @@ class Verdict:
 
 
 def outcome(checks: Iterable[bool]) -> str:
-    """Return "holds" if all hold, "does not hold" if none holds, else "holds in part"."""
+    """Return "holds" if all checks hold, "does not hold" if none does, else "holds in part"."""
     results = list(checks)
     if all(results):
         return HOLDS

@@ -130,7 +130,10 @@ def days(kind: str, count: int, rng: Rng) -> tuple[Any, np.ndarray]:
 
 
 def _sites(rng: Rng, number: int, n_sites: int, n_batches: int) -> dict[str, float]:
-    """Watch one group per site; the effects of a day are the same at all sites."""
+    """Return the alarms of a stream with one group per site.
+
+    The effects of a day are the same at all sites.
+    """
     known, size, count = (20, 60)[number % 2], 10, n_batches // n_sites
     level = rng.normal(size=(1, known + count, 1, 1))
     rows = level + 0.3 * rng.normal(size=(n_sites, known + count, size, 1))

@@ -1,6 +1,7 @@
-"""Guarantee 8: rows of a window are replaced by an adversary who knows all data and functions.
+"""Guarantee 8: an adversary, who has all data and functions, replaces rows of a window.
 
-Verdicts have a bound on the share of replaced rows. It must be at most this share for 95% of them.
+Verdicts have a bound on the share of replaced rows. In at least 95% of the verdicts, the bound must
+be at most the true share.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Attack = Callable[[Any, np.ndarray, int, float, Rng], np.ndarray]
 
 
 def table(kind: str, n: int, rng: Rng) -> Any:
-    """Independent rows of one distribution: those of `false_alarms`, and categories alone."""
+    """Return n independent rows: a distribution of `false_alarms`, or categories only."""
     if kind == "one binary column":
         return (rng.random((n, 1)) < 0.3).astype(float)
     if kind == "categories":
@@ -38,20 +39,23 @@ def table(kind: str, n: int, rng: Rng) -> Any:
 
 
 def fitted(reference: Any, rng: Rng, **options: Any) -> Any:
-    """Return a monitor of a reference."""
+    """Return a monitor that is fitted to a reference."""
     from isodepth import Monitor
 
     return Monitor(reference, random_state=int(rng.integers(2**31)), **options)
 
 
 def as_read(monitor: Any, stream: Any) -> np.ndarray:
-    """Return the numbers and codes of all rows of a stream. Reading each batch would take long."""
+    """Return the numbers and codes of all rows of a stream, as the monitor reads them.
+
+    Reading all rows at once is faster than reading each batch.
+    """
     (whole,), _ = monitor._state.reader.read(stream)
     return whole
 
 
 def check(monitor: Any, batch: np.ndarray, group: str | None = None) -> Any:
-    """Return the verdict on a batch of rows of `as_read`."""
+    """Return the verdict on a batch of rows that `as_read` returned."""
     state = monitor._state
     counted = state.groups[group].counted([batch], {})
     monitor._state, verdict = state.after_batch(group, counted)
@@ -62,7 +66,7 @@ def check(monitor: Any, batch: np.ndarray, group: str | None = None) -> Any:
 
 
 def _outlyingness(window: np.ndarray) -> np.ndarray:
-    """Return for each row how far the ranks of its values are from the middle."""
+    """Return for each row the distance of the ranks of its values from the middle ranks."""
     ranks = window.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
     return np.abs(ranks - (len(window) - 1) / 2).sum(axis=1)
 
@@ -74,7 +78,7 @@ def _nobody(monitor: Any, window: np.ndarray, m: int, share: float, rng: Rng) ->
 def _central_rows(
     monitor: Any, window: np.ndarray, m: int, share: float, rng: Rng, value: float
 ) -> np.ndarray:
-    """Replace the most central rows by one row, which is far away, new or missing."""
+    """Replace the most central rows by one row of entries `value`, and return their indices."""
     bad = np.argsort(_outlyingness(window))[: int(share * len(window))]
     width = monitor._state.reader.width
     window[bad, :width] = value
@@ -83,7 +87,7 @@ def _central_rows(
 
 
 def _outlying_rows(monitor: Any, window: np.ndarray, m: int, share: float, rng: Rng) -> np.ndarray:
-    """Replace the most outlying rows by the most central one."""
+    """Replace the most outlying rows by the most central row, and return their indices."""
     order = np.argsort(-_outlyingness(window))
     bad = order[: int(share * len(window))]
     window[bad] = window[order[-1]]
@@ -93,8 +97,8 @@ def _outlying_rows(monitor: Any, window: np.ndarray, m: int, share: float, rng: 
 def _extreme_cell(monitor: Any, window: np.ndarray, m: int, share: float, rng: Rng) -> np.ndarray:
     """Copy a row with the property whose count already deviates most by chance.
 
-    No adversary can achieve more: the bound exceeds the share only if the p-value of an original
-    count is small enough.
+    No adversary can achieve more, because the bound exceeds the share only if the p-value of an
+    original count is small enough.
     """
     from isodepth.monitor.windows import confidence_error
     from isodepth.significance.fisher import log_pvalues

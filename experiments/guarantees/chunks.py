@@ -24,12 +24,12 @@ def _categories(rng: Rng, n: int, count: int = 150) -> dict[str, Any]:
 
 
 def _one_event(rng: Rng, n: int) -> dict[str, Any]:
-    """One rare category: no correction for several events makes its test conservative."""
+    """Return a rare category, for which no correction for several events is needed."""
     return {"word": np.where(rng.random(n) < 0.008, "rare", "usual"), "a": rng.normal(size=n)}
 
 
 def _fixed_number(rng: Rng, n: int) -> dict[str, Any]:
-    """A category with the same number of rows in every pool, which are randomly divided."""
+    """Return a category whose number of rows is fixed in the pool, which is divided at random."""
     return {"word": np.where(rng.permutation(n) < 12, "rare", "usual"), "a": rng.normal(size=n)}
 
 
@@ -41,7 +41,7 @@ def _sentinels(rng: Rng, n: int) -> dict[str, Any]:
 
 
 def _missing(rng: Rng, n: int) -> dict[str, Any]:
-    """Ten columns with missing values in 0.05 to 2% of the rows, which are partly the same."""
+    """Return ten columns with missing values in 0.05 to 2% of the rows, which partly coincide."""
     together, found = rng.random(n), {}
     for j, share in enumerate(np.geomspace(0.0005, 0.02, 10)):
         absent = (together if j % 2 else rng.random(n)) < share
@@ -50,7 +50,7 @@ def _missing(rng: Rng, n: int) -> dict[str, Any]:
 
 
 def _tied_tails(rng: Rng, n: int) -> dict[str, Any]:
-    """Extreme values with ties; missing values in other rows."""
+    """Return two columns of extreme values with ties, one of them with missing values."""
     tails = np.round(rng.standard_cauchy(n))
     return {"a": np.where(rng.random(n) < 0.1, np.nan, tails), "b": np.minimum(tails, 50.0)}
 
@@ -63,7 +63,7 @@ def _untidy(rng: Rng, n: int) -> dict[str, Any]:
 
 
 def _in_chunks(frame: Any, rng: Rng) -> list[Any]:
-    """Divide the rows at three random places."""
+    """Return the rows as a list of chunks, divided at three random places."""
     ends = [0, *sorted(rng.integers(1, len(frame), size=3).tolist()), len(frame)]
     return [frame[a:b] for a, b in pairwise(ends) if b > a]
 

@@ -18,10 +18,10 @@ class Setting:
     ----------
     name : str
     limits : dict
-        Name of a measured number -> upper bound on its expectation that is guaranteed.
+        Guaranteed upper bound on the expectation of a measured number, by the name of the number.
     run : function
-        Returns the measured numbers of one data set or stream, given a random generator and its
-        number. Numbers without a limit are only shown.
+        Return the measured numbers of one data set or stream, given a random generator and the
+        number of the data set. Measured numbers without a limit are printed only.
     """
 
     name: str

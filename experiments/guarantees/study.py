@@ -1,4 +1,4 @@
-"""Error rates of the guarantees that tests attack with few data sets: rows 8 to 11 of the table.
+"""Error rates of guarantees that the tests check with few data sets: rows 8 to 11 of the table.
 
     python -m experiments guarantees --runs 200 --jobs 16
     python -m experiments guarantees --parts blocks --runs 1000

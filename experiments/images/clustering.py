@@ -1,14 +1,15 @@
 """Spectral clustering of Fashion-MNIST images represented as bags of pixels (Table 1).
 
-Fixed before anything was run: the first 100 images of each class of the training split are block
-0 (the paper's), the next 100 block 1, and so on. A bag holds the points (column, row, intensity /
-255) of the pixels that are not 0, for all methods alike; all 784 pixels are a second condition.
-50 images drawn at random get a white square in the top left corner. DR: projection depth, p = 2,
-eps = 0.1, 100 directions, 20 levels. W is W_1 between quantized bags (exact on a subset);
-Sliced-W has p = 2 and the same number of directions; MMD a Gaussian kernel of bandwidth 1;
-Euclidean and L1 compare images as vectors. Spectral clustering is scikit-learn's with 10 clusters
-on the graph of the 10 nearest neighbors; exp(-D / std) and exp(-D / median) show how much
-depends on that choice, and the literal kernel exp(-D^2) that it cannot be what the paper did.
+The following was fixed before the first run. The first 100 images of each class of the training
+split are block 0 (that of the paper), the next 100 are block 1, and so on. A bag has the points
+(column, row, intensity / 255) of the nonzero pixels, for all methods; all 784 pixels are a second
+condition. 50 random images get a white square in the top left corner. DR has the projection depth,
+p = 2, eps = 0.1, 100 directions and 20 levels. W is W_1 between quantized bags (exact on a subset).
+Sliced-W has p = 2 and the same number of directions. MMD has a Gaussian kernel of bandwidth 1.
+Euclidean and L1 compare images as vectors. Spectral clustering is that of scikit-learn with 10
+clusters on the graph of the 10 nearest neighbors. The kernels exp(-D / std) and exp(-D / median)
+show the influence of this choice. The kernel exp(-D^2) shows that the paper cannot have used it
+literally.
 """
 
 from __future__ import annotations

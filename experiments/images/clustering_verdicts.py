@@ -83,7 +83,10 @@ def judge(results: Results) -> list[Verdict]:
 def _differences(
     others: list[str], difference: Callable[[str, str], np.ndarray]
 ) -> tuple[str, list[bool]]:
-    """Return the advantage of DR over each method, and whether it exceeds two standard errors."""
+    """Return the differences of DR from the `others`, and whether each is significant.
+
+    A difference is significant if it exceeds two standard errors.
+    """
     texts, clear = [], []
     for other in others:
         scores = []

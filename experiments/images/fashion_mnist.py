@@ -21,7 +21,7 @@ _FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
 
 
 class DataMissingError(Exception):
-    """Error: data files are missing."""
+    """Error for missing data files."""
 
 
 @lru_cache(maxsize=1)
@@ -50,7 +50,7 @@ def block(folder: Path, number: int, per_class: int) -> tuple[np.ndarray, np.nda
 
 
 def with_patches(images: np.ndarray, which: np.ndarray, size: int) -> np.ndarray:
-    """Return the images with a white square of `size` pixels in the top left corner of some."""
+    """Return the images with a white square of `size` pixels in the top left corner of `which`."""
     patched = images.copy()
     patched[which, :size, :size] = 255
     return patched

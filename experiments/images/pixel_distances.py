@@ -1,4 +1,4 @@
-"""Distances of all pairs of bags of pixels, each in a form that is fast for many pairs."""
+"""Distances between all pairs of bags of pixels, each computed by a method for many pairs."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def quantile_means(bag: np.ndarray, directions: np.ndarray) -> np.ndarray:
 def mmd(images: np.ndarray, pixels: str) -> np.ndarray:
     """Return the MMD with the Gaussian kernel of bandwidth 1, exact up to rounding.
 
-    Columns, rows and intensities take few values each, so the kernel is a product of three small
-    matrices; with a square root of each, an image becomes a vector whose Euclidean distances are
-    the MMD.
+    There are few distinct columns, rows and intensities, so the kernel is a product of three small
+    matrices. With a square root of each matrix, an image becomes a vector, and Euclidean distances
+    of these vectors are the MMD.
     """
     root = _kernel_root(np.arange(SIDE))
     features = _kernel_root(np.arange(256) / 255.0)
@@ -84,8 +84,8 @@ def euclidean(rows: np.ndarray) -> np.ndarray:
 def l1(images: np.ndarray) -> np.ndarray:
     """Return the mean absolute difference of intensities, which equals W_1 between all 784 pixels.
 
-    With all pixels in both bags, moving mass to another pixel costs at least 1 and leaving it
-    where it is at most 1: nothing moves.
+    If both bags have all pixels, moving mass to another pixel costs at least 1, and a difference of
+    intensity at the same pixel costs at most 1. No mass is therefore moved to another pixel.
     """
     from scipy.spatial.distance import pdist, squareform
 
@@ -103,10 +103,11 @@ def quantize(bag: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def quantized_wasserstein(
     images: np.ndarray, known: np.ndarray | None = None, changed: np.ndarray | None = None
 ) -> np.ndarray:
-    """W_1 between the quantized bags of nonzero pixels.
+    """Return W_1 between all pairs of quantized bags of nonzero pixels, of shape (N, N).
 
     Parameters
     ----------
+    images : ndarray of N images
     known : ndarray of shape (N, N) or None
         Known distances, valid for pairs without `changed` images.
     changed : indices of images, or None for all

@@ -23,7 +23,7 @@ def jobs(count: int) -> int:
 def scores(
     distances: Mapping[str, np.ndarray], labels: np.ndarray, affinities: Sequence[str], seed: int
 ) -> dict[str, list[float]]:
-    """Return NMI and ARI of each method for each affinity."""
+    """Return NMI and ARI of the clusters of each method, for each affinity."""
     from joblib import Parallel, delayed
 
     tasks = [(name, affinity) for name in distances for affinity in affinities]

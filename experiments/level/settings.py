@@ -48,14 +48,14 @@ def _with(column: Callable[[Rng, np.ndarray], Any]) -> Callable[[Rng, int], np.n
 
 
 def _one_different(rng: Rng, rows: np.ndarray) -> np.ndarray:
-    """Constant except for one random row."""
+    """Return a column that is constant except for one random row."""
     values = np.ones(len(rows))
     values[rng.integers(len(rows))] = 2
     return values
 
 
 def _rounding_noise(rng: Rng, rows: np.ndarray) -> np.ndarray:
-    """Constant up to the rounding of the last bit."""
+    """Return a column that is constant up to rounding of the last bit."""
     return np.where(rng.random(len(rows)) < 0.5, 0.1 + 0.2, 0.3)
 
 
@@ -64,7 +64,7 @@ def _blank(rng: Rng, rows: np.ndarray, share: float) -> np.ndarray:
 
 
 def _blank_by_value(rng: Rng, rows: np.ndarray) -> np.ndarray:
-    """Missing more often if another column is large."""
+    """Return a column that is missing more often if another column is large."""
     missing = rng.random(len(rows)) < 1 / (1 + np.exp(-2 * rows[:, 0]))
     return np.where(missing, np.nan, rows[:, 0] + rng.normal(size=len(rows)))
 
@@ -80,12 +80,12 @@ def _no_complete_row(rng: Rng, n: int) -> np.ndarray:
 
 
 def _repeated(rng: Rng, n: int, distinct: int) -> np.ndarray:
-    """Rows drawn with repetition from a few random rows."""
+    """Return n rows drawn with replacement from a few random rows."""
     return rng.normal(size=(distinct, 3))[rng.integers(distinct, size=n)]
 
 
 def _copies_of_some(rng: Rng, n: int) -> np.ndarray:
-    """Half of the rows occur once, the others are copies of a few rows."""
+    """Return n rows of which half occur once, and the others are copies of a few rows."""
     rows = rng.normal(size=(n, 3))
     copies = rng.random(n) < 0.5
     rows[copies] = rows[rng.integers(5, size=int(copies.sum()))]
@@ -106,7 +106,7 @@ def _garbage(rng: Rng, n: int) -> np.ndarray:
 
 
 def _precision(rng: Rng, n: int) -> np.ndarray:
-    """Half of the values are whole numbers."""
+    """Return n values of which half are integers."""
     values = rng.normal(50, 20, size=(n, 2))
     return np.where(rng.random((n, 2)) < 0.5, np.round(values), values)
 
@@ -126,7 +126,7 @@ def _rare(rng: Rng, n: int) -> np.ndarray:
 
 
 def _mixed(rng: Rng, n: int) -> dict[str, Any]:
-    """Numbers, counts, categories with missing values, a constant and a sparse column."""
+    """Return numbers, counts, categories with missing values, a constant and a sparse column."""
     a = rng.lognormal(size=n)
     city = _strings(rng, n, 4)
     city[rng.random(n) < 0.1] = None
@@ -139,7 +139,7 @@ def _mixed(rng: Rng, n: int) -> dict[str, Any]:
 
 
 def _untidy(rng: Rng, n: int) -> dict[str, Any]:
-    """A table with an empty column, dates, keys, and one category."""
+    """Return a table with an empty column, dates, keys, and a column with a single category."""
     return _mixed(rng, n) | {
         "empty": np.full(n, np.nan), "only": "same",
         "key": [f"id{i}" for i in rng.permutation(n)],
@@ -148,7 +148,7 @@ def _untidy(rng: Rng, n: int) -> dict[str, Any]:
 
 
 def _nested(rng: Rng, n: int) -> dict[str, Any]:
-    """A category that determines another one and the mean of a number."""
+    """Return a category that determines another category and the mean of a number."""
     country = rng.integers(12, size=n)
     return {
         "country": np.array([f"k{i}" for i in country], dtype=object),
@@ -158,7 +158,7 @@ def _nested(rng: Rng, n: int) -> dict[str, Any]:
 
 
 def _blocks(rng: Rng, frame: bool, constant: bool) -> Samples:
-    """30 blocks of one to five dependent rows, with random labels of the blocks."""
+    """Return 30 blocks of one to five dependent rows, with random labels of the blocks."""
     sizes = rng.integers(1, 6, size=30)
     block = np.repeat(np.arange(30), sizes)
     rows = rng.normal(size=(30, 3))[block] + 0.3 * rng.normal(size=(len(block), 3))

@@ -1,4 +1,4 @@
 """Studies of the monitor: false alarms, delays, named columns, other detectors.
 
-Every module runs by itself, as ``python -m experiments.monitoring.NAME``, and prints its tables.
+Every module is run separately, as ``python -m experiments.monitoring.NAME``, and prints its tables.
 """

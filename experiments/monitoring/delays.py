@@ -1,8 +1,8 @@
-"""Delays after a change, of the monitor and of other detectors, at equal false-alarm probability.
+"""Delays of the monitor and of other detectors after a change, at equal false-alarm probability.
 
-Every stream has a reference of its own and 60 clean batches before the change. The delay is the
-number of batches from the change to the first alarm, 1 for the first changed batch; "never" means
-more than 60. The monitor of 0.2.0 is compared if it is installed in place of this version.
+Every stream has its own reference and 60 clean batches before the change. The delay is the number
+of batches from the change to the first alarm, 1 for the first changed batch; "never" means more
+than 60. The monitor of version 0.2.0 is included if it is installed in place of this version.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Detector = Callable[[np.ndarray, int, float], Callable[[np.ndarray], bool]]
 
 
 def monitor(reference: np.ndarray, seed: int, tolerance: float) -> Callable[[np.ndarray], bool]:
-    """Monitor of this version."""
+    """Return the monitor of this version as a detector."""
     from isodepth import Monitor
 
     made = Monitor(reference, tolerance=tolerance, random_state=seed)
@@ -39,7 +39,7 @@ def monitor(reference: np.ndarray, seed: int, tolerance: float) -> Callable[[np.
 
 
 def prototype(path: Path) -> Detector:
-    """Minimal version of the method, the class `CountMonitor` of a file."""
+    """Return the class `CountMonitor` of a file, a minimal version of the method, as a detector."""
     spec = importlib.util.spec_from_file_location("count_monitor", path)
     assert spec is not None
     assert spec.loader is not None
@@ -54,7 +54,7 @@ def prototype(path: Path) -> Detector:
 
 
 def former(reference: np.ndarray, seed: int, tolerance: float) -> Callable[[np.ndarray], bool]:
-    """Monitor of 0.2.0; needs that version on the path, in place of this one."""
+    """Return the monitor of 0.2.0 as a detector; it must be installed in place of this version."""
     from isodepth import DepthMonitor  # type: ignore[attr-defined]
 
     state: dict[str, Any] = {}
@@ -80,7 +80,10 @@ def _largest_distance(n: int, m: int, d: int) -> float:
 def kolmogorov_smirnov(
     reference: np.ndarray, seed: int, tolerance: float
 ) -> Callable[[np.ndarray], bool]:
-    """Kolmogorov-Smirnov test by column, Bonferroni over columns and all batches of the study."""
+    """Return a Kolmogorov-Smirnov test by column as a detector.
+
+    The critical value has a Bonferroni correction over columns and all batches of the study.
+    """
     n, d = reference.shape
     ordered = np.sort(reference, axis=0)
 
@@ -96,9 +99,10 @@ def kolmogorov_smirnov(
 
 
 def chi_square(reference: np.ndarray, seed: int, tolerance: float) -> Callable[[np.ndarray], bool]:
-    """Chi-squared test of decile counts by column, Bonferroni over columns and batches.
+    """Return a chi-squared test of decile counts by column as a detector.
 
-    A population stability index with a calibrated threshold, as drift dashboards compute it.
+    The critical value has a Bonferroni correction over columns and all batches of the study. This
+    is a population stability index with a calibrated threshold.
     """
     from scipy.stats import chi2
 
@@ -124,10 +128,10 @@ def chi_square(reference: np.ndarray, seed: int, tolerance: float) -> Callable[[
 def normed_wasserstein(
     reference: np.ndarray, seed: int, tolerance: float
 ) -> Callable[[np.ndarray], bool]:
-    """Default rule of evidently's drift preset for numeric columns and references over 1000 rows.
+    """Return the default rule of evidently for references over 1000 rows as a detector.
 
-    A column drifts if its Wasserstein distance is at least 0.1 standard deviations. Any drifted
-    column is an alarm.
+    A numeric column drifts if its Wasserstein distance is at least 0.1 standard deviations. Any
+    drifted column is an alarm.
     """
     from scipy.stats import wasserstein_distance
 
@@ -143,7 +147,7 @@ def normed_wasserstein(
 
 
 def delay(detector: Detector, batch: Batch, d: int, m: int, seed: int, tolerance: float) -> float:
-    """Delay on one stream; 0 for an alarm before the change, inf for none."""
+    """Return the delay on one stream: 0 for an alarm before the change, inf without an alarm."""
     rng = np.random.default_rng([seed, d, m, 35])
     clean: Batch = normal
     if tolerance:
@@ -167,7 +171,7 @@ def _job(job: tuple[Any, ...]) -> float:
 
 
 def detectors(prototype_path: str | None) -> dict[str, Detector]:
-    """Detectors by name."""
+    """Return the detectors by name."""
     found: dict[str, Detector] = {
         "monitor": monitor,
         "KS by column": kolmogorov_smirnov,

@@ -1,11 +1,11 @@
 """False alarms of the monitor on streams without a change, with and without a tolerance.
 
-Every stream has a reference of its own. Batches have random sizes. With a tolerance of 5%, the
-allowed number of rows of every batch is replaced: by rows far away, by rows in the center, or by
-rows that are all 1 in one quadrant. The fraction of streams with any alarm must not exceed alpha by
-more than three standard errors.
+Every stream has its own reference. Batches have random sizes. With a tolerance of 5%, the allowed
+number of rows of every batch is replaced: by rows far away, by rows in the center, or by equal rows
+with all entries 1. The fraction of streams with any alarm must not exceed alpha by more than three
+standard errors.
 
-Run: ``python -m experiments.monitoring.false_alarms --jobs 16``. The streams of one setting can be
+Run ``python -m experiments.monitoring.false_alarms --jobs 16``. The streams of one setting can be
 divided among several runs by ``--first``.
 """
 
@@ -28,7 +28,7 @@ BAD = ("far", "center", "quadrant")
 
 
 def rows(kind: str, n: int, rng: np.random.Generator) -> Any:
-    """Independent rows of one distribution."""
+    """Return n independent rows of the distribution `kind`."""
     if kind == "normal":
         return rng.standard_normal((n, 5)) @ np.tril(np.full((5, 5), 0.5))
     if kind == "lognormal":
@@ -57,7 +57,10 @@ def rows(kind: str, n: int, rng: np.random.Generator) -> Any:
 
 
 def contaminate(table: Any, bad: np.ndarray, how: str) -> None:
-    """Replace the rows with the indices `bad`, in place."""
+    """Replace the rows with the indices `bad`, in place.
+
+    `how` is "far", "center" or "quadrant": all numbers become 1000, 0 or 1.
+    """
     value = {"far": 1e3, "center": 0.0, "quadrant": 1.0}[how]
     if isinstance(table, np.ndarray):
         table[bad] = value

@@ -1,7 +1,7 @@
-"""Changes of a few rows in the first batch: how often there is an alarm, and its words.
+"""Changes of a few rows in the first batch: fractions of alarms and of right explanations.
 
 Run with ``python -m experiments.monitoring.first_batch``. The reference has 10,000 rows of four
-independent columns (normal, exponential, prices with two decimals, one of five categories). The
+independent columns (normal, exponential, prices with two decimals, and one of five categories). The
 first batch of 500 rows has one change.
 """
 
@@ -31,7 +31,7 @@ KINDS = {
 
 
 def table(n: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Rows without a change."""
+    """Return n rows without a change."""
     return pd.DataFrame({
         "temperature": rng.normal(15.0, 8.0, n),
         "wind": rng.exponential(5.0, n),
@@ -41,7 +41,7 @@ def table(n: int, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def changes() -> dict[str, Callable[[pd.DataFrame, Any], pd.DataFrame]]:
-    """Changes of a batch, given the indices of its rows in random order."""
+    """Return the changes by name: functions of a batch and of its row indices in random order."""
 
     def some(rows: pd.DataFrame, order: Any, share: float, column: str, value: Any) -> pd.DataFrame:
         changed = rows.copy()
@@ -66,7 +66,7 @@ def changes() -> dict[str, Callable[[pd.DataFrame, Any], pd.DataFrame]]:
 
 
 def main() -> None:
-    """Print one line per change: alarms, rightly named changes, and an example."""
+    """Print one line per change: fractions of alarms and of right names, and an example."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--streams", type=int, default=100)
     streams = parser.parse_args().streams

@@ -32,12 +32,12 @@ RunLength = Callable[[np.ndarray], float]
 
 
 def binary(rng: np.random.Generator, n: int, raised: float = 0.0) -> np.ndarray:
-    """0/1 rows; the probability of the first column is higher by `raised`."""
+    """Return n rows of 0/1 columns; the probability of the first column is higher by `raised`."""
     return (rng.random((n, COLUMNS)) < PROBABILITIES + raised * np.eye(COLUMNS)[0]).astype(float)
 
 
 def stream(name: str, seed: int) -> np.ndarray:
-    """Rows of one stream."""
+    """Return the rows of one stream."""
     rng = np.random.default_rng([seed, 41])
     if name.startswith("0/1"):
         return binary(rng, LENGTH, 0.1 if name.endswith("0.1") else 0.0)
@@ -45,7 +45,7 @@ def stream(name: str, seed: int) -> np.ndarray:
 
 
 def monitor(reference: np.ndarray, batch: int = BATCH, ert: float = ERT) -> RunLength:
-    """`Monitor` with batches of `batch` rows and a mean time to a false alarm of `ert` rows."""
+    """Return a detector: `Monitor` with a mean time between false alarms of `ert` rows."""
     from isodepth import Monitor
 
     def run_length(rows: np.ndarray) -> float:
@@ -59,7 +59,7 @@ def monitor(reference: np.ndarray, batch: int = BATCH, ert: float = ERT) -> RunL
 
 
 def alibi(name: str, n_bootstraps: int) -> Callable[[np.ndarray], RunLength]:
-    """Online detector of alibi-detect: "CVM", "MMD" or "FET" (0/1 columns)."""
+    """Return an online detector of alibi-detect: "CVM", "MMD" or "FET" (0/1 columns)."""
 
     def make(reference: np.ndarray) -> RunLength:
         from alibi_detect import cd
@@ -84,7 +84,7 @@ def alibi(name: str, n_bootstraps: int) -> Callable[[np.ndarray], RunLength]:
 
 
 def adwin(reference: np.ndarray) -> RunLength:
-    """ADWIN of river for each column, with its default confidence; it sees the reference first."""
+    """Return a detector: ADWIN of river per column, updated with the reference first."""
     from river.drift import ADWIN
 
     def run_length(rows: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""Streams for the studies of monitors: clean batches and changes."""
+"""Streams for the studies of monitors: functions that draw clean and changed batches."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Batch = Callable[[np.random.Generator, int, int], np.ndarray]
 
 
 def normal(rng: np.random.Generator, m: int, d: int) -> np.ndarray:
-    """Standard normal rows."""
+    """Draw a clean batch: standard normal rows (m, d)."""
     return rng.standard_normal((m, d))
 
 
 def shift(size: float) -> Batch:
-    """Shift the first column."""
+    """Return a function that draws batches with `size` added to the first column."""
 
     def batch(rng: np.random.Generator, m: int, d: int) -> np.ndarray:
         return normal(rng, m, d) + size * np.eye(d)[0]
@@ -24,7 +24,7 @@ def shift(size: float) -> Batch:
 
 
 def correlation(rho: float) -> Batch:
-    """Correlate the first two columns."""
+    """Return a function that draws batches whose first two columns have correlation `rho`."""
 
     def batch(rng: np.random.Generator, m: int, d: int) -> np.ndarray:
         x = normal(rng, m, d)
@@ -35,7 +35,7 @@ def correlation(rho: float) -> Batch:
 
 
 def scale(factor: float) -> Batch:
-    """Multiply the first column."""
+    """Return a function that draws batches with the first column multiplied by `factor`."""
 
     def batch(rng: np.random.Generator, m: int, d: int) -> np.ndarray:
         x = normal(rng, m, d)
@@ -46,12 +46,12 @@ def scale(factor: float) -> Batch:
 
 
 def student(rng: np.random.Generator, m: int, d: int) -> np.ndarray:
-    """Draw all columns from a t distribution with three degrees of freedom."""
+    """Draw a batch (m, d) of t-distributed columns with three degrees of freedom."""
     return rng.standard_t(3, size=(m, d))
 
 
 def far_rows(share: float) -> Batch:
-    """Replace a share of the rows by rows at a distance of 6 in a random direction."""
+    """Return a function that draws batches with a share of rows at distance 6 from the center."""
 
     def batch(rng: np.random.Generator, m: int, d: int) -> np.ndarray:
         x = normal(rng, m, d)
@@ -78,7 +78,10 @@ SETTINGS = ((5, 100), (10, 400), (20, 50))
 
 
 def contaminated(batch: Batch, share: float) -> Batch:
-    """Replace the first rows of every batch by rows far away in the first column."""
+    """Return a function that draws from `batch` and contaminates the first rows.
+
+    A share of the rows is moved far away along the first column.
+    """
 
     def made(rng: np.random.Generator, m: int, d: int) -> np.ndarray:
         x = batch(rng, m, d)

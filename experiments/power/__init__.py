@@ -1,1 +1,1 @@
-"""Level and power of two-sample tests, with clean and with dirty rows."""
+"""Level and power of two-sample tests, with clean and with contaminated rows."""

@@ -1,4 +1,4 @@
-"""What is measured: cells, the most important first."""
+"""Cells of the study of power: settings in which tests are repeated, the most important first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ METHODS = (
     "column 1",
     "right kind",
 )
-#: Batches are made of one or the other, so that a change of the test leaves its rivals done.
+#: A batch has tests of one part only, so that the results of rivals remain if our test changes.
 PARTS = ("ours", "rivals")
 # Rows: tests, those without a tolerance and those of the rivals among them, and permutations.
 _CONTAMINATED = {500: (200, 200, 200, 199), 3000: (200, 50, 50, 199), 10000: (20, 10, 0, 99)}
@@ -45,27 +45,29 @@ _LAWS = (
 
 @dataclass(frozen=True)
 class Cell:
-    """One situation.
+    """Setting in which tests are repeated.
 
     Attributes
     ----------
     group : str
         One of `experiments.power.report.PARTS`.
     kind : str
-        What the samples are, see `laws`.
+        Distributions of the samples, see `laws`.
     n, d : int
+        Number of rows per sample, and number of columns.
     share : float
-        Of contaminated rows.
+        Share of contaminated rows.
     both : bool
-        Whether both samples have them.
+        Whether both samples have contaminated rows.
     tests : int
+        Number of tests.
     rival_tests : int
-        How many of them the kernel tests take part in: their time grows with the square of n.
+        Number of these tests that the kernel tests repeat: their time grows with the square of n.
     plain_tests : int
-        How many of them the test without a tolerance takes part in.
+        Number of these tests that the test without a tolerance repeats.
     n_permutations : int
     regions, wider : bool
-        Whether the test on regions alone, and a tolerance of 0.1 take part.
+        Whether the test on regions alone, and a tolerance of 0.1, are included.
     """
 
     group: str
@@ -83,12 +85,15 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """Names the cell in files and seeds its tests."""
+        """Name of the cell in files, from which the seeds of its tests are derived."""
         side = "both" if self.both else "one"
         return f"{self.group}|{self.kind}|n={self.n}|d={self.d}|c={self.share:g}|{side}"
 
     def test(self, number: int, part: str) -> dict[str, float]:
-        """P-values of the methods of a part that take part in a test, of the same samples."""
+        """Return the p-values of the methods of a part of the cell for one pair of samples.
+
+        `number` is the number of the pair, which is part of its seed.
+        """
         words = np.random.SeedSequence([number, *self.key.encode()]).generate_state(4)
         rng = np.random.default_rng(words)
         seed = int(words[0])
@@ -127,7 +132,7 @@ class Cell:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What is measured apart from each other."""
+        """Names of the groups of methods that are measured separately."""
         return ("ours",) if self.group in ("level", "columns", "kinds") else PARTS
 
     @property
@@ -153,14 +158,14 @@ class Cell:
         return laws.changed(self.kind, self.n, self.d, rng)
 
     def _columns(self, x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, float]:
-        """P-values of the unchanged column 0 and of the changed column 1."""
+        """Return the p-values of the unchanged column 0 and of the changed column 1."""
         found = {}
         for column in self._result(x, y, seed).column_tests:
             found[column.column] = column.pvalue
         return found
 
     def _kind(self, x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, float]:
-        """0 where the first change that is named is of the right kind and in the right column."""
+        """Return 0 if the first named change has the right kind and column, else 1."""
         result = self._result(x, y, seed)
         if not result.significant:
             return {}
@@ -213,7 +218,10 @@ def _all_cells() -> Iterator[Cell]:
 
 
 def _contaminated(n: int) -> Iterator[Cell]:
-    """All contaminations, of one sample and of both; fewer tests the more rows there are."""
+    """Yield cells with all contaminations, of one sample and of both.
+
+    For a larger n there are fewer tests.
+    """
     tests, plain_tests, rival_tests, n_permutations = _CONTAMINATED[n]
     for d in (5, 20):
         for both in (False, True):
@@ -225,7 +233,7 @@ def _contaminated(n: int) -> Iterator[Cell]:
 
 
 def _wide_tables(n: int) -> Iterator[Cell]:
-    """The same distribution, other distributions, and other shares of contaminated rows."""
+    """Yield cells with equal distributions, other distributions, and other shares of bad rows."""
     shared = Cell("laws", "null", n, 5, rival_tests=200 if n == 200 else 100, regions=True)
     for d in (2, 5, 20, 50):
         for kind in ("null", *_LAWS):
@@ -236,16 +244,17 @@ def _wide_tables(n: int) -> Iterator[Cell]:
 
 
 def _held_out() -> Iterator[Cell]:
-    """Yield changes that the weights of the statistics were not chosen by."""
+    """Yield changes that were not used to choose the weights of the statistics."""
     for n, d in ((200, 2), (200, 10), (500, 5), (500, 40), (1000, 10), (1000, 50)):
         for kind in laws.HELD_OUT:
             yield Cell("held out", kind, n, d, tests=100)
 
 
 def cells(size: str) -> list[Cell]:
-    """Return the cells of a size.
+    """Return the cells of a size of the study.
 
-    "full", "reduced" (a few minutes on two cores), "quick", or "held-out" (other kinds of change).
+    The size is "full", "reduced" (a few minutes on two cores), "quick", or "held-out" (other kinds
+    of change).
     """
     if size == "held-out":
         return list(_held_out())

@@ -1,4 +1,4 @@
-"""The figures of the study."""
+"""Figures of the study of power."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _SIZES = (200, 1000)
 
 
 def draw(every: list[Cell], found: dict[str, dict[str, Rate]], folder: Path) -> None:
-    """Write the figures that there are results for."""
-    # In the middle and all around there is no opposite side: what is in both cancels.
+    """Write the figures for which there are results."""
+    # Central and wide contaminations have no opposite side, so those of both samples cancel.
     chosen = [
         c
         for c in every

@@ -1,4 +1,4 @@
-"""Pairs of samples: of the same distribution, contaminated, or of two distributions."""
+"""Pairs of samples: with equal distributions, with contaminated rows, or with a change."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ def _wide(k: int, d: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _edge(k: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows like the others, but all beyond the outermost level along a diagonal.
+    """Return contaminated rows like the others, but beyond the outermost level along a diagonal.
 
-    On the far side of every quantile along that direction, so that nothing of what a tolerance
-    allows is left over, and among the other rows, so that permutations vary as little as before.
+    These rows are beyond every quantile along the diagonal, so that they use all of the tolerance.
+    They are among the other rows in all other respects, so that the variance of permutations is not
+    larger.
     """
     along = np.ones(d) / np.sqrt(d)
     found = rng.standard_normal((k, d))
@@ -53,9 +54,9 @@ CONTAMINATIONS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]]
 def contaminated(
     kind: str, n: int, d: int, share: float, both: bool, rng: np.random.Generator
 ) -> Pair:
-    """Two normal samples of which a share of the first, or of both, is contaminated.
+    """Return two normal samples of which a share of the first, or of both, is contaminated.
 
-    The contaminated rows of the second lie on the opposite side.
+    The contaminated rows of the second sample are on the opposite side.
     """
     x, y = rng.standard_normal((2, n, d))
     k = int(share * n + 1e-9)
@@ -66,7 +67,7 @@ def contaminated(
 
 
 def _binary(n: int, d: int, k: int, rng: np.random.Generator, p: float) -> Pair:
-    """All columns 0/1; the contaminated rows push the first the way the clean rows lean."""
+    """Return 0/1 columns; contaminated rows increase the chance difference of the clean rows."""
     x, y = (rng.random((2, n, d)) < p).astype(float)
     fewer = x[k:, 0].sum() < y[k:, 0].sum()
     x[:k, 0], y[:k, 0] = (0.0, 1.0) if fewer else (1.0, 0.0)
@@ -74,7 +75,7 @@ def _binary(n: int, d: int, k: int, rng: np.random.Generator, p: float) -> Pair:
 
 
 def _counts(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
-    """Counts with many ties beside normal columns, contaminated at the ends of the counts."""
+    """Return tied counts and normal columns; the contaminated rows have extreme counts."""
     x, y = rng.standard_normal((2, n, d))
     x[:, 0], y[:, 0] = rng.poisson(0.7, (2, n))
     x[:k, 0], y[:k, 0] = 0.0, 3.0
@@ -82,9 +83,9 @@ def _counts(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
 
 
 def _steered(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
-    """Contaminated rows along the direction in which the clean means differ, just beyond clipping.
+    """Return rows along the direction of the difference of the clean means, just beyond clipping.
 
-    Chosen after looking at the clean rows, against statistics that learn a direction.
+    The direction is computed from the clean rows, to attack statistics that learn a direction.
     """
     x, y = rng.standard_normal((2, n, d))
     along = x[k:].mean(axis=0) - y[k:].mean(axis=0)
@@ -94,7 +95,7 @@ def _steered(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
 
 
 def _most_leaning(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
-    """Contaminated rows at the ends of the column whose clean shares differ most."""
+    """Return rows at the ends of the column in which the shares of clean rows differ most."""
     x, y = rng.standard_normal((2, n, d))
     gaps = (x[k:] > 0).mean(axis=0) - (y[k:] > 0).mean(axis=0)
     j = int(np.abs(gaps).argmax())
@@ -103,7 +104,7 @@ def _most_leaning(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
 
 
 def _clump_of_few(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
-    """A tight clump where the clean samples differ most along the first column."""
+    """Return a small cluster where the clean samples differ most along the first column."""
     x, y = rng.standard_normal((2, n, d))
     ends = np.linspace(-2, 2, 41)
     shares = [np.histogram(part[k:, 0], ends)[0] for part in (x, y)]
@@ -115,9 +116,9 @@ def _clump_of_few(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
 
 
 def _inner_and_outer(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
-    """Inner rows on the side to which those of the clean rows lean, along the column that shows it.
+    """Return inner rows that increase the chance difference of the inner clean rows in one column.
 
-    Against the products of columns and the distance from the center.
+    They attack the products of columns and the distance from the center.
     """
     x, y = rng.standard_normal((2, n, d))
     inner = np.median(np.linalg.norm(x, axis=1))
@@ -132,7 +133,7 @@ def _inner_and_outer(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
     return x, y
 
 
-#: Contaminations that look at the clean rows, or meet discrete columns.
+#: Contaminations that depend on the clean rows, or that affect discrete columns.
 ATTACKS: dict[str, Callable[[int, int, int, np.random.Generator], Pair]] = {
     "binary 0.05": lambda n, d, k, rng: _binary(n, d, k, rng, 0.05),
     "binary 0.1": lambda n, d, k, rng: _binary(n, d, k, rng, 0.1),
@@ -145,7 +146,7 @@ ATTACKS: dict[str, Callable[[int, int, int, np.random.Generator], Pair]] = {
 
 
 def selective(n: int, d: int, share: float, rng: np.random.Generator) -> Pair:
-    """Rows are replaced because of their values: the top of X and the bottom of Y."""
+    """Return samples in which rows are replaced by value: the highest in X, the lowest in Y."""
     x, y = rng.standard_normal((2, n, d))
     k = int(share * n + 1e-9)
     x[np.argsort(x[:, 0])[n - k :], 0] *= -1
@@ -154,7 +155,7 @@ def selective(n: int, d: int, share: float, rng: np.random.Generator) -> Pair:
 
 
 def unchanged_column(kind: str, n: int, rng: np.random.Generator) -> Pair:
-    """Column 0 has the same distribution in both samples; something happens to column 1."""
+    """Return samples with equal distributions of column 0 and a change of column 1."""
     x, y = rng.standard_normal((2, n, 2))
     if kind == "two clumps":
         y[:, 1] = 3 * np.sign(y[:, 1]) + 0.3 * y[:, 1]
@@ -165,14 +166,14 @@ def unchanged_column(kind: str, n: int, rng: np.random.Generator) -> Pair:
     return x, y
 
 
-#: What happens to the other column.
+#: Changes of column 1.
 UNCHANGED = ("two clumps", "Cauchy tails", "dependence")
 
 
 def null(
     kind: str, n: int, d: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, object]:
-    """Two samples of the same distribution, the second smaller, and blocks of rows or None."""
+    """Return two samples of one distribution, the second smaller, and blocks of rows or None."""
     m = (4 * n) // 5
     if kind == "d > n":
         return rng.standard_normal((n, 2 * n)), rng.standard_normal((m, 2 * n)), None
@@ -220,15 +221,15 @@ def _correlation(size: float) -> Callable[[np.ndarray, np.random.Generator], np.
 
 
 def _student(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    # One divisor for all entries of a row; the same median distance from the center along an axis
-    # as the normal distribution, so that the tails are what differs.
+    # All entries of a row have the same divisor. The median distance from the center along an axis
+    # is that of the normal distribution, so that only the tails differ.
     return y / np.sqrt(rng.chisquare(2, (len(y), 1)) / 2) * (0.6745 / 0.8165)
 
 
 def _mixture(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Two clumps with the mean and the variances of the normal distribution along the first axis.
+    """Return rows in two clusters along the first axis, with the mean and variances of `y`.
 
-    Nearly the same outline: what differs is the mass inside.
+    The convex hulls are nearly equal; only the mass inside differs.
     """
     sign = rng.integers(0, 2, len(y)) * 2 - 1
     y[:, 0] = 0.8 * sign + 0.6 * y[:, 0]
@@ -236,12 +237,12 @@ def _mixture(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _swapped_sides(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Rows or their mirror images: the inner half mostly on the right, the outer on the left.
+    """Return rows or their mirror images: the inner half mostly right, the outer half mostly left.
 
-    Along every direction as many rows lie on either side of the center as before, and just as far
-    from it, so medians, spreads and depths are those of the normal distribution; and rows lie on
-    all sides at every depth, so the hulls are the same as well. DR with the projection depth is
-    exactly 0.
+    Along every direction, the numbers of rows on either side of the center and their distances from
+    the center are unchanged. Medians, spreads and depths are therefore those of the normal
+    distribution. Rows are on all sides at every depth, so the convex hulls are also equal. DR with
+    the projection depth is exactly 0.
     """
     middle = 2 * gammaincinv(y.shape[1] / 2, 0.5)
     inner = (y * y).sum(axis=1) < middle
@@ -250,7 +251,7 @@ def _swapped_sides(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return y
 
 
-#: What becomes of the second sample.
+#: Changes of the second sample.
 CHANGES: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
     "random shift 0.35": _random_shift(0.35),
     "shift 0.25": _shift(0.25),
@@ -268,7 +269,7 @@ CHANGES: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
 }
 
 
-#: Changes of one column or pair, and what they are: for the verdict.
+#: Changes of one column or pair, with their kinds, for the verdict.
 PURE = {
     "shift 0.35": "location",
     "one scale 1.3": "spread",
@@ -278,9 +279,9 @@ PURE = {
 
 
 def masked(kind: str, n: int, d: int, share: float, rng: np.random.Generator) -> Pair:
-    """Samples of two distributions, both contaminated: a change and a kind, "a with b".
+    """Return samples of two distributions, both contaminated; `kind` is "CHANGE with KIND".
 
-    The contaminated rows of the second sample lie on the side away from the change.
+    The contaminated rows of the second sample are on the side opposite to the change.
     """
     change, _, contamination = kind.partition(" with ")
     x, y = contaminated(contamination, n, d, share, True, rng)
@@ -290,7 +291,7 @@ def masked(kind: str, n: int, d: int, share: float, rng: np.random.Generator) ->
 
 
 def changed(kind: str, n: int, d: int, rng: np.random.Generator) -> Pair:
-    """A normal sample, and one of another distribution."""
+    """Return a normal sample, and a sample of another distribution."""
     x, y = rng.standard_normal((2, n, d))
     return x, CHANGES[kind](y, rng)
 
@@ -299,7 +300,7 @@ def changed(kind: str, n: int, d: int, rng: np.random.Generator) -> Pair:
 
 
 def held_out(kind: str, n: int, d: int, rng: np.random.Generator) -> Pair:
-    """Draw two samples that differ by one of `HELD_OUT`."""
+    """Return two samples that differ by one of the changes `HELD_OUT`."""
     x, y = rng.standard_normal((2, n, d))
     if kind == "gamma skew":
         # Gamma with shape 3, standardized.

@@ -20,7 +20,7 @@ CARRIERS = ["UA", "AA", "B6", "HA", "OO"]
 
 
 def null_pvalue(seed: int) -> bool:
-    """A test of two samples of one distribution, with categories of very different sizes."""
+    """Return whether the test rejects for two samples of one distribution with categories."""
     import pandas as pd
 
     rng = np.random.default_rng([1, seed])
@@ -41,7 +41,7 @@ def _rejected(x: Any, y: Any, seed: int, **options: Any) -> bool:
 
 
 def flights(rng: np.random.Generator, n: int, share: float = 0.1, new: float = 0.0) -> Any:
-    """Rows with one carrier of that share, and a carrier that is not there otherwise."""
+    """Return rows in which one carrier has the given share, and a new carrier the share `new`."""
     import pandas as pd
 
     shares = [share, 0.6, 0.4 - share - 0.03, 0.02, 0.01]
@@ -53,13 +53,13 @@ def flights(rng: np.random.Generator, n: int, share: float = 0.1, new: float = 0
 
 
 def moved_share(seed: int) -> bool:
-    """One share moves from 10% to 16%, n = 1000."""
+    """Return whether the test rejects if a share changes from 10% to 16%, with n = 1000."""
     rng = np.random.default_rng([2, seed])
     return _rejected(flights(rng, 1000), flights(rng, 1000, 0.16), seed)
 
 
 def tolerated(seed: int) -> bool:
-    """5% of the rows of one sample get a carrier of their own; a tolerance of 5%."""
+    """Return whether a test with a tolerance of 5% rejects if 5% of one sample are new carriers."""
     rng = np.random.default_rng([3, seed])
     x, y = flights(rng, 1000), flights(rng, 1000)
     y.loc[:49, "carrier"] = "ZZ"
@@ -67,7 +67,7 @@ def tolerated(seed: int) -> bool:
 
 
 def unchanged_column(seed: int) -> bool:
-    """Whether a column is called different that does not change, while all others do."""
+    """Return whether an unchanged column is significant, while all other columns change."""
     rng = np.random.default_rng([4, seed])
     x, y = flights(rng, 200), flights(rng, 200, 0.3)
     y["delay"] = np.where(rng.random(200) < 0.5, 0.1, 9.0)
@@ -77,7 +77,7 @@ def unchanged_column(seed: int) -> bool:
 
 
 def stream(seed: int) -> dict[str, bool]:
-    """A stream of 100 batches without drift, then a share that moves, then a new value."""
+    """Return which alarms and names a stream gives: no drift, a moved share, a new category."""
     rng = np.random.default_rng([5, seed])
     monitor = Monitor(flights(rng, 40_000), alpha=0.05, random_state=seed)
     found = {"false alarm": any(monitor.check(flights(rng, 500)).alarm for _ in range(100))}

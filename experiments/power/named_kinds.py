@@ -1,8 +1,9 @@
-"""Share of tests that name the right kind of change: `python -m experiments.power.named_kinds`.
+"""Fraction of tests that name the right kind of change.
 
-Rows belong to groups of different means, which a category column names. One column is shifted or
-rescaled, or the correlation of two columns changes. A result is right if all changes that it names
-are of the right kind, in the right column or pair.
+`python -m experiments.power.named_kinds` runs the study. Rows belong to groups of different means,
+which a category column names. One column is shifted or rescaled, or the correlation of two columns
+changes. A result is right if all changes that it names have the right kind and the right column or
+pair.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables, verdicts and figures of the study, from what is on disk."""
+"""Tables, verdicts and figures of the study of power, from the results on disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from experiments.power.cells import METHODS, Cell, cells
 from experiments.power.results import Rate, finished
 
 ALPHA = 0.05
-#: The tables: the group of their cells, a title, and what tells the cells apart.
+#: Tables: group of the cells, title, and attributes that distinguish the cells.
 PARTS = {
     "level": ("Level, same distribution", ["kind", "n", "d"]),
     "columns": ("Columns called different", ["kind", "n"]),
@@ -37,15 +37,15 @@ SUMMARY_METHODS = ("aggregated", "regions", "tolerance 0.05", "energy", "mmd", "
 
 
 def rates(folder: Path, alpha: float = ALPHA) -> dict[str, dict[str, Rate]]:
-    """Rejections of every method in every cell that has been measured."""
+    """Return the rejection rates of every method in every finished cell, by cell and method."""
     values: dict[str, dict[str, dict[str, float]]] = {}
     for line in finished(folder):
         for method, found in line["p"].items():
-            # A test that was done twice gave the same: it counts once.
+            # A repeated test has the same p-value and is counted once.
             values.setdefault(line["cell"], {}).setdefault(method, {}).update(found)
     return {
         key: {
-            # P-values are multiples of 1 / (B + 1): what is a hair above a level is on it.
+            # P-values are multiples of 1 / (B + 1). Rounding may put one just above the level.
             method: Rate(sum(p <= alpha * (1 + 1e-6) for p in found.values()), len(found))
             for method, found in by_method.items()
         }
@@ -54,11 +54,11 @@ def rates(folder: Path, alpha: float = ALPHA) -> dict[str, dict[str, Rate]]:
 
 
 def most_allowed(tests: int, alpha: float = ALPHA, errors: float = 2.0) -> float:
-    """The largest share of rejections within so many standard errors of the level."""
+    """Return the maximum rejection rate within `errors` standard errors of the level `alpha`."""
     return alpha + errors * math.sqrt(alpha * (1 - alpha) / tests)
 
 
-#: Measured apart from our tests, and kept when those change.
+#: Methods that are measured separately from our tests, and kept if our tests change.
 RIVALS = {"energy", "mmd", "dcmmd 0.05", "dcmmd 0.1", "ks + holm"}
 
 
@@ -68,7 +68,7 @@ def table(
     heads: Sequence[str],
     allowed: Sequence[str] = METHODS,
 ) -> list[str]:
-    """Markdown: a row a cell, a column a method; percent of rejections."""
+    """Return a Markdown table of rejections in percent: rows are cells, columns are methods."""
     methods = [m for m in allowed if any(m in found.get(cell.key, {}) for cell in chosen)]
     lines = [
         "| " + " | ".join([*heads, *methods]) + " |",
@@ -88,7 +88,7 @@ def table(
 
 
 def verdicts(size: str, folder: Path) -> list[str]:
-    """What was promised, beside what was measured."""
+    """Return the expected and the measured properties of the test, as Markdown."""
     every = cells(size)
     at5, at1 = rates(folder), rates(folder, 0.01)
     lines = []
@@ -120,7 +120,7 @@ def verdicts(size: str, folder: Path) -> list[str]:
 def _at_most(
     every: Iterable[Cell], found: dict[str, dict[str, Rate]], group: str, method: str, what: str
 ) -> list[str]:
-    """Whether a method rejects in at most 5% of each cell of a group."""
+    """Return lines about the rule that a method rejects in at most 5% of each cell of a group."""
     there = [(cell, found[cell.key][method]) for cell in every
              if cell.group == group and cell.kind != "selective"
              and method in found.get(cell.key, {})]  # fmt: skip
@@ -139,7 +139,7 @@ def _at_most(
 
 
 def _behind(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[str]:
-    """How far the aggregated test is behind the best of the others, at most."""
+    """Return lines about the maximum difference in power from the best of the other methods."""
     others = ("regions", "energy", "mmd", "ks + holm")
     lines = _held_out_summary(every, found)
     for n, allowed in ((200, 0.10), (1000, 0.05)):
@@ -160,7 +160,7 @@ def _behind(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[st
 
 
 def _held_out_summary(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[str]:
-    """Mean power of each method, and the distance of ours from the best, on held-out changes."""
+    """Return the mean power of each method on held-out changes, and our distance from the best."""
     methods = ("aggregated", "energy", "mmd", "ks + holm")
     chosen = [cell for cell in every if cell.group == "held out"
               and all(m in found.get(cell.key, {}) for m in methods)]  # fmt: skip
@@ -180,7 +180,7 @@ def _held_out_summary(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) 
 
 
 def publish(size: str, folder: Path, page: Path) -> None:
-    """Fill the tables of a page, between `<!-- study: NAME -->` and `<!-- /study -->`."""
+    """Write the tables into a page, between `<!-- study: NAME -->` and `<!-- /study -->`."""
     every, found = cells(size), rates(folder)
     blocks = {name: _part(every, found, name, heads) for name, (_, heads) in PARTS.items()}
     blocks["promises"] = [f"* {line}" for line in verdicts(size, folder)]
@@ -211,7 +211,7 @@ def _word(good: bool) -> str:
 
 
 def write_report(size: str, folder: Path) -> None:
-    """Write tables.md, rates.json and, where matplotlib is there, the figures."""
+    """Write tables.md, rates.json and, if matplotlib is installed, the figures."""
     every, found = cells(size), rates(folder)
     lines: list[str] = []
     for group, (title, heads) in PARTS.items():

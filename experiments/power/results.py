@@ -1,4 +1,4 @@
-"""What the study has found so far, as it lies on disk."""
+"""Results of the study of power that are on disk."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import NamedTuple
 
 
 class Rate(NamedTuple):
-    """How often a method rejected in a cell."""
+    """Number of rejections of a method in a cell, and number of tests."""
 
     rejected: int
     tests: int
 
     @property
     def share(self) -> float:
-        """Rejections over tests."""
+        """Fraction of tests that rejected."""
         return self.rejected / self.tests
 
 
 def finished(folder: Path) -> list[dict]:
-    """The batches on disk; a line that was cut off does not count."""
+    """Return the batches on disk, without an incomplete last line."""
     lines = []
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():

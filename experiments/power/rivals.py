@@ -1,7 +1,7 @@
-"""Other tests, by their definitions: energy, MMD, dcMMD and Kolmogorov-Smirnov.
+"""Other two-sample tests, by their definitions: energy, MMD, dcMMD and Kolmogorov-Smirnov.
 
-Permutations are label vectors that one pass over the rows of a kernel matrix multiplies all at
-once, so that the matrix is never held.
+Permutations are vectors of labels. One pass over the rows of a kernel matrix multiplies all of
+these vectors, so that the matrix is never stored.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _PROBED = 1000
 def kernel_tests(
     x: np.ndarray, y: np.ndarray, shares: tuple[float, ...], n_permutations: int, seed: int
 ) -> dict[str, float]:
-    """P-values of the energy test, of MMD, and of dcMMD for some shares of corrupted rows.
+    """Return the p-values of the energy test, of MMD, and of dcMMD for several shares.
 
-    MMD is the biased estimate with a Gaussian kernel, bounded by 1, whose width is the median
+    MMD is the biased estimate with a Gaussian kernel, bounded by 1, whose bandwidth is the median
     distance of pooled rows. dcMMD (Schrab and Kim, Robust kernel hypothesis testing under data
-    corruption) adds 2 r sqrt(2) / min(n, m) to the quantile of the permuted MMD, for r corrupted
-    rows of both samples together, chosen by their values if need be: to allow a share of each
-    sample, r is twice that share of the smaller one.
+    corruption) adds 2 r sqrt(2) / min(n, m) to the quantile of the permuted MMD, where r is the
+    number of corrupted rows of both samples together, which may be chosen by their values. For a
+    share of each sample, r is twice this share of the smaller sample.
     """
     rng = np.random.default_rng(seed)
     n, m = len(x), len(y)
@@ -39,7 +39,7 @@ def kernel_tests(
         part = slice(first, first + _ROWS)
         distances = _distances(rows[part], rows, squares[part], squares)
         mine = labels[part].astype(np.float64)
-        # Labels add up to zero: a constant changes nothing, and leaves more digits.
+        # The sum of the labels is zero, so subtracting a constant only reduces rounding errors.
         centered = distances - np.float32(width)
         energy -= np.einsum("ib,ib->b", mine, (centered @ labels).astype(np.float64))
         np.square(distances, out=distances)
@@ -76,13 +76,13 @@ def _distances(
 
 
 def kolmogorov_smirnov(x: np.ndarray, y: np.ndarray) -> float:
-    """The smallest p-value over columns after Holm, which for the smallest is Bonferroni."""
+    """Return the minimum p-value over columns, times the number of columns (Bonferroni)."""
     smallest = min(_smirnov(a, b) for a, b in zip(x.T, y.T, strict=True))
     return min(1.0, x.shape[1] * smallest)
 
 
 def _smirnov(a: np.ndarray, b: np.ndarray) -> float:
-    """Asymptotic p-value of the two-sample statistic, with Stephens' correction for few rows."""
+    """Return the asymptotic p-value of the two-sample statistic, with Stephens' correction."""
     at = np.sort(np.concatenate([a, b]))
     below_a = np.searchsorted(np.sort(a), at, side="right") / len(a)
     below_b = np.searchsorted(np.sort(b), at, side="right") / len(b)

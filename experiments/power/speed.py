@@ -1,10 +1,10 @@
-"""Time of the tests side by side, in one run: `python -m experiments.power.speed`.
+"""Time of several tests in one run: `python -m experiments.power.speed`.
 
-999 permutations of two samples of 1000 rows and 10 columns: `two_sample_test`, its statistic one
-permutation at a time by `Metric.distance`, and hyppo's energy test where hyppo is installed. The
-last two take minutes, and are timed for fewer permutations and multiplied. Beside the time on the
-clock stands that of the processor, which other programs disturb less. At the end a process
-of its own tests two samples of 100000 rows, to see how much memory that takes.
+The tests have 999 permutations of two samples of 1000 rows and 10 columns: `two_sample_test`, its
+statistic computed for one permutation at a time by `Metric.distance`, and hyppo's energy test if
+hyppo is installed. The last two take minutes, so they are timed for fewer permutations and
+extrapolated. Both wall-clock time and processor time are printed; other programs disturb the latter
+less. A separate process then tests two samples of 100000 rows, to measure the memory.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ PERMUTATIONS = 999
 
 
 class Cost(NamedTuple):
-    """Seconds on the clock and of the processor, all threads together."""
+    """Wall-clock seconds, and processor seconds of all threads together."""
 
     clock: float
     processor: float
 
     def times(self, factor: float) -> Cost:
-        """What a multiple costs."""
+        """Return the cost multiplied by a factor."""
         return Cost(self.clock * factor, self.processor * factor)
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class Cost(NamedTuple):
 
 
 def cost(work: Callable[[], object], repeats: int) -> Cost:
-    """The least of some times, each by itself."""
+    """Return the minimum wall-clock time and the minimum processor time of several calls."""
     found = []
     for _ in range(repeats):
         clock, processor = time.perf_counter(), time.process_time()
@@ -50,7 +50,7 @@ def cost(work: Callable[[], object], repeats: int) -> Cost:
 
 
 def against(other: Cost, ours: Cost) -> str:
-    """How many times as long another takes, by both clocks."""
+    """Return the ratios of the costs of another method to ours, in both kinds of time."""
     return f"{other.clock / ours.clock:.1f} and {other.processor / ours.processor:.1f} times"
 
 
@@ -116,7 +116,7 @@ n = int(sys.argv[1])
 x, y = np.random.default_rng(0).standard_normal((2, n, 6))
 isodepth.two_sample_test(x, y, n_permutations=99, random_state=0)
 try:
-    # The largest size of this process alone; what `resource` says may be that of its parent.
+    # Peak memory of this process; `resource` may return that of the parent process.
     with open("/proc/self/status") as lines:
         most = next(float(line.split()[1]) / 2**10 for line in lines if line.startswith("VmHWM"))
 except OSError:

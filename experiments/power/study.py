@@ -1,4 +1,7 @@
-"""Run the study: one process a core, every finished batch on disk, continued where it stopped."""
+"""Run the study of power: one process per core, and all finished batches are stored on disk.
+
+An interrupted run continues where it stopped.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ Batch = tuple[str, int, str, int, int]
 
 
 def batches(size: str) -> Iterator[Batch]:
-    """All batches, in the order of importance."""
+    """Yield all batches of tests, in the order of importance."""
     from experiments.power.cells import cells
 
     for number, cell in enumerate(cells(size)):
@@ -38,7 +41,7 @@ def batches(size: str) -> Iterator[Batch]:
 
 
 def work(batch: Batch) -> dict:
-    """P-values of the tests of one batch, by method."""
+    """Return the p-values of the tests of one batch, by method."""
     from experiments.power.cells import cells
 
     size, number, part, first, last = batch
@@ -54,7 +57,7 @@ def work(batch: Batch) -> dict:
 
 
 def run(size: str, jobs: int, minutes: float | None, folder: Path) -> int:
-    """Do what is missing, until the time is up; returns how many batches are left."""
+    """Run the missing batches within a time limit, and return the number of missing batches."""
     from experiments.power.cells import cells
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Figures of `accuracy`."""
+"""Figures of the experiment `accuracy`."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def shortfall(X: np.ndarray, Y: np.ndarray, family: str, K: int, seed: int) -> l
 
 
 def families_part(runs: int, n: int, dimensions: Sequence[int], counts: Sequence[int]) -> Part:
-    """Return the part on families of directions at the same K."""
+    """Return the part that compares families of directions of equal number K."""
 
     def measure(condition: Any, streams: Streams) -> dict[str, list[float]]:
         d, K = condition["d"], condition["K"]

@@ -1,9 +1,9 @@
 """Relative error against the number of directions K, for DR and max-sliced Wasserstein (Figure 1).
 
-X ~ N(0, I_5), Y Gaussian or elliptical Cauchy about (7, ..., 7). As in the paper, errors are
-relative to |7_d|. For the Gaussian this is the distance of the distributions; for the Cauchy it is
-not (its regions are larger than those of the Gaussian, and max-SW is infinite), so the distance of
-the distributions is drawn as well.
+X ~ N(0, I_5). Y is Gaussian or elliptical Cauchy about (7, ..., 7). As in the paper, errors are
+relative to |7_d|, which is the distance of the distributions for the Gaussian. For the Cauchy, the
+distance is different: its regions are larger than those of the Gaussian, and max-SW is infinite.
+The distance of the distributions is therefore also drawn.
 """
 
 from __future__ import annotations

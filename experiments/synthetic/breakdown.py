@@ -1,10 +1,11 @@
-"""Breakdown bound of the paper against the share of outliers that breaks DR.
+"""Breakdown bound of the paper, compared with the share of outliers that breaks DR.
 
-Outliers are added at one point very far away, in each of many directions; the depth is the exact
-halfspace depth. DR(with, without) breaks at the smallest number for which an outlier lies in a
-region of mass up to 1 - eps: then it grows without limit as the outliers move away. This number
-is an upper bound of the breakdown point, since only one kind of contamination is tried. If it is
-below the paper's lower bound, the bound does not hold.
+Outliers are added at one very distant point, in each of many directions. The depth is the exact
+halfspace depth. DR of the samples with and without outliers breaks at the minimum number of
+outliers for which an outlier is in a region of mass up to 1 - eps: DR then increases without limit
+with the distance of the outliers. This number is an upper bound of the breakdown point, because
+only one kind of contamination is used. If it is below the paper's lower bound, the bound does not
+hold.
 """
 
 from __future__ import annotations

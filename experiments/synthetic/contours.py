@@ -1,9 +1,10 @@
 """Depth contours of a contaminated bivariate sample (appendix).
 
-AI-IRW with the minimum covariance determinant (MCD), the same with the plain covariance,
-halfspace and projection depth. A tenth of the points are a clump of outliers. Robust contours are
-those of the clean points alone. The experiment measures the Hausdorff distance between the
-regions of the contaminated and of the clean sample, and the share of the clump inside.
+The depths are AI-IRW with the minimum covariance determinant (MCD) and with the empirical
+covariance, halfspace and projection depth. A tenth of the points are a cluster of outliers. Robust
+contours are close to those of the clean points alone. The experiment measures the Hausdorff
+distance between the regions of the contaminated and of the clean sample, and the share of the
+cluster inside.
 """
 
 from __future__ import annotations

@@ -53,8 +53,9 @@ def distance_of_distributions(
 ) -> float:
     """Return DR_{p,eps} of elliptical distributions with one scatter matrix, shifted by `shift`.
 
-    Their regions are ellipsoids of one shape whose radii differ by delta(beta), so that the gap is
-    the largest <u, shift> + |delta| sqrt(u' scatter u). Integrated on a midpoint grid of levels.
+    Their regions are ellipsoids of one shape whose radii differ by delta(beta). The gap is
+    therefore the maximum of <u, shift> + |delta| sqrt(u' scatter u). It is integrated on a midpoint
+    grid of levels.
     """
     betas = (np.arange(levels) + 0.5) * (1 - eps) / levels
     d = len(shift)
@@ -72,7 +73,7 @@ def correlated_sample(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return n points of which a tenth are a cluster of outliers, and the mask (n,) of outliers.
 
-    The others are Gaussian with correlation 0.8. The cluster lies across their long axis.
+    The other points are Gaussian with correlation 0.8. The cluster is on their minor axis.
     """
     points = rng.standard_normal((n, 2)) @ _ROOT.T
     wrong = np.arange(n) >= n - round(SHARE * n)

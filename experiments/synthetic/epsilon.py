@@ -1,10 +1,10 @@
 """Error against eps for three shares of anomalies (appendix), and the position of its elbow.
 
-Two standard Gaussian samples in the plane; a share of X gets the first coordinate 30 + 50 Z, a
-share of Y the second coordinate -30 - 50 Z, Z uniform. The error is the difference between the
-distances of the abnormal and of the normal samples. One comparison gives the distance for all
-eps, since without refinement the gap at a level does not depend on eps. The paper does not give the
-number of directions: 1000.
+The samples are two standard Gaussian samples in the plane. In a share of X, the first coordinate is
+replaced by 30 + 50 Z, and in a share of Y the second coordinate by -30 - 50 Z, for Z uniform. The
+error is the difference between the distances of the abnormal and of the normal samples. One
+comparison gives the distance for all eps, because without refinement the gap at a level does not
+depend on eps. The paper does not give the number of directions; here it is 1000.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Relative error against the number n_alpha of random levels, with exact levels as the limit.
 
-X ~ N(0, S), Y elliptical Cauchy, t_2 or Gaussian about (7, ..., 7) with the same scatter matrix
-S, drawn from the Wishart distribution (d, I_d) in each run; n = 1000, K = 500, eps = 0.1. The
-paper does not name the depth: halfspace, as in its Figure 1. Errors are relative to |7_d|, as in
-the paper; `population` is the error of the distributions, which is 0 for the Gaussian only.
+X ~ N(0, S). Y is elliptical Cauchy, t_2 or Gaussian about (7, ..., 7) with the same scatter matrix
+S, which is drawn from the Wishart distribution (d, I_d) in each run. n = 1000, K = 500 and eps =
+0.1. The paper does not name the depth; here it is the halfspace depth, as in its Figure 1. Errors
+are relative to |7_d|, as in the paper. `population` is the error of the distributions, which is 0
+only for the Gaussian.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def scatter_of_levels(rows: Table, n_alpha: int) -> float:
 
 
 def converged_at(rows: Table) -> float:
-    """Return the smallest n_alpha from which random levels are as good as exact ones."""
+    """Return the minimum n_alpha from which random levels are as accurate as exact levels."""
     far = [a for a in N_ALPHA if scatter_of_levels(rows, a) > CONVERGED]
     after = [a for a in N_ALPHA if not far or a > max(far)]
     return after[0] if after else np.inf

@@ -1,12 +1,12 @@
 """False alarms of monitors on streams without drift, and delays on streams with drift.
 
 False alarms: every stream has its own reference, and none of its batches drifts. In the second
-part 5% of the rows of every batch are contaminated (far away, near, in the center or with a
-large variance), and the monitor has a tolerance of that share. Other rules are applied to -log p of
-single batches of a monitor without tolerance: a test at 1% for every batch, three
-standard deviations around the mean of the scores of clean batches, and ADWIN (river).
+part, 5% of the rows of every batch are contaminated (far away, near, in the center or with a large
+variance), and the monitor has a tolerance of 5%. Other rules are applied to -log p of single
+batches of a monitor without tolerance: a test at 1% for every batch, three standard deviations
+around the mean of the scores of clean batches, and ADWIN (river).
 
-Delays: a shift or a change of scale at batch 100, or at batch 1500.
+Delays: there is a shift or a change of scale at batch 100, or at batch 1500.
 """
 
 from __future__ import annotations
@@ -87,18 +87,18 @@ def first(alarms: Sequence[bool] | np.ndarray) -> float:
 
 
 def three_deviations(clean: np.ndarray, scores: np.ndarray) -> float:
-    """Alarm if a score is more than 3 standard deviations from the mean of clean batches."""
+    """Return the first alarm of a limit of 3 standard deviations from the mean of clean scores."""
     return first(np.abs(scores - clean.mean()) > 3 * clean.std())
 
 
 def one_percent(clean: np.ndarray, scores: np.ndarray) -> float:
-    """Alarm if a score is in the top 1% of the scores of clean batches and itself."""
+    """Return the first alarm for scores in the top 1% of the clean scores and the score itself."""
     above = (clean[None, :] >= scores[:, None]).sum(axis=1)
     return first((1 + above) / (len(clean) + 1) <= max(0.01, 1 / (len(clean) + 1)))
 
 
 def adaptive_window(clean: np.ndarray, scores: np.ndarray) -> float:
-    """Alarm if ADWIN detects a drift, after the scores of clean batches."""
+    """Return the first alarm of ADWIN, which is updated with the clean scores first."""
     from river.drift import ADWIN
 
     detector = ADWIN()

@@ -1,4 +1,4 @@
-"""Checks of the propositions: each generates a case and returns a value with its limits."""
+"""Checks of the propositions: functions that generate a case and return a value with limits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEPTHS = ("halfspace", "projection", "irw", "ai_irw")
 
 
 class Case(NamedTuple):
-    """Number with the limits that a statement sets."""
+    """Value of a case, with the limits of the statement."""
 
     value: float
     low: float
@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """Statement with a function that generates a case."""
+    """Statement, with the function that generates a case."""
 
     name: str
     statement: str

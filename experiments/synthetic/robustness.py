@@ -1,12 +1,12 @@
 """Relative error against the share of outliers, for DR and other distances (Figure 3).
 
-500 clean points per sample, plus outliers that make up the given share, in the first sample only
-or in both. The relative error is |with - without| / without, on the same clean points.
+There are 500 clean points per sample. Outliers are added up to the given share, in the first sample
+only or in both. The relative error is |with - without| / without, on the same clean points.
 
-Fixed in advance: DR with the projection depth, p = 2, K = 1000 and exact levels; SRW with k = 1
-(k = 2 is W in the plane); RUOT with the rho that lets 20% of the mass be dropped, as the middle
-eps of DR does; ROBOT with lam = the squared length of the clean displacement, so that a move is
-given up when it costs more than twice a clean one.
+The settings were chosen in advance. DR has the projection depth, p = 2, K = 1000 and exact levels.
+SRW has k = 1 (k = 2 is W in the plane). RUOT has the rho for which 20% of the mass can be dropped,
+like the middle eps of DR. ROBOT has lam = the squared length of the clean displacement, so a row is
+not moved if its cost exceeds twice that of a clean row.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def contaminated_pair(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the pair with the given share of outliers.
 
-    Smaller sets of outliers are contained in larger ones, so a curve belongs to one sample.
+    The outliers of a smaller share are among those of a larger share, so a curve is for one sample.
     """
     X, Y = clean_pair(data, n, streams.rng("clean", data))
     added = round(share / (1 - share) * n)

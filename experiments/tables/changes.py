@@ -75,7 +75,7 @@ def add_garbage(y: pd.DataFrame, seed: int, share: float = GARBAGE_SHARE) -> pd.
 
 
 def _wide(y: pd.DataFrame) -> list[str]:
-    """Numeric columns with more than 20 values that at least half of the rows have."""
+    """Return the numeric columns with over 20 values, with values in at least half of the rows."""
     return [
         name
         for name in numeric_columns(y)
@@ -84,7 +84,7 @@ def _wide(y: pd.DataFrame) -> list[str]:
 
 
 def _categories(y: pd.DataFrame) -> list[str]:
-    """Columns of strings with 2 to 50 values that at least half of the rows have."""
+    """Return columns of strings with 2 to 50 values, with values in at least half of the rows."""
     return [
         name
         for name in y.columns
@@ -112,7 +112,7 @@ def _column(y: pd.DataFrame, name: str, values: pd.Series | np.ndarray, detail: 
 
 
 def _as_precise(values: pd.Series, like: pd.Series) -> pd.Series:
-    """Round to the number of decimals of another column, up to six: whole numbers stay whole."""
+    """Round values to the number of decimals of the column `like`, at most six."""
     known = like.dropna().to_numpy(float)
     for decimals in range(7):
         if np.allclose(known, np.round(known, decimals), rtol=0, atol=1e-9):
@@ -136,8 +136,8 @@ def _shift(y: pd.DataFrame, rng: np.random.Generator) -> Changed | None:
 def _centered(values: pd.Series) -> str:
     """Return ", centered" if the median is at most a tenth of the interquartile range from zero.
 
-    Multiplication of such a column and multiplication of its deviations from the median are the
-    same change, which both words describe.
+    For such a column, multiplication of its values and multiplication of its deviations from the
+    median are the same change, and the words for both are right.
     """
     spread = values.quantile(0.75) - values.quantile(0.25)
     return CENTERED if abs(values.median()) <= 0.1 * spread else ""

@@ -151,7 +151,7 @@ def numeric_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def eligible(frame: pd.DataFrame) -> bool:
-    """Return whether a table satisfies the rule."""
+    """Return whether a table satisfies the rule in the docstring of this module."""
     if not (150 <= len(frame) <= 20_000 and 3 <= frame.shape[1] <= 40):
         return False
     return sum(frame[name].nunique() > 20 for name in numeric_columns(frame)) >= 2

@@ -70,7 +70,7 @@ def make(pair: Pair, max_rows: int) -> tuple[Any, Any, Changed] | None:
 def evaluate(
     pair: Pair, max_rows: int, n_permutations: int, tolerance: float | None
 ) -> dict[str, Any]:
-    """Run the test once and describe its answer; an exception is an answer too."""
+    """Run the test once and describe its result, or the exception that it raised."""
     import isodepth
 
     line: dict[str, Any] = pair._asdict()
@@ -101,14 +101,14 @@ def evaluate(
 
 
 def judge(line: dict[str, Any]) -> dict[str, Any]:
-    """Compare an answer with the change that was made.
+    """Compare a result with the change that was made.
 
     detected : the p-value is at most 5%.
     first : the first change names a changed column. None if whole rows are repeated.
-    others : any change names no changed column. A change of dependence names a changed column
-        together with others, which is right.
-    words : the headline names the kind of the change. None if the change has no pattern. The
-        words for a change of scale and of unit are both right for a column with a median of zero.
+    others : a change names no changed column. A change of dependence is right if it names a changed
+        column together with other columns.
+    words : the headline names the kind of the change. None if the change has no pattern. For a
+        column with a median of zero, the words for a change of scale and of unit are both right.
     """
     detected = line["pvalue"] <= 0.05
     changed, named = set(line["changed"]), line["named"]

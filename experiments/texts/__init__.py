@@ -1,1 +1,1 @@
-"""Two experiments on generated text, with common data, metrics and tables."""
+"""Two experiments on generated text, with common metrics and tables."""

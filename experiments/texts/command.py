@@ -15,7 +15,7 @@ from isodepth.text import Encoder
 
 
 def parser(name: str, about: str, default_model: str) -> argparse.ArgumentParser:
-    """Return the parser of an experiment on texts."""
+    """Return the parser of the options of an experiment on texts."""
     made = argparse.ArgumentParser(prog=f"python -m experiments {name}", description=about)
     made.add_argument("--data", type=Path, metavar="DIR", help="folder with the tidy files")
     made.add_argument(
@@ -37,7 +37,7 @@ def parser(name: str, about: str, default_model: str) -> argparse.ArgumentParser
 
 
 def settle(options: argparse.Namespace) -> None:
-    """Return the settings of --quick."""
+    """Replace options by the smaller values that --quick implies, in place."""
     if options.quick:
         options.texts = options.texts or 8
         options.seeds, options.resamples = min(2, options.seeds), min(100, options.resamples)

@@ -46,7 +46,7 @@ _PICKLES = {"abstractive": "abs.pkl", "extractive": "ext.pkl"}
 
 
 def webnlg_rows(clone: Path) -> list[dict[str, Any]]:
-    """Yield one row per rated output."""
+    """Return one row per rated output."""
     entries = _json(clone / "evaluation/references/references-en.json")["entries"]
     about = {number: entry for item in entries for number, entry in item.items()}
     results = clone / "evaluation/human-evaluation/results/en"
@@ -81,7 +81,7 @@ def webnlg_rows(clone: Path) -> list[dict[str, Any]]:
 
 
 def realsumm_rows(clone: Path, kind: str) -> list[dict[str, Any]]:
-    """Yield one row per scored summary."""
+    """Return one row per scored summary."""
     path = clone / "scores_dicts" / _PICKLES[kind]
     if not path.is_file():
         raise DataMissingError(f"there is no {path}")

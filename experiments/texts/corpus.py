@@ -1,13 +1,13 @@
-"""Human judgments of generated texts, from tidy JSON lines.
+"""Human judgments of generated texts, from JSON lines.
 
-One JSON object per line, one line per output of a system:
+Each line is one JSON object, for one output of a system:
 
 * WebNLG: `sample_id`, `system`, `text`, `references` (a list) and mean ratings such as
   `correctness`;
 * REALSumm: `doc_id`, `system`, `text`, `reference`, `litepyramid_recall`, and the scores that its
   authors published.
 
-`python -m experiments.texts.convert` writes them from the public repositories.
+`python -m experiments.texts.convert` writes these files from the public repositories.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ REALSUMM_PUBLISHED = {
 
 
 class DataMissingError(Exception):
-    """Error: data files are missing."""
+    """Error for missing data files."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Corpus:
     published: dict[str, list[float]]
 
     def table(self, values: Sequence[float]) -> np.ndarray:
-        """Arrange the values of all rows as a table (texts, systems)."""
+        """Return the values of all rows as a table (texts, systems)."""
         return as_table(self.ids, self.systems, values)
 
     def ratings(self, criterion: str) -> np.ndarray:
@@ -73,12 +73,12 @@ class Corpus:
 
     @property
     def n_texts(self) -> int:
-        """Return the number of inputs, each with an output of every system."""
+        """Number of inputs, each with an output of every system."""
         return len(set(self.ids))
 
     @property
     def n_systems(self) -> int:
-        """Return the number of systems."""
+        """Number of systems."""
         return len(set(self.systems))
 
     def first_references(self) -> Corpus:
@@ -108,7 +108,7 @@ CHOOSING, REPORTING = slice(0, None, 2), slice(1, None, 2)
 
 
 def load_webnlg(folder: Path) -> Corpus:
-    """WebNLG 2020, English, 16 systems."""
+    """Load WebNLG 2020, English, 16 systems."""
     rows = [row for row in _read(folder / WEBNLG_FILE) if row["system"] != WEBNLG_REFERENCE]
     return Corpus(
         name="WebNLG 2020",
@@ -122,7 +122,7 @@ def load_webnlg(folder: Path) -> Corpus:
 
 
 def load_realsumm(folder: Path, kind: str) -> Corpus:
-    """REALSumm, "abstractive" (14 systems) or "extractive" (11 systems)."""
+    """Load REALSumm, "abstractive" (14 systems) or "extractive" (11 systems)."""
     rows = _read(folder / REALSUMM_FILES[kind])
     there = [name for name, key in REALSUMM_PUBLISHED.items() if all(key in row for row in rows)]
     return Corpus(

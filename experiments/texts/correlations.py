@@ -22,14 +22,16 @@ _COLUMNS = ("metric", "seed", "judgment", "level", "coefficient", "correlation",
 class Agreement:
     """Correlation of one metric with one judgment at one level, times 100.
 
-    Negative if the metric orders in the wrong direction. Scores are oriented: more is better.
+    Scores are oriented so that larger is better. The correlation is negative if the metric orders
+    in the wrong direction.
 
     Attributes
     ----------
     metric, judgment, level : str
-    runs : tuple of a float for each seed, for each of the three coefficients
+    runs : tuple
+        For each of the three coefficients, a tuple of one float per seed.
     interval : tuple of two floats
-        Bootstrap interval over texts, at 95%, of the Pearson correlation of the first run.
+        95% bootstrap interval over texts of the Pearson correlation of the first run.
     """
 
     metric: str
@@ -40,17 +42,17 @@ class Agreement:
 
     @property
     def means(self) -> list[float]:
-        """Return the three coefficients, averaged over seeds."""
+        """The three coefficients, averaged over seeds."""
         return [float(np.mean(values)) for values in self.runs]
 
     @property
     def spread(self) -> float:
-        """Return the range of the Pearson correlation over seeds."""
+        """Range of the Pearson correlation over seeds."""
         return max(self.runs[0]) - min(self.runs[0])
 
 
 def hundredfold(run: np.ndarray, human: np.ndarray, level: str, coefficient: str) -> float:
-    """A correlation, times 100."""
+    """Return a correlation, times 100."""
     return 100 * correlation(run, human, level, coefficient)
 
 
@@ -88,7 +90,7 @@ def by_metric(
 
 
 def write_csv(all_agreements: Sequence[Agreement], path: Path) -> None:
-    """Yield one line per metric, seed, judgment, level and coefficient.
+    """Write one line per metric, seed, judgment, level and coefficient.
 
     The interval is in the line of its coefficient and seed.
     """

@@ -65,21 +65,24 @@ def sliced_wasserstein_score(
 
 
 def mmd_score(encoder: Any, bandwidth: float) -> EmbeddingDistance:
-    """Return the metric MMD with a Gaussian kernel; unit vectors differ by 0 to 2."""
+    """Return the metric MMD with a Gaussian kernel of the given bandwidth.
+
+    Distances between unit vectors are between 0 and 2.
+    """
     return EmbeddingDistance(encoder, lambda x, y: mmd(x, y, bandwidth=bandwidth))
 
 
 class MoverScore:
     """One minus W_1 between the weighted tokens of candidate and reference (Zhao et al. 2019).
 
-    Tokens are unigrams, their vectors have length one. Each token weighs log((M + 1) / (df + 1)),
-    df the number of texts among the M candidates (for a candidate) or references (for a reference)
-    that contain it. If all weights of a text are zero, its tokens have equal weights. A text
-    without tokens scores 0. Of several references the nearest counts.
+    Tokens are unigrams, and their vectors have length one. The weight of a token is log((M + 1) /
+    (df + 1)), where df is the number of texts that contain the token among the M candidates (for a
+    candidate) or references (for a reference). If all weights of a text are zero, its tokens have
+    equal weights. A text without tokens has the score 0. The nearest of several references is used.
 
     Parameters
     ----------
-    encoder : callable with a method `token_ids` that gives the numbers of the tokens of each text
+    encoder : callable with a method `token_ids` that returns the token numbers of each text
     """
 
     higher_is_better = True
@@ -113,9 +116,9 @@ class MoverScore:
 
 
 class BERTScore:
-    """F1 of the package of its authors (Zhang et al. 2020), without idf weights or rescaling.
+    """F1 of the authors' package (Zhang et al. 2020), without idf weights or rescaling.
 
-    The best of several references is used. A pair with an empty text scores 0.
+    The best of several references is used. A pair with an empty text has the score 0.
 
     Parameters
     ----------

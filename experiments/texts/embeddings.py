@@ -1,4 +1,4 @@
-"""Token vectors cached in a file, because encoding takes most of the time of an experiment."""
+"""Token vectors cached in a file, because encoding takes most of the time of the experiments."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def correlation_figure(
     ----------
     found : agreements to draw
     published : the paper's cells by judgment and metric
-    published_levels : the levels beside which the paper's cells are drawn
+    published_levels : levels in whose panels the paper's cells are drawn
     others : agreements of the same metrics as computed by others
     """
     names = list(dict.fromkeys(one.metric for one in found))

@@ -1,4 +1,4 @@
-"""Tests between metrics, choice of defaults, and verdicts."""
+"""Tests between metrics, choice of the default settings, and verdicts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ CONTROLS = ("DR, random trimming", "DR, no trimming")
 def against(
     scored: Mapping[str, Scored], human: np.ndarray, others: Sequence[str], n_permutations: int
 ) -> str:
-    """Compare DR with other metrics: differences of |r| with one-sided p-values."""
+    """Return a Markdown table of differences of |r| between DR and others, with p-values.
+
+    The p-values are one-sided.
+    """
     lines = [
         "| DR against | system level | Williams p | permutation p | text level | permutation p |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -49,7 +52,7 @@ def against(
 
 
 def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
-    """Return Pearson r on the choosing half and on the other, mean (range) over seeds."""
+    """Return Pearson r on the half used for choices and on the other: mean (range) over seeds."""
     lines = [
         "| | choosing: system | text | reporting: system | text |",
         "| --- | --- | --- | --- | --- |",
@@ -73,7 +76,7 @@ def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
 
 
 def controls(here: Mapping[str, Agreement], where: str = "") -> list[Verdict]:
-    """Compare trimming by depth with its controls at one level."""
+    """Return verdicts on whether trimming by depth is better than its control metrics."""
     there = [name for name in CONTROLS if name in here]
     if not there:
         return []

@@ -19,7 +19,7 @@ COEFFICIENTS = ("pearson", "spearman", "kendall")
 def as_table(
     texts: Sequence[Hashable], systems: Sequence[Hashable], values: Sequence[float]
 ) -> np.ndarray:
-    """Arrange one value per (text, system) as a table, both in sorted order.
+    """Return a table (texts, systems) of one value per text and system, both in sorted order.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def as_table(
 
 
 def by_text(scores: Any, human: Any, coefficient: str = "pearson") -> np.ndarray:
-    """Return the correlation across systems of each text (T,); NaN if one side is constant."""
+    """Return the correlation across systems of each text (T,); NaN if scores are constant."""
     a, b = _check_tables(scores, human)
     coefficients = np.full(len(a), np.nan)
     present = ~np.isnan(a)
@@ -59,14 +59,15 @@ def _coefficients(x: np.ndarray, y: np.ndarray, name: str) -> np.ndarray:
 
 
 def correlation(scores: Any, human: Any, level: str, coefficient: str = "pearson") -> float:
-    """Agreement of a metric with human judgment (the paper's Appendix E).
+    """Return the agreement of a metric with human judgment (the paper's Appendix E).
 
     Parameters
     ----------
     scores, human : array-likes of shape (texts, systems)
     level : {"text", "system"}
-        The mean over texts of the correlation across systems (texts on which one side is constant
-        are left out), or the correlation across systems of the means over texts.
+        "text" is the mean over texts of the correlation across systems. Texts for which scores or
+        judgments are constant are left out. "system" is the correlation across systems of the means
+        over texts.
     coefficient : {"pearson", "spearman", "kendall"}
 
     Examples
@@ -152,7 +153,7 @@ def permutation_test(
     means, texts = np.nanmean(h, axis=0), np.arange(len(h))
 
     def agreement(metric: np.ndarray) -> np.ndarray:
-        """Return the agreement of scores taken from metric `metric` (..., T) for each text."""
+        """Return the agreement if text t has scores of the metric `metric[..., t]`, 0 or 1."""
         if level == "text":
             return np.nanmean(each[metric, texts], axis=-1)
         mixed = np.nanmean(both[metric, texts], axis=-2)
@@ -170,7 +171,7 @@ def permutation_test(
 
 
 def _check_tables(scores: Any, human: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return both tables, with NaN in both wherever one has NaN."""
+    """Return both tables, with NaN in both at all entries at which one table has NaN."""
     a, b = np.asarray(scores, dtype=np.float64), np.asarray(human, dtype=np.float64)
     if a.ndim != 2 or a.shape != b.shape:
         raise ValueError(
@@ -184,7 +185,7 @@ def _check_tables(scores: Any, human: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _standardized(scores: Any, human: Any, level: str) -> np.ndarray:
-    """Standardize, with the sign of the correlation with the judgments."""
+    """Return standardized scores, with the sign of their correlation with the judgments."""
     table, _ = _check_tables(scores, human)
     sign = np.sign(correlation(table, human, level)) or 1.0
     spread = np.nanstd(table)

@@ -80,12 +80,15 @@ def contenders(encoder: Any, model: str | None, layer: int | None) -> list[Conte
 
 
 def untrimmed(points: np.ndarray) -> np.ndarray:
-    """Return a constant depth: every region is the whole text."""
+    """Return the depth 1 for every point, so that every region is the whole text."""
     return np.ones(len(points))
 
 
 def _randomly_trimmed(encoder: Any) -> Callable[[int], DepthScore]:
-    """Return random depths: a control that trims tokens at random."""
+    """Return a function of a seed that makes a metric with random depths.
+
+    The metric is a control, which trims random tokens.
+    """
 
     def make(seed: int) -> DepthScore:
         def lottery(points: np.ndarray) -> np.ndarray:

@@ -31,28 +31,28 @@ class OverlapMetric:
 
 
 def bleu() -> OverlapMetric:
-    """Sentence BLEU of sacrebleu, 0 to 100, with n-grams no longer than the candidate."""
+    """Return sentence BLEU of sacrebleu, 0 to 100, with n-grams no longer than the candidate."""
     import sacrebleu
 
     return OverlapMetric(lambda *pair: sacrebleu.sentence_bleu(*pair).score)
 
 
 def chrf() -> OverlapMetric:
-    """Character n-gram F-score of sacrebleu, 0 to 100."""
+    """Return the character n-gram F-score of sacrebleu, 0 to 100."""
     import sacrebleu
 
     return OverlapMetric(lambda *pair: sacrebleu.sentence_chrf(*pair).score)
 
 
 def ter() -> OverlapMetric:
-    """Translation edit rate of sacrebleu, in percent: lower is closer."""
+    """Return the translation edit rate of sacrebleu, in percent; smaller is better."""
     import sacrebleu
 
     return OverlapMetric(lambda *pair: sacrebleu.sentence_ter(*pair).score, higher_is_better=False)
 
 
 def rouge(variant: str) -> OverlapMetric:
-    """F-measure of rouge-score with stemming, 0 to 1: "rouge1", "rouge2" or "rougeL"."""
+    """Return the F-measure of rouge-score with stemming, 0 to 1, of a variant such as "rougeL"."""
     from rouge_score.rouge_scorer import RougeScorer
 
     scorer = RougeScorer([variant], use_stemmer=True)
@@ -62,7 +62,7 @@ def rouge(variant: str) -> OverlapMetric:
 
 
 def meteor(synonyms: bool = True) -> OverlapMetric:
-    """METEOR of nltk, 0 to 1: words are matched as they are, by stem, and by synonym."""
+    """Return METEOR of nltk, 0 to 1: words match if they, their stems or synonyms are equal."""
     from nltk.corpus import wordnet
     from nltk.tokenize import wordpunct_tokenize
     from nltk.translate.meteor_score import meteor_score
@@ -97,14 +97,15 @@ class _NoSynonyms:
 
 
 def js2() -> OverlapMetric:
-    """Jensen-Shannon divergence of bigrams, in bits (Lin et al. 2006); of the nearest reference.
+    """Return the Jensen-Shannon divergence of bigrams from the nearest reference (Lin et al. 2006).
 
-    Texts are lower-cased; words and punctuation marks are tokens. A text of fewer than two tokens
-    has no bigrams, and is at distance 1 from texts with bigrams.
+    The divergence is in bits. Texts are lower-cased, and words and punctuation marks are tokens. A
+    text of fewer than two tokens has no bigrams, and its divergence from texts with bigrams is 1.
 
     Examples
     --------
-    >>> js2().score(["a b c", "a b c"], [["A b c", "x y"], ["b c d"]])
+    >>> scores = js2().score(["a b c", "a b c"], [["A b c", "x y"], ["b c d"]])
+    >>> [round(score, 12) for score in scores]
     [0.0, 0.5]
     """
     return OverlapMetric(

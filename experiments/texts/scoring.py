@@ -23,9 +23,9 @@ class Scored:
     ----------
     name : str
     runs : list of ndarrays of shape (texts, systems), one per seed
-        Oriented so that more is better.
+        Oriented so that larger is better.
     seconds : float
-        Of the first run.
+        Duration of the first run.
     """
 
     name: str

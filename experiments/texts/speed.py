@@ -1,10 +1,10 @@
 """Time per pair of texts: DepthScore, Sliced-W with equal K, and the published algorithm.
 
-Token vectors are in memory and all references count. The published DepthScore is written from its
-description (the paper's Algorithms 1 and 4: AI-IRW depth and the gap along K = 10,000 random
-directions, five random levels), one pair at a time. Sliced-W is timed as POT computes it, and with
-the projections of each text computed once, which is a lower bound. Slow methods are timed on a
-subset of the pairs.
+Token vectors are in memory, and all references are included. The published DepthScore is
+implemented from its description (the paper's Algorithms 1 and 4: AI-IRW depth and the gap along K =
+10,000 random directions, five random levels), for one pair at a time. Sliced-W is timed as computed
+by POT, and with the projections of each text computed once, which is a lower bound on the time.
+Slow methods are timed on a subset of the pairs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def published_depth_score(x: np.ndarray, y: np.ndarray, K: int = 10_000) -> floa
 
 
 def kept_projections(texts: Sequence[np.ndarray], pairs: Sequence[tuple[int, int]], K: int) -> None:
-    """Return Sliced-W of all pairs, with every text projected and sorted once."""
+    """Compute Sliced-W of all pairs, with every text projected and sorted once."""
     directions = random_directions(texts[0].shape[1], K, 0).astype(np.float32)
     with threadpool_limits(limits=1, user_api="blas"):
         kept = [np.sort(directions @ text.T, axis=1) for text in texts]

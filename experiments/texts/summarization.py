@@ -1,9 +1,10 @@
 """Correlation of metrics with human judgment of summaries, REALSumm (the paper's appendix).
 
-100 documents, 14 abstractive and 11 extractive systems, judged by how many of the facts of the
-reference a summary holds. The paper does not state the level of its correlations, so
-both levels of its Appendix E are printed, each beside its cells. The encoder is all-MiniLM-L6-v2;
-the paper's own setting is `--model bert-base-uncased --layer 9`, if those weights are available.
+There are 100 documents, with 14 abstractive and 11 extractive systems. A summary is judged by the
+number of facts of the reference that it contains. The paper does not state the level of its
+correlations, so both levels of its Appendix E are printed, each next to its cells. The encoder is
+all-MiniLM-L6-v2. The paper's own setting is `--model bert-base-uncased --layer 9`, if those weights
+are available.
 """
 
 from __future__ import annotations

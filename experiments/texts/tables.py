@@ -37,7 +37,7 @@ def correlation_table(
 
 
 def paper_name(name: str) -> str:
-    """Return the name of a metric in the table of the paper, or None."""
+    """Return the name of a metric in the table of the paper, or None if it is not in the table."""
     return "MMD" if name == "MMD, width 0.05" else name
 
 

@@ -1,6 +1,6 @@
 """Closed forms of the distance: formulas, bounds and breakdown points.
 
-They do not use the sampling pipeline, so each can check the other.
+They do not use the computations of isodepth, so that each can be compared with the other.
 """
 
 from experiments.theory.breakdown import breakdown_bound, breakdown_from_levels

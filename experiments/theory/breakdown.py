@@ -16,22 +16,21 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 def breakdown_from_levels(n: int, alpha: float, alpha_max: float) -> float:
     """Return the lower bound of the breakdown point of the paper, from two depths.
 
-    It is o / (n + o), where o is the smaller of ceil(n alpha / (1 - alpha)) and n alpha_max: the
-    two cases of the proposition are the two terms of this minimum.
+    The bound is o / (n + o), where o is the smaller of ceil(n alpha / (1 - alpha)) and n alpha_max.
+    These two terms are the two cases of the proposition.
 
     Parameters
     ----------
     n : int
         Size of the sample.
     alpha : float in [0, 1]
-        alpha(1-eps): the depth that bounds the outermost region that counts.
+        alpha(1-eps), the minimum depth in the outermost region that is compared.
     alpha_max : float in [alpha, 1]
-        Largest halfspace depth of any point of the space, or a lower bound of it.
+        Maximum halfspace depth of any point of the space, or a lower bound on this maximum.
 
     Returns
     -------
-    float
-        In [0, 1/2].
+    bound : float in [0, 1/2]
 
     Examples
     --------
@@ -63,50 +62,50 @@ def breakdown_bound(
     alpha_max: float | None = None,
     statement: str = "proved",
 ) -> float:
-    """Lower bound of the breakdown point of DR_{p,eps} with the halfspace depth at a sample.
+    """Return a lower bound on the breakdown point of DR_{p,eps} with the halfspace depth.
 
-    The breakdown point is the smallest share o / (n + o) of added points that can carry the
-    distance between the sample with and without them to infinity. For two samples, the distance
-    withstands the smaller of their two shares.
+    The breakdown point at a sample is the minimum share o / (n + o) of added points for which the
+    distance between the samples with and without these points is unbounded. For two samples, the
+    breakdown point of the distance is the smaller of their two breakdown points.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
     eps : float in (0, 1], default 0.1
     depth : None, array-like of shape (n,), or HalfspaceDepth
-        Halfspace depths of the rows of `X`, or an estimator that finds them, by default
-        ``HalfspaceDepth(random_state=0)``. In one dimension they are exact without it. A minimum
-        over finitely many directions is an upper bound of the depth, and so the result may then
-        be too large: pass exact depths, or use many directions.
+        Halfspace depths of the rows of `X`, or an estimator that computes them, by default
+        ``HalfspaceDepth(random_state=0)``. In one dimension exact depths are always used. A minimum
+        over finitely many directions is an upper bound on the depth, so the result may be too
+        large: pass exact depths, or use many directions.
     alpha_max : float or None
-        Largest depth of any point of the space, only with ``statement="paper"``. By default the
-        larger of the largest depth in the sample and ceil(n/(d+1))/n, which some point always
-        reaches. This is exact in one dimension, otherwise a lower bound, which makes the result
-        smaller than that of the proposition.
+        Maximum depth of any point of the space, only with ``statement="paper"``. The default is the
+        maximum of the depths in the sample and ceil(n/(d+1))/n, which some point always reaches.
+        The default is exact in one dimension. In other dimensions it is a lower bound, which makes
+        the result smaller than that of the proposition.
     statement : {"proved", "paper"}, default "proved"
-        "proved" is the bound of the notes, which needs no assumption. "paper" is the proposition
-        of the paper, which is larger and does not always hold.
+        "proved" is the bound derived in the notes, which needs no assumption. "paper" is the
+        proposition of the paper, which is larger and does not always hold.
 
     Returns
     -------
-    float
+    bound : float
 
     Notes
     -----
-    The bound of the paper does not always hold. Its proof follows the
-    region of a fixed *depth*, alpha(1-eps) of the clean sample; but the distance compares regions
-    of a fixed *mass*, and the added points change which depth that is. In one dimension this only
-    matters for rounding: ten distinct numbers with eps = 0.1 have alpha = 1/10, and by the bound
-    two outliers are needed (2/12), but a single one already enters all regions with beta
-    between 9/11 and 0.9, so that the breakdown point is 1/11. In the plane it may be off by a
-    factor of two: a core that holds little more than 1-eps of the mass, inside a wide ring that
-    holds the rest, has alpha = eps/2, but a share of about eps/4 at one far point is enough.
+    The bound of the paper does not always hold. Its proof considers the region of a fixed *depth*,
+    alpha(1-eps) of the clean sample. But the distance compares regions of a fixed *mass*, and the
+    added points change the depth of such a region. In one dimension this matters only for rounding.
+    For example, ten distinct numbers with eps = 0.1 have alpha = 1/10, and the bound requires two
+    outliers (2/12). But a single outlier is in all regions with beta between 9/11 and 0.9, so the
+    breakdown point is 1/11. In the plane the bound may be wrong by a factor of two: a core with
+    little more than 1-eps of the mass, inside a wide ring with the rest, has alpha = eps/2, but a
+    share of about eps/4 at one distant point is enough.
 
-    The following holds. A point outside the convex hull of `X` has a depth of at most o/(n+o)
-    in the contaminated sample, and a row of `X` of depth k/n keeps a depth of k/(n+o) or more. So
-    as long as the rows with k > o make up 1-eps of all n + o points, every region stays inside the
-    hull. The first o for which they do not gives the bound "proved". `alpha_max` plays no part in
-    it, because a region of given mass is never empty.
+    The following holds. A point outside the convex hull of `X` has a depth of at most o/(n+o) in
+    the contaminated sample, and a row of `X` of depth k/n has a depth of at least k/(n+o). If the
+    rows with k > o are 1-eps of all n + o points, every region is therefore inside the hull. The
+    first o for which this is false gives the bound "proved". `alpha_max` has no effect on this
+    bound, because a region of given mass is never empty.
 
     Examples
     --------

@@ -1,16 +1,16 @@
 """Hausdorff distance between two ellipsoids, with the points that attain it.
 
-The excess of one ellipsoid E over another, F, is the maximum over x in E of the distance to F.
-This maximum of a convex function may have several local solutions. It is reduced to one dimension
-as follows. By convex duality, for F = {y : y' A^{-1} y <= r^2} (A may be singular),
+The excess of one ellipsoid E over another, F, is the maximum over x in E of the distance to F. This
+maximum of a convex function may have several local solutions. It is reduced to one dimension as
+follows. By convex duality, for F = {y : y' A^{-1} y <= r^2} (A may be singular),
 
-    dist(x, F)^2 = max over t >= 0 of  t x'(A + t I)^{-1} x - t r^2,
+    dist(x, F)^2 = max over t >= 0 of  t x'(A + t I)^{-1} x - t r^2.
 
-so that the two maxima, over x and over t, can be taken in any order. For a fixed t the maximum over
-x in E is that of a quadratic function over a ball, which has a global solution by an
-eigendecomposition and one scalar equation, for any two matrices. The solution of
-the whole problem is among these as t runs from 0 to infinity. So they are tabulated for many t, and
-every maximum over t that the table shows is found as a root of the derivative.
+The maxima over x and over t can therefore be taken in any order. For a fixed t, the maximum over x
+in E is that of a quadratic function over a ball. It has a global solution by an eigendecomposition
+and one scalar equation, for any two matrices. The solution of the whole problem is one of these
+solutions for some t from 0 to infinity. They are tabulated for many t, and every local maximum in
+the table is refined by finding a root of the derivative.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SECULAR_STEPS = 60
 
 
 def norm(vector: np.ndarray) -> float:
-    """Return the Euclidean length without overflow or underflow of the squares."""
+    """Return the Euclidean length, without overflow or underflow of squares."""
     largest = float(np.abs(vector).max(initial=0.0))
     return largest * float(np.linalg.norm(vector / largest)) if largest > 0 else 0.0
 
@@ -33,7 +33,7 @@ def norm(vector: np.ndarray) -> float:
 def hausdorff(
     shift: np.ndarray, first: np.ndarray, second: np.ndarray, radii: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sup over unit u of |<u, shift> + r (sqrt(u' first u) - sqrt(u' second u))|, for each r.
+    """Return the supremum over unit u of |<u, shift> + r (sqrt(u' first u) - sqrt(u' second u))|.
 
     Parameters
     ----------
@@ -42,11 +42,12 @@ def hausdorff(
     first, second : ndarrays of shape (d, d), symmetric, positive semi-definite
         Squared shapes: the ellipsoids are r times first^(1/2) and second^(1/2) of the unit ball.
     radii : ndarray of shape (n,), not negative
+        Values of r.
 
     Returns
     -------
     gaps : ndarray of shape (n,)
-    directions : ndarray of shape (n, d), unit vectors at which they are attained
+    directions : ndarray of shape (n, d), unit vectors that attain the suprema
     """
     distance = norm(shift)
     gaps = np.full(len(radii), distance)
@@ -75,8 +76,9 @@ def hausdorff(
 class Protrusion:
     """Excess of the ellipsoid `outer`, centered at `offset`, over `inner`, centered at 0.
 
-    All computations are in the principal axes of `inner`. A point of the outer ellipsoid is
-    offset + r * factor @ w with w of length at most one, and the farthest has length one.
+    All computations are in the principal axes of `inner`. A point of the outer ellipsoid is offset
+    + r * factor @ w, where the length of w is at most one. The farthest point has a w of length
+    one.
     """
 
     def __init__(self, offset: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> None:
@@ -204,7 +206,7 @@ class Protrusion:
         return directions @ offset + radii * difference
 
     def _share(self, multipliers: np.ndarray) -> np.ndarray:
-        """Return t / (squares + t), of shape (n, d); 1 on the flat axes of the inner ellipsoid."""
+        """Return t / (squares + t) for each multiplier t, (n, d); 1 on the flat axes of `inner`."""
         t = np.where(self._squares > 0, multipliers[:, None], 1.0)
         return t / (self._squares + t)
 

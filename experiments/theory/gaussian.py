@@ -45,7 +45,7 @@ class GaussianPair:
 
     @classmethod
     def of(cls, m1: Any, S1: Any, m2: Any, S2: Any) -> GaussianPair:
-        """Check means and covariances."""
+        """Return the pair of two distributions, after checks of means and covariances."""
         mean1, mean2 = _check_mean(m1, "m1"), _check_mean(m2, "m2")
         check_same_width(len(mean1), len(mean2), "m1", "m2")
         first, second = (_check_covariance(S, n, len(mean1)) for S, n in ((S1, "S1"), (S2, "S2")))
@@ -56,7 +56,7 @@ class GaussianPair:
 
     @property
     def d(self) -> int:
-        """The dimension."""
+        """Dimension."""
         return len(self.shift)
 
     @property
@@ -69,32 +69,32 @@ class GaussianPair:
         return hausdorff(self.shift, self.first, self.second, radii)[0]
 
     def distance_of_shapes(self) -> float:
-        """sup over unit u of |sqrt(u' S1 u) - sqrt(u' S2 u)|."""
+        """Supremum over unit vectors u of |sqrt(u' S1 u) - sqrt(u' S2 u)|."""
         gaps, _ = hausdorff(np.zeros(self.d), self.first, self.second, np.ones(1))
         return self.unit * float(gaps[0])
 
 
 def gaussian_gap(m1: Any, S1: Any, m2: Any, S2: Any, radius: float) -> tuple[float, np.ndarray]:
-    """Hausdorff distance of the ellipsoids of one radius of two Gaussians, and its direction.
+    """Return the Hausdorff distance of the ellipsoids of one radius of two Gaussians.
 
-    The ellipsoid of radius r of N(m, S) has the support function <u, m> + r sqrt(u'Su), so the gap
-    is the supremum over unit vectors u of ``|<u, m1 - m2> + r (sqrt(u'S1u) - sqrt(u'S2u))|``. That
-    problem may have several local solutions; it is solved globally, see
+    The ellipsoid of radius r of N(m, S) has the support function <u, m> + r sqrt(u'Su). The gap is
+    therefore the supremum over unit vectors u of ``|<u, m1 - m2> + r (sqrt(u'S1u) -
+    sqrt(u'S2u))|``. This problem may have several local solutions. It is solved globally, see
     `experiments.theory.ellipsoids`. As a function of r the gap is convex and does not decrease.
 
     Parameters
     ----------
-    m1, m2 : array-like of shape (d,), or numbers when d = 1
-    S1, S2 : array-like of shape (d, d), or variances when d = 1
+    m1, m2 : array-like of shape (d,), or numbers if d = 1
+    S1, S2 : array-like of shape (d, d), or variances if d = 1
         Covariances, possibly singular.
     radius : float >= 0
-        The region that holds the share beta of the mass has radius sqrt(chi2.ppf(beta, d)).
+        The region that contains the fraction beta of the mass has radius sqrt(chi2.ppf(beta, d)).
 
     Returns
     -------
     gap : float
     direction : ndarray of shape (d,)
-        Unit vector at which it is attained.
+        Unit vector that attains the supremum.
 
     Examples
     --------
@@ -124,31 +124,31 @@ def gaussian_distance(
     normalize: bool = True,
     q: float = math.inf,
 ) -> float:
-    """Distance of the distributions N(m1, S1) and N(m2, S2), for any affine-invariant depth.
+    """Return the distance of N(m1, S1) and N(m2, S2), for any affine-invariant depth.
 
-    The regions of a Gaussian distribution are its ellipsoids, whatever the affine-invariant depth,
-    and the one of mass beta has radius r(beta) = sqrt(chi2.ppf(beta, d)). The distance is the L_p
-    mean of their gaps (see `gaussian_gap`) over beta in [0, 1-eps]: ``|m1 - m2|`` when S1 = S2.
+    For every affine-invariant depth, the regions of a Gaussian distribution are its ellipsoids. The
+    region of mass beta has the radius r(beta) = sqrt(chi2.ppf(beta, d)). The distance is the L_p
+    mean of the gaps (see `gaussian_gap`) over beta in [0, 1-eps]. It is ``|m1 - m2|`` if S1 = S2.
 
     Parameters
     ----------
-    m1, m2 : array-like of shape (d,), or numbers when d = 1
-    S1, S2 : array-like of shape (d, d), or variances when d = 1
-        Covariances. A singular covariance is the limit of regular ones: its regions are the flat
-        ellipsoids of the same radii, so that the distance is continuous.
+    m1, m2 : array-like of shape (d,), or numbers if d = 1
+    S1, S2 : array-like of shape (d, d), or variances if d = 1
+        Covariances. A singular covariance is the limit of regular covariances: its regions are the
+        flat ellipsoids of the same radii, so that the distance is continuous.
     p : float in (0, inf], default 2
     eps : float in (0, 1], default 0.1
     normalize : bool, default True
-        Average over beta; False gives the plain integral.
+        Average over beta; False gives the integral.
     q : float in [1, inf], default inf
         Power of the mean over directions, as in :class:`isodepth.Metric`. A finite q other than 2
         needs equal covariances or at most two dimensions.
 
     Returns
     -------
-    float
-        With a relative error of about 1e-9; for a finite q and different covariances about 1e-9 of
-        the standard deviations.
+    distance : float
+        The relative error is about 1e-9. For a finite q and different covariances, the error is
+        about 1e-9 of the standard deviations.
 
     Examples
     --------
@@ -181,36 +181,37 @@ def gaussian_distance(
 def gaussian_bounds(
     m1: Any, S1: Any, m2: Any, S2: Any, eps: float = 0.1, sharp: bool = False
 ) -> tuple[float, float]:
-    """Bounds of DR_{1,eps} for two Gaussians, from their means and the gap of their shapes.
+    """Return bounds of DR_{1,eps} for two Gaussians, from their means and the gap of their shapes.
 
     The paper shows that DR_{1,eps} differs from ``|m1 - m2|`` by at most C_eps times the supremum
     over unit vectors u of ``|c(u)|``, where ``c(u) = sqrt(u'S1u) - sqrt(u'S2u)``.
 
     Parameters
     ----------
-    m1, m2 : array-like of shape (d,), or numbers when d = 1
-    S1, S2 : array-like of shape (d, d), or variances when d = 1
+    m1, m2 : array-like of shape (d,), or numbers if d = 1
+    S1, S2 : array-like of shape (d, d), or variances if d = 1
     eps : float in (0, 1], default 0.1
     sharp : bool, default False
-        Use that Gaussian regions are symmetric, which gives a better lower bound.
+        Use the symmetry of Gaussian regions, which gives a larger lower bound.
 
     Returns
     -------
     lower, upper : float
-        A negative lower bound of the paper is replaced by 0.
+        A negative lower bound of the paper is replaced with 0.
 
     Notes
     -----
-    The constant is an integral of Phi^{-1}(1 - alpha(beta)). The halfspace depth at the radius r
-    of a Gaussian in R^d is Phi(-r), so this is simply r(beta) = sqrt(chi2.ppf(beta, d)); it
-    grows with d, and is Phi^{-1}((1+beta)/2) only for d = 1. Like the distance it has to be
-    averaged: C_eps is 1/(1-eps) times the integral over [0, 1-eps], the mean of r. The statement
-    does not hold for the integrals without 1/(1-eps) that the paper prints: with equal covariances
-    these give the distance ``(1-eps) |m1 - m2|``, not ``|m1 - m2|``.
+    The constant is an integral of Phi^{-1}(1 - alpha(beta)). The halfspace depth at the radius r of
+    a Gaussian in R^d is Phi(-r), so the integrand is r(beta) = sqrt(chi2.ppf(beta, d)). It
+    increases with d, and is Phi^{-1}((1+beta)/2) only for d = 1. Like the distance, it must be
+    averaged: C_eps is 1/(1-eps) times the integral over [0, 1-eps], which is the mean of r. The
+    paper prints integrals without 1/(1-eps), for which the statement does not hold: with equal
+    covariances they give the distance ``(1-eps) |m1 - m2|`` instead of ``|m1 - m2|``.
 
-    With `sharp`: u and -u both count, and c is even, so the supremum of ``|<u, m1-m2> + r c(u)|``
-    is that of ``|<u, m1-m2>| + r |c(u)|``. Hence the distance is never less than ``|m1 - m2|``,
-    nor less than C_eps times the supremum of ``|c|``: the larger of the two is the lower bound.
+    With `sharp`: both u and -u are used, and c is even, so the supremum of ``|<u, m1-m2> + r
+    c(u)|`` is that of ``|<u, m1-m2>| + r |c(u)|``. The distance is therefore at least ``|m1 -
+    m2|``, and at least C_eps times the supremum of ``|c|``. The lower bound is the maximum of these
+    two.
 
     Examples
     --------
@@ -230,10 +231,10 @@ def gaussian_bounds(
 def translation_bounds(
     centered_2: float, centered_1: float, shift: float, symmetric: bool = False
 ) -> tuple[float, float]:
-    """Bounds of DR_{2,eps}^2 of two distributions, from the distances of their centered versions.
+    """Return bounds of DR_{2,eps}^2, from the distances of the centered distributions.
 
-    Let mu* and nu* be mu and nu moved by -m1 and -m2. The paper shows that DR_2(mu, nu)^2 differs
-    from ``DR_2(mu*, nu*)^2 + |m1 - m2|^2`` by at most ``2 DR_1(mu*, nu*) |m1 - m2|``.
+    Let mu* and nu* be mu and nu translated by -m1 and -m2. The paper shows that DR_2(mu, nu)^2
+    differs from ``DR_2(mu*, nu*)^2 + |m1 - m2|^2`` by at most ``2 DR_1(mu*, nu*) |m1 - m2|``.
 
     Parameters
     ----------
@@ -244,8 +245,8 @@ def translation_bounds(
     shift : float >= 0
         ``|m1 - m2|``.
     symmetric : bool, default False
-        Whether mu* and nu* are both symmetric about 0, which gives a better lower bound: the
-        distance then is at least `shift` and at least `centered_2`.
+        Whether mu* and nu* are both symmetric about 0. The distance is then at least `shift` and at
+        least `centered_2`, which gives a larger lower bound.
 
     Returns
     -------
@@ -254,10 +255,10 @@ def translation_bounds(
 
     Notes
     -----
-    It holds for every depth whose regions move along with the data, not only for the halfspace
-    depth, and m1, m2 may be any two points, not only the means. The distances must be averages over
-    beta (``normalize=True``): without the factor 1/(1-eps) the paper's statement needs
-    ``(1-eps) |m1 - m2|^2`` in place of ``|m1 - m2|^2``.
+    The statement holds for every depth whose regions are translated with the data, not only for the
+    halfspace depth. m1 and m2 may be any two points, not only the means. The distances must be
+    averages over beta (``normalize=True``). Without the factor 1/(1-eps), the paper's statement
+    needs ``(1-eps) |m1 - m2|^2`` in place of ``|m1 - m2|^2``.
 
     Examples
     --------

@@ -35,17 +35,17 @@ _LEAST_LOG = -72.0
 
 
 def check_p(p: Any) -> float:
-    """Check an exponent in (0, inf]."""
+    """Check that an exponent is in (0, inf], and return it."""
     return check_number(p, "p", 0.0, low_open=True)
 
 
 def check_eps(eps: Any) -> float:
-    """Check a trimmed fraction in (0, 1]."""
+    """Check that a trimmed fraction is in (0, 1], and return it."""
     return check_number(eps, "eps", 0.0, 1.0, low_open=True)
 
 
 def kept_mass(eps: float) -> Fraction:
-    """Return 1 - eps as an exact decimal: 3/10 for eps=0.7."""
+    """Return 1 - eps as an exact fraction, such as 3/10 for eps = 0.7."""
     return 1 - Fraction(repr(eps))
 
 
@@ -58,10 +58,10 @@ def radius_of_mass(d: int, eps: float) -> float:
 
 
 def radius_power_mean(d: int, eps: float, p: float) -> float:
-    """(E[|Z|^p given |Z| <= r(1-eps)])^(1/p), in closed form.
+    """Return (E[|Z|^p given |Z| <= r(1-eps)])^(1/p), in closed form.
 
-    Written with Kummer's function, sum of x^k / (b)_k, whose terms are all positive: nothing
-    cancels, and nothing underflows for large p.
+    The form is Kummer's function, the sum of x^k / (b)_k, whose terms are all positive: there is no
+    cancellation, and no underflow for large p.
     """
     from scipy.special import hyp1f1
 
@@ -77,12 +77,12 @@ def radius_power_mean(d: int, eps: float, p: float) -> float:
 def power_mean_over_radii(
     gap: Callable[[np.ndarray], np.ndarray], d: int, eps: float, p: float
 ) -> float:
-    """(E[gap(|Z|)^p given |Z| <= r(1-eps)])^(1/p), to about 1e-9.
+    """Return (E[gap(|Z|)^p given |Z| <= r(1-eps)])^(1/p), with an error of about 1e-9.
 
     Parameters
     ----------
     gap : function of radii (n,) to gaps (n,)
-        Convex and positive, does not decrease, and may have kinks.
+        Convex, positive and non-decreasing; may have kinks.
     d : int
     eps : float in (0, 1]
     p : float in (0, inf]
@@ -118,14 +118,14 @@ def power_mean_over_radii(
 
 
 def mean_gap(shift: np.ndarray, first: np.ndarray, second: np.ndarray, q: float) -> Gap:
-    """The L_q gap as a function of the radius, see `power_mean_over_radii`.
+    """Return the L_q gap as a function of the radius, see `power_mean_over_radii`.
 
     Parameters
     ----------
     shift : ndarray of shape (d,)
     first, second : ndarrays of shape (d, d), symmetric, positive semi-definite
     q : float in [1, inf)
-        With more than two dimensions only q = 2.
+        In more than two dimensions only q = 2.
     """
     if q == 2:
         constant, growth = float(shift @ shift), mean_square_of_shapes(first, second)
@@ -148,13 +148,14 @@ def mean_gap(shift: np.ndarray, first: np.ndarray, second: np.ndarray, q: float)
 
 
 def mean_square_of_shapes(first: np.ndarray, second: np.ndarray) -> float:
-    """d times the mean over the sphere of (sqrt(u'S1u) - sqrt(u'S2u))^2.
+    """Return d times the mean over the sphere of (sqrt(u'S1u) - sqrt(u'S2u))^2.
 
-    Up to two dimensions by adding up along the circle. Beyond, d E sqrt(ab) with a = u'S1u and b =
-    u'S2u is E sqrt(ab) for a standard Gaussian vector in place of u (both are squares of lengths,
-    and |z|^2 has mean d), and a^(1/2) is the integral of a exp(-sa) / sqrt(pi s) over s > 0. With
-    the same for b the mean inside is known, and two integrals of a smooth, positive function are
-    left. The result is a difference of squares, right to about 1e-10 of the traces.
+    Up to two dimensions the mean is a sum along the circle. In more dimensions, let a = u'S1u and b
+    = u'S2u. d E sqrt(ab) equals E sqrt(ab) for a standard Gaussian vector in place of u, because
+    both are squares of lengths, and |z|^2 has the mean d. a^(1/2) is the integral of a exp(-sa) /
+    sqrt(pi s) over s > 0. With the same integral for b the inner mean is known, and two integrals
+    of a smooth, positive function remain. The result is a difference of squares, with an error of
+    about 1e-10 of the traces.
     """
     d = len(first)
     if d <= 2:
@@ -187,11 +188,12 @@ def _difference(directions: np.ndarray, first: np.ndarray, second: np.ndarray) -
 
 
 def _mean_product(first: np.ndarray, second: np.ndarray) -> float:
-    """E sqrt(z'S1z z'S2z) for a standard Gaussian vector z.
+    """Return E sqrt(z'S1z z'S2z) for a standard Gaussian vector z.
 
-    (1/pi) times the integral of E[ab exp(-sa - tb)] / sqrt(st) over s, t > 0. With C the inverse of
-    I + 2 s S1 + 2 t S2 the mean is det(C)^(1/2) (tr(S1 C) tr(S2 C) + 2 tr(S1 C S2 C)). Logarithms
-    of s t and of t / s are the variables: for each ratio one decomposition makes all C diagonal.
+    This is 1/pi times the integral of E[ab exp(-sa - tb)] / sqrt(st) over s, t > 0, where a = z'S1z
+    and b = z'S2z. If C is the inverse of I + 2 s S1 + 2 t S2, the mean is det(C)^(1/2) (tr(S1 C)
+    tr(S2 C) + 2 tr(S1 C S2 C)). The variables are log(s t) and log(t / s): for each ratio one
+    decomposition makes all C diagonal.
     """
     logs = np.arange(_LEAST_LOG, -_LEAST_LOG + _STEP, _STEP)
     total = 0.0

@@ -1,4 +1,4 @@
-"""Distance in one dimension as a formula in the order statistics."""
+"""Distance in one dimension, as a formula in the order statistics."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def univariate_distance(
     r"""Return the distance of two univariate samples with the halfspace depth, from sorted values.
 
     In one dimension the set {D >= k/n} of a sample is the interval [x_(k), x_(n+1-k)] between two
-    order statistics, so that the gap of two regions is the larger of the gaps at their two ends.
-    Without ties the region of level beta has k = ceil(n (1 - beta) / 2), which makes its ends the
+    order statistics. The gap of two regions is therefore the maximum of the gaps at their two ends.
+    Without ties, the region of level beta has k = ceil(n (1 - beta) / 2). Its ends are the
     empirical quantiles of q = (1 - beta)/2 and 1 - q, and the distance is the formula of the paper,
 
     .. math::
@@ -27,27 +27,28 @@ def univariate_distance(
         DR^p = \frac{2}{1-\varepsilon} \int_{\varepsilon/2}^{1/2} \max\{
         |F_x^{-1}(q) - F_y^{-1}(q)|, |F_x^{-1}(1-q) - F_y^{-1}(1-q)| \}^p \, dq,
 
-    exactly, for any two sizes. With ties a region may hold more than its share of the mass; then
-    the interval is the smallest one with mass > beta, as everywhere in isodepth.
+    exactly, for any two sizes. With ties a region may contain more mass. The interval is then the
+    smallest interval with mass > beta, as everywhere in isodepth.
 
     Parameters
     ----------
     x, y : array-like of shape (n,) and (m,), or (n, 1) and (m, 1)
     p : float in (0, inf], default 2
     eps : float in (0, 1], default 0.1
-        Trimmed share; 1 gives the gap of the innermost regions.
+        Trimmed fraction; 1 gives the gap of the innermost regions.
     normalize : bool, default True
-        Average over beta; False gives the plain integral.
+        Average over beta; False gives the integral.
 
     Returns
     -------
-    float
+    distance : float
 
     Notes
     -----
-    The paper adds that for eps -> 0 this is the Wasserstein distance when both distributions are
-    symmetric. They must also share their center: N(0, 1) and N(3, 4) are symmetric, but their
-    quantiles of q and 1 - q are 3 - z and 3 + z apart, the larger of which is not their mean.
+    The paper adds that for eps -> 0 this is the Wasserstein distance if both distributions are
+    symmetric. They must also have the same center. For example, N(0, 1) and N(3, 4) are symmetric.
+    The distances between their quantiles of q and 1 - q are 3 - z and 3 + z, whose maximum is not
+    their mean.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def univariate_distance(
 
 
 class _Intervals:
-    """Return the nested intervals {D >= k/n} of a sorted sample, from the innermost outwards."""
+    """Nested intervals {D >= k/n} of a sorted sample, from the innermost outwards."""
 
     def __init__(self, values: np.ndarray) -> None:
         n = len(values)

@@ -190,19 +190,21 @@ template <class T> static Result<double> rank_bounds(const Chunk<T>& chunk, Cube
 
 template <class T> static void bind(nb::module_& m, const char* name) {
     const auto middles = "middles"_a, scales = "scales"_a, bits = "bits"_a;
-    nb::class_<Chunk<T>>(m, name, "Rows (n, d) of a chunk and directions (K, d), moved and scaled.")
+    nb::class_<Chunk<T>>(m, name, "Rows (points - center) / 2**exponent of a chunk, and directions.")
         .def(nb::init<Matrix<T>, Vector<T>, int, Matrix<T>, Weights, int64_t>(), "points"_a, "center"_a,
              "exponent"_a, "directions"_a, "weights"_a.none(), "n_threads"_a)
         .def("numbers_inside", numbers_inside<T>, "low"_a, "high"_a, "most"_a, "centers"_a.none(),
              "typical"_a.none(),
-             "Counts (3, K) for brackets (K,): the weight below, the weight inside, how many numbers are "
-             "inside or -1 for more than `most` (K,); these numbers, and their weights.")
+             "Return counts (3, K), values and weights for the bracket [low, high) of each direction. Values "
+             "are projections, or their distances from `centers` (K,). The counts are the weight below the "
+             "bracket, the weight inside, and the number of returned values: -1 if it would exceed `most`.")
         .def("count_rank_cells", count_rank_cells<T>, "counts"_a.noconvert(), middles, scales, bits,
-             "Add weights to counts (K, 16 * 2**bits) in cells around the middle of each direction.")
+             "Add the weight of each row to `counts` (K, 16 * 2**bits), at its cell on each direction.")
         .def("outlyingness", outlyingness<T>, "medians"_a, "mads"_a, scales, "typical"_a,
-             "Largest |<u, x> - median| / MAD (n,); the scale takes the place of a MAD that is zero.")
+             "Maximum over directions u of |<u, x> - median| / MAD, (n,); `scales` replace zero MADs.")
         .def("rank_bounds", rank_bounds<T>, "bounds"_a, "smallest"_a, middles, scales, bits,
-             "The smallest, or the sum, over directions of the bounds (K, cells, 2) of cells: (n, 2).");
+             "Minimum over directions if `smallest`, otherwise sum, of the two `bounds` (K, cells, 2) of the "
+             "cell of each row, (n, 2).");
 }
 
 void bind_chunks(nb::module_& m) {

@@ -36,5 +36,5 @@ static nanobind::list instruction_sets() {
 
 NB_MODULE(cpu, m) {
     m.def("instruction_sets", isodepth::instruction_sets,
-          "The instruction sets of this processor, narrowest first.");
+          "Return the instruction sets of this processor, in increasing order of vector width.");
 }

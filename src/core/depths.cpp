@@ -126,32 +126,33 @@ template <class T> static void bind(nb::module_& m) {
     const auto weights = "weights"_in = nb::none(), queries = "queries"_in = nb::none();
     const auto threads = "n_threads"_a = 1, memory = "memory_mb"_a = 256.0;
     m.def("largest_outlyingness", over_directions<T, T, largest_outlyingness<T>>, points, directions, weights,
-          queries, threads, memory, "Largest |<u, x> - median| / MAD of points or queries over directions.");
+          queries, threads, memory, "Maximum over directions u of |<u, x> - median| / MAD, per query (m,).");
     m.def("smallest_halfspace", over_directions<T, int64_t, smallest_halfspaces<T>>, points, directions,
           weights, queries, threads, memory,
-          "Smallest weight of a closed halfspace at points or queries over directions.");
+          "Minimum weight (m,) of closed halfspaces with the query on the boundary, over directions.");
     m.def("mean_rank_weight", over_directions<T, double, mean_rank_weights<T>>, points, directions, weights,
-          queries, threads, memory, "The mean over directions of min(F, 1 - F), F being the mid-rank.");
+          queries, threads, memory, "Mean over directions of min(F, 1 - F), per query (m,); F: mid-rank.");
     m.def("centered_rank_sums", centered_rank_sums<T>, points, directions, "weights"_in,
-          "Sums over directions of |2 F - 1| times the total weight, and of its square.");
+          "Sums over directions of W |2 F - 1| and of its square, (n,) each, for the total weight W.");
     m.def("project", project<T>, points, directions, threads,
           "Projections (K, n) of points (n, d) on directions (K, d).");
-    m.def("order", order<T>, "values"_in, threads, "Stable order of finite values.");
+    m.def("order", order<T>, "values"_in, threads, "Indices (n,) that sort finite values stably.");
     m.def("center_and_exponent", center_and_exponent<T>, points,
-          "Center (d,) of the points, and the exponent of two of the typical distance from it.");
+          "Center (d,) of the points, and the integer e for which 2**e is near their spread.");
     m.def("distinct_rows", distinct_rows<T>, rows, weights, threads,
-          "Distinct rows in lexicographic order, the index of each row, and sums of weights unless equal.");
+          "Distinct rows (u, d) in lexicographic order, the index (n,) of each row among them, and the total "
+          "weight (u,) of each distinct row, or None if all are equal.");
     m.def("quantile", quantiles<T>, rows, "q"_a, weights, threads,
-          "The q-quantile of each row of (K, n), with weights (n,), by linear interpolation.");
+          "The q-quantile (K,) of each of `rows` (K, n), with weights (n,), by linear interpolation.");
 }
 
 void bind_depths(nb::module_& m) {
     bind<float>(m);
     bind<double>(m);
     m.def("mean_squared_rank", mean_squared_rank, "distances"_in, "shares"_in, "n_threads"_a = 1,
-          "The mean of (2 F - 1)**2 over all directions, from squared distances (n, n).");
+          "Mean of (2 F - 1)**2 over all directions, (n,), from squared distances (n, n).");
     m.def("halfspace_masses", halfspace_masses, "points"_in, "masses"_in, "queries"_in, "n_threads"_a = 1,
-          "Smallest masses (m,) of closed halfspaces that contain each of the queries (m, d).");
+          "Minimum mass of a closed halfspace that contains the query, for each of the queries (m, d).");
 }
 
 }  // namespace isodepth

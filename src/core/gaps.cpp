@@ -156,21 +156,23 @@ static double mean_of_gaps(Vector<double> gaps, Vector<double> shares, double p,
 
 template <class T> static void bind_for(nb::module_& m) {
     m.def("gaps", gaps<T>, "x"_in, "y"_in, "prefix_sizes_x"_in, "prefix_sizes_y"_in, "directions"_in, "q"_a,
-          "n_threads"_a, "memory_mb"_a, "The gap of each level, and the code of the maximizing direction.");
+          "n_threads"_a, "memory_mb"_a, "Gap (L,) of each level, and code (L,) of the maximizing direction.");
     m.def("supports", supports<T>, "ordered"_in, "prefix_sizes"_in, "directions"_in, "n_threads"_a,
-          "memory_mb"_a, "Supports (L, 2 K) of each level along directions (K, d) and their opposites.");
+          "memory_mb"_a, "Support values (L, 2 K) of the regions along directions and their opposites.");
     m.def("table_distances", distances<T>, "rows"_in, "columns"_in.none(), "p"_a, "q"_a, "length"_a,
-          "n_threads"_a, "Distances between tables; without columns, of all pairs.");
+          "n_threads"_a, "Distances (N, M) of tables `rows` from `columns`; of all pairs of rows if None.");
 }
 
 void bind_gaps(nb::module_& m) {
     bind_for<float>(m);
     bind_for<double>(m);
-    m.def("tie_ends", tie_ends, "falling"_in, "tolerance"_a, "Ends of the groups of equal depth.");
+    m.def("tie_ends", tie_ends, "falling"_in, "tolerance"_a, "End index of each group of equal depths.");
     m.def("merge_levels", merge_levels, "masses_x"_in, "counts_x"_in, "masses_y"_in, "counts_y"_in, "end"_a,
-          "last"_a, "The pieces on which both samples are constant, their shares, and their prefix sizes.");
+          "last"_a,
+          "Intervals (L, 2) of levels on which both regions are constant, their lengths as fractions of "
+          "`end`, and the numbers of points in both regions.");
     m.def("power_mean", mean_of_gaps, "gaps"_in, "shares"_in, "p"_a, "length"_a,
-          "(length * sum of shares * gaps^p)^(1/p).");
+          "Return (length * sum(shares * gaps**p)) ** (1 / p).");
 }
 
 }  // namespace isodepth

@@ -17,9 +17,10 @@ struct HullPair {
     GrowingHull hulls[2];
     size_t levels;
 
-    HullPair(const Matrix<double>& first, const Matrix<double>& second, const Matrix<int64_t>& stops)
-        : hulls{{{check_hull(first, int64_t(second.shape(1)))}, stops.data()},
-                {{check_hull(second, int64_t(first.shape(1)))}, stops.data() + stops.shape(1)}},
+    HullPair(const Matrix<double>& first, const Matrix<double>& second, const Matrix<int64_t>& stops,
+             int64_t n_threads)
+        : hulls{{{check_hull(first, int64_t(second.shape(1))), n_threads}, stops.data()},
+                {{check_hull(second, int64_t(first.shape(1))), n_threads}, stops.data() + stops.shape(1)}},
           levels(stops.shape(1)) {
         check_aligned(stops);
         require(stops.shape(0) == 2, "stops must have shape (2, levels)");
@@ -49,29 +50,30 @@ static auto nearest_in_hull(Matrix<double> points, Matrix<double> queries) {
 
 static auto hull_levels(Matrix<double> first, Matrix<double> second, Matrix<int64_t> stops,
                         Vector<double> attained, double slack, double limit, int64_t n_threads) {
-    HullPair pair(first, second, stops);
-    const auto known = check_vector(attained, int64_t(pair.levels));
+    const auto known = check_vector(attained, int64_t(stops.shape(1)));
     require(slack >= 0 && limit >= 0, "slack and limit must not be negative");
-    auto found = without_gil(
-        [&] { return bound_levels(pair.hulls, {known.begin(), known.end()}, slack, limit, n_threads); });
-    return std::tuple(as_array(std::move(found.lower), {pair.levels}),
-                      as_array(std::move(found.upper), {pair.levels}),
-                      as_array(std::move(found.directions), {pair.levels, first.shape(1)}),
-                      as_array(std::move(found.sides), {pair.levels}));
+    auto found = without_gil([&] {
+        HullPair pair(first, second, stops, n_threads);
+        return bound_levels(pair.hulls, {known.begin(), known.end()}, slack, limit, n_threads);
+    });
+    const size_t levels = known.size();
+    return std::tuple(as_array(std::move(found.lower), {levels}), as_array(std::move(found.upper), {levels}),
+                      as_array(std::move(found.directions), {levels, first.shape(1)}),
+                      as_array(std::move(found.sides), {levels}));
 }
 
 static Result<double> ascent(Matrix<double> first, Matrix<double> second, Matrix<int64_t> stops,
-                             Matrix<double> starts, int64_t n_climbers, int64_t steps, double slack,
+                             Matrix<double> starts, int64_t n_ascents, int64_t steps, double slack,
                              int64_t n_threads) {
-    const HullPair pair(first, second, stops);
     const Rows<double> along = check_rows(starts, int64_t(first.shape(1)));
-    require(n_climbers >= 1 && 0 <= steps && steps < most_rows && slack >= 0,
-            "n_climbers must be positive, steps and slack must not be negative");
+    require(n_ascents >= 1 && 0 <= steps && steps < most_rows && slack >= 0,
+            "n_ascents must be positive, steps and slack must not be negative");
     const size_t d = first.shape(1);
     std::vector<double> tops;
     {
         ReleasedGil released;
-        const auto found = find_starts(pair.hulls, pair.levels, along, n_climbers, n_threads);
+        const HullPair pair(first, second, stops, n_threads);
+        const auto found = find_starts(pair.hulls, pair.levels, along, n_ascents, n_threads);
         const int64_t count = found.size(), rows = first.shape(0) + second.shape(0);
         for (const Start& at : found) tops.insert(tops.end(), along[at.direction], along[at.direction] + d);
         constexpr int64_t passes = 16;  // estimated number of passes of a climb over the rows
@@ -86,14 +88,17 @@ static Result<double> ascent(Matrix<double> first, Matrix<double> second, Matrix
 
 void bind_hull(nb::module_& m) {
     m.def("nearest_in_hull", nearest_in_hull, "points"_in, "queries"_in,
-          "Weights (m, n) of the nearest points, distances (m,) of the queries, and their lower bounds.");
+          "Nearest points of the hull of points (n, d) to queries (m, d): their weights (m, n), the "
+          "distances (m,), and lower bounds (m,) on the exact distances.");
     m.def("hull_levels", hull_levels, "first"_in, "second"_in, "stops"_in, "attained"_in, "slack"_a,
           "limit"_a, "n_threads"_a = 1,
-          "Bounds of the Hausdorff distances of first[:stops[0, l]] and second[:stops[1, l]] for each l: "
-          "lower (L,), at least what is attained already, upper (L,), directions (L, d) and sides (L,).");
-    m.def("ascent", ascent, "first"_in, "second"_in, "stops"_in, "starts"_in, "n_climbers"_a, "steps"_a,
+          "Bounds of the Hausdorff distance of the hulls of first[:stops[0, l]] and second[:stops[1, l]] for "
+          "each level l. Return lower bounds (L,), not below `attained`, upper bounds (L,), unit vectors "
+          "(L, d) that attain the lower bounds, and the index (L,) of the hull that extends farther, or -1 "
+          "if the lower bound is `attained`. Upper bounds are invalid if `limit` coordinates were read.");
+    m.def("ascent", ascent, "first"_in, "second"_in, "stops"_in, "starts"_in, "n_ascents"_a, "steps"_a,
           "slack"_a, "n_threads"_a,
-          "Directions (J, d), J <= n_climbers, of larger gaps at these levels than along the starts (C, d).");
+          "Unit vectors (J, d), J <= n_ascents, found by local ascent from the best of the starts (C, d).");
 }
 
 }  // namespace isodepth

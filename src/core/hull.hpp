@@ -17,7 +17,8 @@ constexpr double exact_gap = 1e-13;
 // Rows of a sample, stored row by row and also in tiles (groups of rows stored by columns) for SIMD.
 struct HullRows {
     Rows<double> rows;
-    Tiles<double> tiles{rows, 1};
+    int64_t n_threads = 1;  // for copying the rows to tiles
+    Tiles<double> tiles{rows, n_threads};
 
     // Among the rows start..stop, find the row with the minimum of a sum over columns. Return its index and
     // the sum. For each column k, the sum is updated by `sum = term(k, row[k] - query[k], sum)`. The search
@@ -72,17 +73,35 @@ class NearestPoint {
         : active(dim, std::min({n_rows, dim + 1, steps + 2})), steps(steps) {}
 
     // Find the point nearest to `query` in the hull of the first `stop` rows, starting from the active rows,
-    // if there are any. If `solved` > 0, the active rows and `lower` must be the solution for the first
-    // `solved` rows, and only the other rows are read at first. The search converges if the distance is known
-    // up to a fraction `slack`. It ends without convergence at a distance of at most `enough`. Return whether
-    // the search has converged. If so, `active.offset` is the vector from the query to the nearest point,
-    // unless both coincide. `check` is called in each step.
+    // if there are any. If `solved` > 0, the active rows with their offset and distance, and `lower`, must be
+    // the solution for the first `solved` rows, and only the other rows are read at first. The search
+    // converges if the distance is known up to a fraction `slack`. It ends without convergence at a distance
+    // of at most `enough`. Return whether the search has converged. If so, `active.offset` is the vector from
+    // the query to the nearest point, unless both coincide. `check` is called in each step.
     bool find(const HullRows& among, int64_t solved, int64_t stop, const double* query, double enough,
               double slack, Check& check) {
         const Rows<double> rows = among.rows;
         auto product = [u = active.offset.data()](int64_t k, Vec<double> step, Vec<double> sum) {
             return multiply_add<double>(broadcast(u[k]), step, sum);
         };
+        // Update the lower bound, and return whether the distance is known up to the slack. `slope` is the
+        // minimum of the products over the rows that were read, and `row` is the row with this minimum.
+        auto converged = [&](int64_t row, double slope) {
+            const double proven = slope > 0.0 ? slope / active.distance : 0.0;
+            const double rounding = 4.0 * epsilon * distance_between(rows[row], query, rows.d);
+            lower = solved > 0 ? std::min(lower, proven) : proven;
+            return active.distance - lower <= slack * active.distance + rounding;
+        };
+        if (solved > 0) {
+            if (solved == stop) return true;
+            // Most rows that enter the hull do not change the nearest point. A factorization is then not
+            // needed.
+            const auto [row, slope] = among.lowest(solved, stop, query, -infinity<double>, product);
+            if (converged(row, slope)) {
+                spent += double((stop - solved) * rows.d);
+                return true;
+            }
+        }
         if (!active.factorize(rows, query)) {
             solved = 0;
             spent += double(stop * rows.d);
@@ -118,12 +137,7 @@ class NearestPoint {
             spent += double((stop - solved) * rows.d);
             const auto [entering, slope] = among.lowest(solved, stop, query, good, product);
             const bool all = !(slope <= good);
-            if (all) {
-                const double proven = slope > 0.0 ? slope / active.distance : 0.0;
-                const double rounding = 4.0 * epsilon * distance_between(rows[entering], query, rows.d);
-                lower = solved > 0 ? std::min(lower, proven) : proven;
-                if (!improved || active.distance - lower <= slack * active.distance + rounding) return true;
-            }
+            if (all && (converged(entering, slope) || !improved)) return true;
             const double before = active.distance;
             if (active.enter(rows, entering, query)) {
                 active.descend();
@@ -149,7 +163,7 @@ struct KnownDistance {
     // Number of rows in the other hull when the last search converged; 0 if it did not converge.
     int64_t solved = 0;
     std::vector<int64_t> ids{};  // rows of the other sample whose weighted mean is the nearest point so far
-    std::vector<double> weights{};
+    std::vector<double> weights{}, offset{};  // vector from the row to its nearest point
 };
 
 // One of two samples. Its rows enter its convex hull in depth order, deepest first. `known` has bounds of the
@@ -167,10 +181,12 @@ struct GrowingHull {
         KnownDistance& of = known[row];
         ActiveSet& active = nearest.active;
         active.ids = of.ids, active.weights = of.weights, nearest.lower = of.lower;
+        if (of.solved > 0) active.offset = of.offset, active.distance = of.upper;
         const int64_t stop = other.stops[level];
         const bool done = nearest.find(other.rows, of.solved, stop, rows.rows[row], enough, slack, check);
         of.ids = active.ids, of.weights = active.weights, of.lower = nearest.lower;
         of.solved = done ? stop : 0;
+        if (done) of.offset = active.offset;
         // After convergence, replace the upper bound even by a larger value, so that both bounds refer to the
         // same nearest point.
         of.upper = done ? active.distance : std::min(of.upper, active.distance);
@@ -196,14 +212,25 @@ class FirstBounds {
     // Bound the distances of the rows that enter at a level and, if there are few of them, of the rows that
     // enter at the next levels. Do nothing if this has been done. `previous` is the Hausdorff distance at the
     // previous level, which is used to guess the next distances. A search ends at a distance of at most the
-    // guess. Return the number of coordinates of rows that were read. If it exceeds `limit`, the remaining
-    // rows get only a rough upper bound.
-    double find(size_t level, double previous, double limit) {
-        if (level < next_) return 0.0;
+    // guess. Add the number of coordinates of rows that are read to `spent`. If it exceeds `limit`, the
+    // remaining rows get only a rough upper bound.
+    void find(size_t level, double previous, double& spent, double limit) {
+        if (level < next_) return;
         // Without a guess it is faster to search row by row, because each distance that is found shortens the
         // searches of other rows.
         const bool useful = level > 0 && attained_[level - 1] > 0;
-        const double factor = useful ? (1.0 + slack_) * previous / attained_[level - 1] : 0.0;
+        double factor = useful ? (1.0 + slack_) * previous / attained_[level - 1] : 0.0;
+        // Smaller upper bounds save searches at later levels, which threads cannot share. But they must not
+        // exhaust the limit: the number of coordinates that are read in total is estimated, because it is
+        // about proportional to the square of the number of rows. If many rows enter at once, there are few
+        // later levels. The factor was tuned for 2 to 50 columns. With many columns distances differ less,
+        // and a smaller reduction has the same effect.
+        auto rows_at = [&](size_t l) { return double(hulls_[0].stops[l] + hulls_[1].stops[l]); };
+        const double entered = double(hulls_[0].known.size() + hulls_[1].known.size()),
+                     all = rows_at(attained_.size() - 1), part = entered / all;
+        if (entered > at_once && rows_at(level) - entered <= 0.25 * all &&
+            spent <= 0.75 * limit * part * part)
+            factor *= std::max(0.9, 1.0 - 1.0 / double(hulls_[0].rows.rows.d));
         std::vector<Entry> entries;
         for (; next_ == level || (useful && next_ < attained_.size() && entries.size() < at_once); next_++) {
             const double enough = factor * attained_[next_];
@@ -217,10 +244,8 @@ class FirstBounds {
                 }
             }
         }
-        double spent = 0.0;
         for (size_t start = 0; start < entries.size() && spent <= limit; start += at_once)
             spent += look(std::span(entries).subspan(start, std::min(at_once, entries.size() - start)));
-        return spent;
     }
 
   private:
@@ -284,7 +309,7 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
     FirstBounds first_bounds(hulls, gaps.lower, slack, n_threads);
     for (size_t level = 0; level < levels; level++) {
         const double previous = level > 0 ? gaps.lower[level - 1] : 0.0;
-        nearest.spent += first_bounds.find(level, previous, limit - nearest.spent);
+        first_bounds.find(level, previous, nearest.spent, limit);
         for (int side = 0; side < 2; side++)
             for (int64_t row = level > 0 ? hulls[side].stops[level - 1] : 0; row < hulls[side].stops[level];
                  row++)

@@ -53,12 +53,13 @@ static auto differences_of_shares(Matrix<double> values, Matrix<uint64_t> words,
 void bind_labels(nb::module_& m) {
     m.def("share_differences", differences_of_shares, "values"_in, "words"_in, "count"_a, "cuts"_a, "clip"_a,
           "limits"_in, "n_threads"_a = 1,
-          "The largest differences (F, count) of shares in half-lines and in intervals, and the absolute "
-          "differences of mean clipped ranks; values outside limits (F, 2) have the middle rank.");
+          "Three statistics (F, count) of the functions `values` (F, n) for each labeling: the maximum "
+          "differences of shares in half-lines and in intervals, and the absolute differences of mean "
+          "clipped ranks. Values outside `limits` (F, 2) have the middle rank.");
     m.def("label_distances", label_distances, "points"_in, "directions"_in, "words"_in, "count"_a, "betas"_in,
           "q"_a, "p"_a, "n_threads"_a = 1,
-          "DR between the two parts of each labeling of points (n, d); bit b of words[i, r] says whether row "
-          "r is in the first part of labeling 64 i + b.");
+          "Distance DR (count,) between the two parts of each labeling of points (n, d). Bit b of "
+          "words[i, r] is 1 if row r is in the first part of labeling 64 i + b.");
 }
 
 }  // namespace isodepth

@@ -1,6 +1,6 @@
 """Public API: the class `Metric`, and the functions `distance` and `compare`.
 
-They accept arrays, data frames, tensors, and samples that are read in chunks.
+Methods and functions accept arrays, data frames, tensors, and samples that are read in chunks.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Metric(MetricSettings):
         Parameters
         ----------
         n_levels : int
-            Number of random levels. The attribute `levels` of the metric is a
+            Number of random levels. The attribute `levels` of the returned metric is a
             :class:`isodepth.typing.RandomLevels`.
         n_directions : int
             Number of independent uniform directions.
@@ -113,7 +113,7 @@ class Metric(MetricSettings):
     def distance(
         self, X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None
     ) -> Any:
-        """Compute the distance DR_{p,eps} between two samples.
+        """Compute the distance DR_{p,eps} between two samples; p and eps are options.
 
         Parameters
         ----------
@@ -159,12 +159,12 @@ class Metric(MetricSettings):
     def compare(
         self, X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None
     ) -> Comparison:
-        """Compare two samples.
+        """Compare two samples: distance, gaps between trimmed regions, contributions of columns.
 
-        The result has the distance, and the gap between the trimmed regions at each level with its
-        maximizing direction. The parameters are those of `distance`. The attribute `kinds` of the
-        result lists every column of data frames, including non-numeric columns and columns that
-        only one frame has.
+        The parameters are those of `distance`. The result is a :class:`Comparison`, which has for
+        each level the gap and its maximizing direction. The attribute `kinds` of the result lists
+        every column of data frames, including non-numeric columns and columns that only one frame
+        has.
 
         If `scale` is None, a :class:`isodepth.ScaleWarning` is issued if one column has more than a
         hundred times the spread of another. The column with the larger spread dominates the
@@ -179,9 +179,10 @@ class Metric(MetricSettings):
         return self._compare(_private_copy(X), _private_copy(Y), weights, kinds)
 
     def _compare(self, X: Any, Y: Any, weights: Any, kinds: dict[str, Any] | None) -> Comparison:
-        """Compare two samples that the caller of the package cannot change.
+        """Compare two samples without copying them.
 
-        The result keeps the rows, for example for `suspicious_rows`.
+        The result keeps the samples, for example for `suspicious_rows`, so that their values must
+        not be changed later.
         """
         if is_chunked(X) or is_chunked(Y):
             from isodepth.metric.chunked import entry
@@ -196,7 +197,7 @@ class Metric(MetricSettings):
         return compare_arrays(self, X, Y, weights)._with(kinds=used, _kept=kept)
 
     def regions(self, X: Any, *, weights: Any = None) -> TrimmedRegions:
-        """Compute the nested depth-trimmed regions of one sample.
+        """Return the nested depth-trimmed regions of one sample.
 
         The result stores the depth function, the directions and the scale that define the regions.
         Regions of two samples can be compared if these settings are equal. Use `with_directions` to
@@ -210,7 +211,7 @@ class Metric(MetricSettings):
         return self._fit_one(X, weights, "Metric.regions")[1]
 
     def with_directions(self, n_features: int, *, dtype: str | None = None) -> FittedMetric:
-        """Sample the directions and levels once, to compare many samples.
+        """Return a metric with sampled directions and levels, to compare many samples.
 
         Parameters
         ----------
@@ -256,7 +257,8 @@ class Metric(MetricSettings):
 
         Returns
         -------
-        table : RegionTable, with values of shape (levels, 2 * n_directions)
+        table : RegionTable, with values of shape (levels, 2 * K)
+            K is `n_directions`, the length of an array `directions`, or 1 for one column.
         """
         check_for_tables(self, table_dtype)
         if is_chunked(X):
@@ -290,7 +292,7 @@ class Metric(MetricSettings):
 
 
 def _private_copy(X: Any) -> Any:
-    """Return a copy of a sample that the caller could change, or the sample itself."""
+    """Return a copy of a sample, or the sample itself if its values cannot be changed."""
     if is_chunked(X):
         return X
     if isinstance(X, np.ndarray):
@@ -308,7 +310,7 @@ def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
     unused = [each for each in used if each.use != "numeric"]
     given = check_kinds(kinds) if unused else {}
     omitted = [
-        # A warning about categories of doubtful kind was issued when they were read.
+        # The warning about the kind of such a column was issued when the column was read.
         replace(each, note="", attention=False)
         if each.use == "category" and each.attention
         else each
@@ -344,7 +346,7 @@ class _NumericPair(NamedTuple):
 
 
 def _numeric(X: Any, Y: Any, kinds: Any) -> _NumericPair:
-    """Return the numeric columns of two samples; `kinds` is the option of `Metric.distance`."""
+    """Return the common numeric columns of two samples; `kinds` is as in `Metric.distance`."""
     if kinds is None and isinstance(X, np.ndarray):
         return _NumericPair(X, Y, (), (X, Y, kinds))
     X, Y, kinds, unmatched = matched_frames(X, Y, kinds)
@@ -385,15 +387,14 @@ def distance(
 ) -> Any:
     """Compute DR_{p,eps} between two samples, a distance that is robust to outliers.
 
-    It is the mean Hausdorff distance between the depth-trimmed regions of the samples.
+    DR is the mean Hausdorff distance between the depth-trimmed regions of the samples.
 
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
-        One observation per row. Columns of frames are matched by name, in the order of X;
-        non-numeric columns, and columns that only one frame has, are left out, with a warning. X
-        and Y may also be torch tensors on one
-        device, or sources of :func:`isodepth.scan`.
+        One observation per row. Columns of frames are matched by name, in the order of X.
+        Non-numeric columns, and columns that only one frame has, are left out, with a warning. X
+        and Y may also be torch tensors on one device, or sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Weights of the rows, of shape (n,) and (m,); either may be None.
     kinds : dict or None
@@ -436,20 +437,20 @@ def compare(
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
         One observation per row. Columns of frames are matched by name, in the order of X. The
-        distance uses numeric columns only; the test also compares categories. Columns that only one
-        frame has are not compared; the result lists them. X and Y may also be
-        torch tensors on one device, or sources of :func:`isodepth.scan`.
+        distance uses numeric columns only, and the test also compares categories. Columns that only
+        one frame has are not compared, but listed in the result. X and Y may also be torch tensors
+        on one device, or sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Weights of the rows, of shape (n,) and (m,); either may be None.
     kinds : dict or None
         Kinds of columns of data frames, if their types are not sufficient: "numeric", "category",
         "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
     n_permutations : int
-        Number of permutations of a test by :func:`isodepth.two_sample_test`; 0 means no test. Its
-        result is the attribute `test` of the comparison. The test uses the given `random_state` and
-        `n_jobs`, but its own directions. Its units are robust standard deviations of the columns,
-        unless `scale` is an array. It does not support weights. With ``nan_policy="omit"``, only
-        the distance drops rows; the test keeps them.
+        Number of permutations of a test by :func:`isodepth.two_sample_test`; 0 means no test. The
+        result of the test is the attribute `test` of the comparison. The test uses the given
+        `random_state` and `n_jobs`, but its own directions. The units of the test are robust
+        standard deviations of the columns, unless `scale` is an array. The test does not support
+        weights. With ``nan_policy="omit"``, the distance drops rows and the test keeps them.
     tolerance, blocks
         Options of the test, see :func:`isodepth.two_sample_test`.
     progress : bool

@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> type[Exception]:
-        """Create `NotFittedError` at its first use: scikit-learn takes seconds to import."""
+        """Create `NotFittedError` at its first use: the import of scikit-learn takes seconds."""
         if name != "NotFittedError":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from sklearn import exceptions
 
         class NotFittedError(InvalidInputError, exceptions.NotFittedError):
-            """A method of an estimator is called before `fit`; an error of scikit-learn too."""
+            """A method is called before `fit`; also an instance of the error of scikit-learn."""
 
             # The class can be pickled by this name.
             __qualname__ = "NotFittedError"
@@ -100,7 +100,7 @@ class DeviceMemoryError(IsodepthError, MemoryError):
 
 
 class ColumnWarning(UserWarning):
-    """A column is left out of a distance, or the user should check its kind or precision."""
+    """A column is left out of a distance, or its kind or precision is doubtful."""
 
 
 class DegenerateDepthWarning(UserWarning):
@@ -112,11 +112,11 @@ class DependenceWarning(UserWarning):
 
 
 class ScaleWarning(UserWarning):
-    """One column has a much larger spread than another and dominates the comparison."""
+    """A column has over 100 times the spread of another column, and dominates the distance."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Issue a warning that points at the line of the user: the first frame outside isodepth."""
+    """Issue a warning with the location of the call of isodepth in the code of the user."""
     frame, stacklevel = sys._getframe(1), 2
     while frame.f_back is not None and _is_internal(frame.f_globals.get("__name__", "")):
         frame, stacklevel = frame.f_back, stacklevel + 1

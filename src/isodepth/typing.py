@@ -1,7 +1,7 @@
-"""Classes of the parts of results, and of objects that functions return, for annotations.
+"""Classes of objects that functions, methods and attributes of results return, for annotations.
 
-Attributes and methods of results, and functions, return objects of these classes. Objects are not
-created by hand: their attributes are stable, but not their constructors.
+Do not create objects of these classes: attributes are stable between versions, but constructors are
+not.
 """
 
 from isodepth.data.columns.kinds import ColumnKind

@@ -1,4 +1,4 @@
-"""Headless Chromium for tests of pages."""
+"""Headless Chromium for tests of HTML pages."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class Browser:
-    """A browser that opens files and records requests and messages of the console."""
+    """Browser that opens files, and records requests and console messages."""
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver
 
     def open(self, path: Path, *, width: int = 1000, dark: bool = False) -> None:
-        """Open a file in a window of this width."""
+        """Open a file in a window of `width` pixels, with dark colors if `dark`."""
         metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         wish = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
@@ -30,11 +30,11 @@ class Browser:
         self.driver.get(path.resolve().as_uri())
 
     def complaints(self) -> list[str]:
-        """Return the messages of the console since the page was opened."""
+        """Return the console messages since the page was opened."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def fetched(self) -> list[str]:
-        """Return the requested addresses, including the page."""
+        """Return the addresses that were requested, including that of the page."""
         events = [json.loads(entry["message"]) for entry in self.driver.get_log("performance")]
         return [
             event["message"]["params"]["request"]["url"]
@@ -51,7 +51,7 @@ class Browser:
         return self.driver.find_elements("css selector", selector)
 
     def pdf(self) -> bytes:
-        """Return the printed page."""
+        """Return the printed page as the bytes of a PDF file."""
         import base64
 
         return base64.b64decode(self.driver.print_page())
@@ -63,7 +63,7 @@ class Browser:
         )
 
     def without_words(self) -> list[str]:
-        """Return the images and figures without alternative text."""
+        """Return the images and figures without an alternative text."""
         return self.run(
             """
             // Thumbnails of a gallery are decoration beside their titles.

@@ -1,4 +1,4 @@
-"""Pages of the documentation in a real browser, where they have been built (`make docs`)."""
+"""Pages of the documentation in a browser; skipped unless they have been built (`make docs`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TUTORIALS = ("tutorials", "concept_figures")
 
 
 def pages() -> list[Path]:
-    """The first page, the pages above the folders, and all tutorials."""
+    """Return the first page, the pages of the top folder, and all tutorials."""
     if not BUILT.is_dir():
         return []
     found = [BUILT / "index.html"]

@@ -1,4 +1,4 @@
-"""Reports in a browser: nothing is loaded, tables can be sorted and filtered, pages print."""
+"""Reports in a browser: no requests, tables that can be sorted and filtered, printing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def weather(folder):
-    """Report of the weather tables, written by the command line."""
+    """Report of the weather tables, which the command line writes."""
     path = folder / "weather.html"
     code = main(
         ["report", *WEATHER, "-o", str(path), "--blocks", "day",
@@ -37,7 +37,7 @@ def weather(folder):
 
 @pytest.fixture(scope="module")
 def evil(folder):
-    """Names of columns and samples, titles, notes and commands that look like markup."""
+    """Report in which names of columns and samples, titles, notes and commands look like markup."""
     rng = np.random.default_rng(0)
     names = (
         EVIL,
@@ -75,7 +75,7 @@ def monitor(folder):
 
 @pytest.fixture(scope="module")
 def embeddings(folder):
-    """Report of 60 columns without names, which is described by rows."""
+    """Report of samples with 60 unnamed columns, which is described by rows."""
     x, y = np.random.default_rng(0).normal(size=(2, 150, 60))
     y[:40, :20] += 2
     path = folder / "embeddings.html"
@@ -92,7 +92,7 @@ def page(request):
 
 
 def column(browser, table: str, place: int) -> list[str]:
-    """Return one column of the visible rows."""
+    """Return the texts in one column of a table, for the visible rows."""
     return browser.run(
         """
         return Array.from(document.getElementById(arguments[0]).tBodies[0].rows)
@@ -274,7 +274,7 @@ def test_embeddings_are_described_by_rows(browser, embeddings) -> None:
 
 
 def test_suspicious_rows_on_a_phone_and_in_print(browser, folder) -> None:
-    """Names of 60 characters stay inside the page, and only the first rows are printed."""
+    """Check names of 60 characters on a narrow page, and that only the first rows are printed."""
     rng = np.random.default_rng(1)
     names = tuple(letter * 60 for letter in "abcd")
     x, y = rng.normal(size=(2, 600, 4))

@@ -1,4 +1,4 @@
-"""Helpers of the tests of commands: the runner of Click, and tables in files."""
+"""Functions for tests of commands, which run commands and write tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUICK = ("--n-directions", 20)
 
 
 def run(*arguments: object, code: int = 0, stdin: bytes | None = None) -> Result:
-    """Run a command that must end with this exit code, without a traceback."""
+    """Run a command, check its exit code and that there is no traceback, and return the result."""
     result = CliRunner().invoke(cli, [str(each) for each in arguments], input=stdin)
     assert result.exit_code == code, result.output
     assert isinstance(result.exception, SystemExit | None)
@@ -44,7 +44,7 @@ def write(path: Path, text: str) -> Path:
 
 
 def save(path: Path, points: Any, names: Any = NAMES) -> Path:
-    """Write a .csv file with exact numbers."""
+    """Write `points` (n, d) to a CSV file without rounding, and return the path."""
     header = ",".join(names) if names else ""
     np.savetxt(path, points, fmt="%.17g", delimiter=",", header=header, comments="")
     return path

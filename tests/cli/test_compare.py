@@ -1,4 +1,4 @@
-"""`compare`, `test` and `report`: the numbers of the library, the same in all three."""
+"""`compare`, `test` and `report` have the numbers of the library, the same in all three."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_every_setting_reaches_the_metric(
 
 @pytest.mark.usefixtures("without_pictures")
 def test_all_commands_agree(files: list[str], tables: list[NamedArray]) -> None:
-    """The same files and options: the same p-value, default units, and distance."""
+    """The same files and options give the same p-value, default units, and distance."""
     given = (*files[:2], "--drop", "day", "--n-permutations", 49)
     compared, tested = run_json("compare", *given, *QUICK), run_json("test", *given)
     assert compared["test"]["pvalue"] == tested["pvalue"]
@@ -146,7 +146,7 @@ def test_errors_name_the_files(files: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize("blocks", [(), ("--blocks", "day")])
 @pytest.mark.usefixtures("without_pictures")
 def test_a_report_can_be_repeated(files: list[str], blocks: tuple[str, ...]) -> None:
-    """By its command and by its Python, with missing cells, text and columns left out."""
+    """The command and the Python code of a report repeat it, also with missing cells and text."""
     for name in files[:2]:
         lines = Path(name).read_text().splitlines()
         text = [f"{line},x" for line in lines] + ["7,,1.0,x" if name == files[0] else "107,1,,x"]
@@ -220,7 +220,7 @@ def test_folders_are_read_in_chunks(folders: list[str], tables: list[NamedArray]
 
 @pytest.mark.usefixtures("without_pictures")
 def test_folders_are_tested(folders: list[str]) -> None:
-    """As files, except for the distance, which is computed on a grid of levels."""
+    """Results equal those of files, except for the distance, which is on a grid of levels."""
     found = run_json("test", *folders, "--n-permutations", 19, *QUICK)
     files = [f"{folder}/part.csv" for folder in folders]
     expected = run_json("test", *files, "--n-permutations", 19, *QUICK)
@@ -249,7 +249,7 @@ def test_options_that_chunks_do_not_support(folders: list[str]) -> None:
 
 
 def test_columns_and_words_are_left_out_of_folders(folders: list[str]) -> None:
-    """As of files: the words of `--missing` are the first numbers of each folder."""
+    """The options select as for files; the words of `--missing` are the first numbers."""
     files = [f"{folder}/part.csv" for folder in folders]
     words = ",".join(Path(file).read_text("utf-8").splitlines()[1].split(",")[1] for file in files)
     for options in (

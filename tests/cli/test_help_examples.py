@@ -17,7 +17,7 @@ from isodepth.cli.program import cli
 
 
 def commands(group: click.Group, above: str = "") -> dict[str, click.Command]:
-    """Every command by its name, those of `monitor` as well."""
+    """Return all commands by name, including subcommands such as "monitor fit"."""
     found: dict[str, click.Command] = {}
     for name, command in group.commands.items():
         if isinstance(command, click.Group):
@@ -50,7 +50,7 @@ def test_every_command_has_examples_and_json() -> None:
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the files in the examples."""
+    """Write the files that the examples read, and return their folder."""
     folder = tmp_path_factory.mktemp("examples")
     rng = np.random.default_rng(0)
     (folder / "months").mkdir()

@@ -1,4 +1,4 @@
-"""`monitor`: the numbers of the library, files that are kept, and exit codes for cron."""
+"""`monitor`: numbers of the library, files of monitors, and exit codes for cron jobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOUD = RNG.normal(size=(3, 40, 3)) + [0.0, 1.5, 0.0]
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a reference, a monitor fitted to it, and batches."""
+    """Return a folder with a reference, a monitor fitted to it, and batches."""
     made = tmp_path_factory.mktemp("fitted")
     save(made / "reference.csv", REFERENCE, NAMES)
     for kind, batches in (("quiet", QUIET), ("loud", LOUD)):
@@ -33,7 +33,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(fitted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the folder for each test."""
+    """Return a copy of the folder `fitted`, which is the working directory of the test."""
     shutil.copytree(fitted, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -93,7 +93,7 @@ def test_columns_of_a_batch(folder: Path) -> None:
     wide = save(Path("wide.csv"), more, (*NAMES, "id"))
     np.save("plain.npy", QUIET[0])
     for batch in (turned, wide, "plain.npy"):
-        # The same rows: a label is not refused.
+        # The rows are the same, so that the label is accepted again.
         found = run_json("monitor", "check", "m.npz", batch, "--label", "same")
         assert found["n_suspicious"] == wanted
         digests.add(found["batch_number"])
@@ -104,7 +104,7 @@ def test_columns_of_a_batch(folder: Path) -> None:
 
 
 def test_a_file_without_a_label_counts_again(folder: Path) -> None:
-    """Unlike the files of a folder: the same path may have new rows every day."""
+    """Unlike files of a folder, a file with the same path may have new rows every day."""
     for number in (1, 2):
         found = run_json("monitor", "check", "m.npz", "quiet0.csv")
         assert (found["batch_number"], found["label"]) == (number, None)

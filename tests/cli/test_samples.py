@@ -1,4 +1,4 @@
-"""`pairwise` and `depth`: the numbers of the library, files that are written, bad input."""
+"""`pairwise` and `depth`: numbers of the library, output files, invalid input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BAGS = {name: sample(i, 25 + i, SHIFTS[name]) for i, name in enumerate(SHIFTS)}
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Tables in a folder, one of them with permuted columns, and the same rows in one file."""
+    """Write tables to a folder, one with permuted columns, and all their rows to one file."""
     monkeypatch.chdir(tmp_path)
     Path("months").mkdir()
     lines = [",".join(("name", *NAMES))]

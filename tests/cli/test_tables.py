@@ -23,7 +23,7 @@ def a(tmp_path: Path) -> Path:
 
 
 def as_kind(folder: Path, ending: str) -> Path:
-    """Write the same table in one of the formats."""
+    """Write a fixed table in the format of the file ending `ending`, and return the path."""
     frame = pd.DataFrame(sample(1), columns=list(NAMES))
     path = folder / f"b{ending}"
     if ending == ".parquet":

@@ -1,6 +1,6 @@
 """Every entry point of the core refuses arrays that its kernels cannot handle.
 
-A kernel that got one of these arrays would read or write outside of its memory, or not end.
+With one of these arrays, a kernel would access memory outside of its arrays, or not end.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "nearest_in_hull": {"points": POINTS, "queries": OTHERS},
     "hull_levels": HULLS | {"attained": np.zeros(LEVELS), "slack": 0.01, "limit": 1e9},
     "ascent": HULLS | THREAD | {
-        "starts": DIRECTIONS, "n_climbers": 3, "steps": 5, "slack": 0.01,
+        "starts": DIRECTIONS, "n_ascents": 3, "steps": 5, "slack": 0.01,
     },
     "halfspace_masses": {"points": POINTS, "masses": WEIGHTS, "queries": OTHERS} | THREAD,
     "label_distances": LABELS | {
@@ -95,7 +95,7 @@ WRONG_NUMBERS: dict[str, list[tuple[str, Any]]] = {
     "power_mean": [("p", 0.0), ("p", np.nan), ("gaps", -MASSES)],
     "merge_levels": [("last", 1.5), ("last", np.nan), ("masses_x", MASSES[::-1].copy())],
     "hull_levels": [("slack", -1.0), ("slack", np.nan), ("limit", np.nan)],
-    "ascent": [("n_climbers", 0), ("steps", -1), ("slack", np.nan)],
+    "ascent": [("n_ascents", 0), ("steps", -1), ("slack", np.nan)],
     "label_distances": [("count", 0), ("count", 65), ("betas", np.array([1.0])), ("q", 0.0)],
     "share_differences": [
         ("count", 0),
@@ -130,7 +130,7 @@ def at_odd_address(array: np.ndarray) -> np.ndarray:
 
 
 def wrong_arrays(call: str, name: str, array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield arrays like a valid one that the entry point has to refuse."""
+    """Yield pairs of a description and an invalid variant of `array`, the valid argument `name`."""
     place = call, name
     if place not in EMPTY:
         yield "empty", np.empty((0, *array.shape[1:]), array.dtype)
@@ -174,9 +174,9 @@ def cases() -> Iterator[Any]:
 
 
 def run(call: str, **changed: Any) -> None:
-    """Call an entry point with some arguments replaced.
+    """Call an entry point with valid arguments, some of which are replaced by `changed`.
 
-    Arrays are in memory of their own size, so that a sanitizer detects an access outside.
+    Every array has its own allocation, so that a sanitizer detects an access outside of the array.
     """
     arguments = {
         name: value.copy() if isinstance(value, np.ndarray) else value
@@ -209,7 +209,7 @@ def test_wrong_arguments_are_refused(call: str, name: str, wrong: Any) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_more_values_than_a_sort_can_index_are_refused(dtype: str) -> None:
-    # The pages of these zeros are never touched.
+    # The memory pages of these zeros are never accessed.
     with pytest.raises(ValueError, match=r"2\*\*30"):
         _core.order(np.zeros(2**30, dtype))
     with pytest.raises(ValueError, match=r"2\*\*30"):

@@ -1,4 +1,4 @@
-"""The kernels of the depths against slow definitions, on data made to be awkward for them."""
+"""Kernels of the depths, compared with their definitions on tied and extreme data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ KINDS = {
         np.arange(np.prod(shape)).reshape(shape) % 8 == 0, 5.0, rng.standard_normal(shape)
     ),
 }
-# Around the sizes at which another way is taken: 64 points, 128, and 2**15.
+# Around the sizes at which the algorithm changes: 64, 128 and 2**15 points.
 SIZES = [1, 2, 3, 17, 64, 65, 127, 128, 1000, 2**15 + 1]
 
 
@@ -45,9 +45,9 @@ def made(kind: str, shape: tuple[int, ...], dtype: str) -> np.ndarray:
 
 
 def middle(values: np.ndarray) -> np.floating:
-    """Return the median as the kernels define it, in all bits.
+    """Return the median as the kernels compute it, bit for bit.
 
-    It is the sum of the halves of the two middle elements.
+    This is the sum of the halves of the two middle elements.
     """
     rising, half = np.sort(values), values.dtype.type(0.5)
     low, high = rising[(len(rising) - 1) // 2], rising[len(rising) // 2]
@@ -83,7 +83,7 @@ def test_weights_are_repeated_values(seed: int, n: int) -> None:
 
 
 def test_medians_of_large_weights() -> None:
-    """Exactly half of a weight that a double cannot count lies on either side."""
+    """Check a total weight that is not exact as a double, with equal weights of two values."""
     rows, weights = np.array([[1.0, 5.0]]), np.array([2**59 + 1] * 2)
     assert _core.quantile(rows, 0.5, weights) == 3.0
 
@@ -193,7 +193,7 @@ def test_mean_squared_ranks_are_the_mean_over_directions() -> None:
     balance = [(np.sign(along[i] - along) * shares[:, None]).sum(axis=0) for i in range(9)]
     # The mean of 200,000 squares of at most one: five standard errors.
     np.testing.assert_allclose(found, np.square(balance).mean(axis=1), atol=5 / 200_000**0.5)
-    # A line: ranks are known.
+    # On a line the ranks are known.
     line = np.array([0.0, 1.0, 3.0])
     exact = _core.mean_squared_rank((line[:, None] - line) ** 2, np.full(3, 1 / 3))
     np.testing.assert_allclose(exact, [4 / 9, 0, 4 / 9], atol=1e-7)
@@ -233,7 +233,7 @@ def columns(kind: str, n: int, d: int, dtype: str) -> np.ndarray:
 
 
 def masses(column: np.ndarray, at: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the weights below each value, and up to it."""
+    """Return the total weight below each value in `at`, and the total weight up to each value."""
     order = np.argsort(column)
     reached = np.concatenate([[0], np.cumsum(weights[order])])
     rising = column[order]

@@ -1,4 +1,4 @@
-"""Threads of the core: forks do not hang, idle threads end, Ctrl-C ends all passes."""
+"""Threads of the core: behavior at a fork, at the exit of Python and at Ctrl-C."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ distance = functools.partial(isodepth.distance, POINTS, 2 * POINTS, n_directions
 
 @contextlib.contextmanager
 def busy_parent() -> Iterator[None]:
-    """Threads of this process compute all the time."""
+    """Keep all threads of this process busy inside a ``with`` statement."""
     stop = threading.Event()
 
     def compute() -> None:
@@ -119,7 +119,7 @@ def many_short_sections(size: int) -> Callable[[], object]:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 @pytest.mark.parametrize("prepare", [search_in_hull, many_short_sections])
 def test_a_signal_ends_a_call(prepare: Callable[[int], Callable[[], object]]) -> None:
-    """A call that ignores signals would take as long as without a signal."""
+    """Check that a signal at a quarter of the duration of a call ends the call early."""
     # Signals are noticed after 50 ms. The call has to be longer, on any processor and with a
     # sanitizer, which makes it ten times as slow.
     size, whole = 128, 0.0
@@ -196,7 +196,7 @@ time.sleep({pause})
 
 @pytest.mark.parametrize("pause", [0.05, 0.3])
 def test_a_daemon_thread_does_not_abort_the_process_at_its_end(pause: float) -> None:
-    """Python ends daemon threads that return from the core while the interpreter shuts down."""
+    """Check a daemon thread that is in the core while the interpreter shuts down."""
     path = os.path.dirname(os.path.dirname(isodepth.__file__))
     done = subprocess.run(
         [sys.executable, "-c", DAEMON.format(pause=pause)],

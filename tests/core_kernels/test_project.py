@@ -1,4 +1,4 @@
-"""Projections of the compiled core against a product of matrices."""
+"""Projections of the compiled core, compared with NumPy matrix products."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_projections_are_products(
     found = _core.project(points, directions, n_threads)
 
     exact = directions.astype(np.longdouble) @ points.T.astype(np.longdouble)
-    # A sum of d products, in any order, is off by at most d roundings of its absolute terms.
+    # The error of a sum of d products, in any order, is at most d roundings of the absolute terms.
     bound = d * np.finfo(dtype).eps * (np.abs(directions) @ np.abs(points).T)
     assert found.dtype == dtype
     assert (np.abs(found - exact) <= bound).all()

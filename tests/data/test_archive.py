@@ -1,6 +1,6 @@
-"""Files of isodepth are read exactly or refused.
+"""Archives of isodepth are read exactly or refused.
 
-Files with a correct checksum and any content are read or refused, in little memory.
+Archives with a correct checksum but arbitrary content are read or refused with little memory.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TABLE, OTHER = (
     )
     for seed in (0, 1)
 )
-#: More than any file here needs, and less than the sizes in their headers.
+#: Memory limit: more than any file here needs, less than the sizes in damaged headers.
 MOST_BYTES = 20_000_000
 
 
@@ -75,7 +75,7 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_an_error(saved: Path, tmp_path: Path) -> None:
-    """Any bit flipped, cut anywhere, anything added, two files mixed, a file of somebody else."""
+    """Check flipped bits, truncation, additional bytes, mixtures of two files, and other files."""
     content = saved.read_bytes()
     OTHER.save(tmp_path / "other.npz")
     other = (tmp_path / "other.npz").read_bytes()
@@ -124,7 +124,7 @@ def test_pipes_and_devices_are_refused(tmp_path: Path) -> None:
 
 
 def signed(body: bytes) -> bytes:
-    """The bytes of an archive, its placeholder of a comment replaced by the checksum."""
+    """Return the archive `body`, with the checksum in place of the zeros at its end."""
     assert body.endswith(b"0" * 64)
     return body[:-64] + hashlib.sha256(body[:-64]).hexdigest().encode()
 
@@ -145,7 +145,7 @@ def member(array: np.ndarray) -> bytes:
 
 
 def npy(text: str, data: bytes) -> bytes:
-    """A member with an arbitrary header."""
+    """Return a .npy file with an arbitrary header `text` and the bytes `data`."""
     header = text.encode("latin1") + b"\n"
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + data
 
@@ -166,7 +166,7 @@ def whole(values: bytes | None = None, head: bytes | None = None) -> bytes:
 
 
 def load(path: Path, content: bytes) -> Any:
-    """The table, or the error; the memory it takes is bounded."""
+    """Return the region table in the file, or the error, and check that memory is bounded."""
     path.write_bytes(content)
     tracemalloc.start()
     try:
@@ -231,7 +231,7 @@ def test_wrong_members(tmp_path: Path, parts: dict) -> None:
 
 
 class Trap:
-    """Unpickled, it leaves a file behind."""
+    """Object whose pickle creates a file at `path` when it is loaded."""
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)
@@ -276,7 +276,7 @@ def test_odd_members(tmp_path: Path, names: list[str]) -> None:
 
 
 def test_every_field_of_the_archive_set_to_anything(tmp_path: Path) -> None:
-    """Each byte of every record of the zip archive, alone and with the next, small and huge."""
+    """Check archives in which one or more bytes of a zip record are replaced."""
     content, reasons, read = whole(), [], 0
     for mark, length in ((b"PK\3\4", 30), (b"PK\1\2", 46), (b"PK\5\6", 22)):
         start = content.find(mark)
@@ -292,7 +292,7 @@ def test_every_field_of_the_archive_set_to_anything(tmp_path: Path) -> None:
                     read += 1
                 else:
                     reasons.append(str(loaded))
-    # Some fields (dates, attributes) mean nothing; most others are seen.
+    # Some fields (dates, attributes) have no effect; changes of most others are detected.
     assert len(reasons) > 100
     assert read > 0
     assert any("larger than the file" in reason for reason in reasons)

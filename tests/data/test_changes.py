@@ -40,7 +40,7 @@ def test_pairs_of_numbers_show_their_difference(before: float, after: float, sho
 def change(
     kind: str, columns: str, quantity: str, both: tuple[float, float], **more: Any
 ) -> Change:
-    """Return a change of columns with names of one letter."""
+    """Return a `Change` of columns with names of one letter, such as "ab" for two columns."""
     before, after = both
     return Change(
         kind=kind, columns=(*columns,), quantity=quantity, before=before, after=after, pvalue=0.5,

@@ -1,4 +1,4 @@
-"""Frames of pandas, polars and pyarrow: the numbers of arrays, or an error with the column."""
+"""Data frames of pandas, polars and pyarrow are read like arrays; errors name the column."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_text_is_named_with_its_column(make):
     ids=lambda column: str(column.dtype),
 )
 def test_other_types_of_columns_are_refused(column):
-    """One message for all functions of one or many samples; two samples are read by kinds."""
+    """Check the message for a non-numeric column, which is the same in all functions."""
     frame = pd.DataFrame({"odd": column, "b": [0.5, 1.5]})
     functions = [
         check_points,
@@ -234,7 +234,7 @@ def test_two_columns_of_one_name_are_refused(labels):
 
 @pytest.mark.parametrize("labels", [["a", "b", "b"], ["a", "a"], ["a", 1, "1"]])
 def test_equal_names_in_one_sample_are_refused_as_such(labels):
-    """The sample without equal names does not lack a column."""
+    """Check that the error is about equal names in one sample, not about different columns."""
     odd, other, twice = frame(labels), frame(["a", "b"]), labels[-1]
     for x, y, name in ((odd, other, "X"), (other, odd, "Y")):
         words = f"two columns of {name} are named '{twice}'; give all columns different names"

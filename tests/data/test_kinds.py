@@ -1,4 +1,4 @@
-"""Kinds of columns are the same for all samples, libraries and files."""
+"""Kinds of columns are the same for all assignments of rows, libraries and file formats."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ MANY_WORDS = [f"M{i}" for i in range(1000)]
     ],
 )
 def test_numbers_and_words(numbers: list[str], words: list[str], kind: str) -> None:
-    """The pooled values decide: all splits give the same kind and values, and a note."""
+    """Check that every split of the rows into two samples gives the same kind, values and note."""
     rng = np.random.default_rng(0)
     values = np.array([*numbers, *words], dtype=object)
     uses = {"numeric": "numeric", "category": "category", "identifier": "omit"}
@@ -478,7 +478,7 @@ POOLS = {
 @pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
 @pytest.mark.parametrize("pool", POOLS)
 def test_decisions_do_not_depend_on_the_labels(pool: str) -> None:
-    """Any assignment of the rows to the samples gives the same kind and values, or an error."""
+    """Check that all assignments of rows to samples give one kind and equal values, or an error."""
     rng = np.random.default_rng(0)
     values = np.array(POOLS[pool], dtype=object)
     outcomes = set()
@@ -614,7 +614,7 @@ def test_a_path_is_named_before_the_columns_of_the_other_sample(call: Any) -> No
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_columns_of_one_sample_are_listed(chunked: bool) -> None:
-    """A column that only one sample has is left out by distances and by tests, and named."""
+    """Check that distances and tests leave out, and name, a column that only one sample has."""
     rng = np.random.default_rng(0)
     x, y = (pd.DataFrame(rng.normal(size=(30, 2)), columns=["v", "w"]) for _ in range(2))
     wanted = isodepth.distance(x, y, levels=5, refine=0, random_state=0)

@@ -1,4 +1,4 @@
-"""Rows with missing values."""
+"""Missing values: dropped rows, counts, and shares in two samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output files: checked first, replaced atomically, and locked."""
+"""Output files: checks in advance, atomic replacement, and locks."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ for _ in range(80):
 
 
 def test_processes_take_turns(tmp_path: Path) -> None:
-    """The lock file is removed at each release, and two processes never hold it together."""
+    """Check that two processes never hold a lock together; its file is removed at each release."""
     path = tmp_path / "count"
     path.write_text("0")
     children = [subprocess.Popen([sys.executable, "-c", COUNT, str(path)]) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Tables from files; every error is one line with the position of its cause."""
+"""Tables from files; every error is one line with the position of the fault."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def numbers(path: Any, **options: Any) -> NamedArray:
 
 
 def fault(path: Path, **options: Any) -> str:
-    """The message of the refusal, checked to be one line that names the file."""
+    """Return the error message for a file, which must be one line that contains the file name."""
     with pytest.raises(UnreadableFileError) as caught:
         numbers(path, **options)
     message = str(caught.value)
@@ -138,7 +138,7 @@ def test_text_fault_is_named(tmp_path: Path, text: str | bytes, said: str) -> No
 
 
 def test_an_open_quote_in_a_column_that_is_not_chosen(tmp_path: Path) -> None:
-    """It would swallow the rows that follow."""
+    """Check an unclosed quote, which would include the following rows in one cell."""
     path = write(tmp_path, 'a,b\n1,x\n2,"y\n3,z\n4,z\n')
     assert "quotes are damaged" in fault(path, columns=["a"])
     inches = write(tmp_path, 'a,b\n1,5" pipe\n2,y\n')
@@ -203,7 +203,7 @@ def test_text_is_refused_with_advice(path: Path) -> None:
 
 
 def test_text_can_be_kept(path: Path) -> None:
-    """A mixed table: every column with its type, in one frame."""
+    """Check that a table with ``text="keep"`` has all columns with their types."""
     result = read_table(path, ReadOptions(missing=True, text="keep", drop=["site"]))
     assert result.columns == ("a", "when", "b")
     assert str(result.frame["when"].to_numpy()[0]) == "2013-06-01"
@@ -270,8 +270,8 @@ def test_types_of_parquet(tmp_path: Path) -> None:
         assert "it has 0 rows" in fault(path)
 
 
-#: Damaged metadata can bring down the process that reads it: the work is done in another one,
-#: which must come back, within a bound on its memory.
+#: Damaged metadata can crash the process that reads a file. Another process therefore reads it, and
+#: must end regularly within a bound on its memory.
 FLIP = """
 import resource, sys
 import numpy as np
@@ -346,7 +346,7 @@ def test_columns_of_arrays_are_numbered(tmp_path: Path) -> None:
 
 
 def test_damaged_arrays(tmp_path: Path) -> None:
-    """Cut anywhere, or with any bit of the header flipped: refused, or an array of that size."""
+    """Check truncated files and flipped bits of the header: an error, or an array of that size."""
     np.save(tmp_path / "whole.npy", POINTS)
     whole = (tmp_path / "whole.npy").read_bytes()
     damaged = [whole[:length] for length in range(0, len(whole), 5)] + [whole + b"\0"]

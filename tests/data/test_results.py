@@ -1,4 +1,4 @@
-"""Every result as a dictionary, JSON and data frame."""
+"""Conversion of every result to a dictionary, JSON and a data frame."""
 
 from __future__ import annotations
 

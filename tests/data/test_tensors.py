@@ -1,4 +1,4 @@
-"""Tensors in memory are arrays; others are refused with advice."""
+"""Tensors on the CPU are accepted as arrays; other tensors raise an error with advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of input at their limits: the last allowed and the first refused value."""
+"""Checks of input at their limits: the last allowed value and the first refused value."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_samples_with_missing_values_are_refused_by_the_same_words(
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("d", [1, 4, 9])
 def test_the_largest_numbers_whose_projections_do_not_overflow(dtype: str, d: int) -> None:
-    """A projection is at most sqrt(d) times an entry, a gap twice, a difference of gaps four."""
+    """Check the limit maximum / (4 sqrt(d)), below which differences of gaps do not overflow."""
     most = float(np.finfo(dtype).max) / (4 * math.sqrt(d))
     allowed = np.full((3, d), most * (1 - 1e-6), dtype=dtype)
     refused = np.full((3, d), most * (1 + 1e-6), dtype=dtype)

@@ -1,4 +1,4 @@
-"""The depths as scikit-learn estimators: all of its checks, and no import before first use."""
+"""Depths as scikit-learn estimators: its estimator checks, and its import at first use."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run_fresh(code: str, **environment: str) -> str:
 
 
 def test_all_checks_of_scikit_learn() -> None:
-    """Apart, because SciPy's array API, which one check needs, is switched on before any import."""
+    """Run the checks in a new process: one of them needs SCIPY_ARRAY_API before any import."""
     code = (
         "import warnings; warnings.simplefilter('ignore')\n"
         "import isodepth\n"

@@ -1,4 +1,4 @@
-"""Exact halfspace depth against the enumeration of all hyperplanes, in exact numbers."""
+"""Exact halfspace depth, compared with an enumeration of all hyperplanes in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from isodepth.geometry.regions import Sample
 
 Case = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-#: `decimal` and `line of floats` are degenerate but for rounding.
+#: `decimal` and `line of floats` are degenerate up to rounding.
 KINDS = {
     "gaussian": lambda rng, n, d: rng.normal(size=(n, d)),
     "lattice": lambda rng, n, d: rng.integers(-2, 3, size=(n, d)).astype(float),
@@ -37,7 +37,7 @@ KINDS = {
 def smallest_masses(
     points: np.ndarray, masses: Any, queries: Any, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Merge equal points and drop points of mass zero, then call the function."""
+    """Merge equal points, drop points of mass zero, and call `isodepth.depth.exact`."""
     masses = np.asarray(masses, dtype=np.int64)
     if not masses.any():
         return np.zeros(len(queries), dtype=np.int64)
@@ -73,7 +73,7 @@ def lattices(draw: st.DrawFn) -> Case:
 
 @st.composite
 def nearly_flat(draw: st.DrawFn) -> Case:
-    """Points on a line or plane in floats, each moved by no, one or two units in the last place."""
+    """Draw points on a line or plane, each moved by zero to two units in the last place."""
     d = draw(st.integers(2, 3))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     points = rng.normal(size=(7, d - 1)) @ rng.normal(size=(d - 1, d))
@@ -85,7 +85,7 @@ def nearly_flat(draw: st.DrawFn) -> Case:
 @st.composite
 def any_floats(draw: st.DrawFn) -> Case:
     d, n = draw(st.integers(1, 3)), draw(st.integers(2, 7))
-    # Products of three of them neither overflow nor underflow, whatever their digits.
+    # Products of three of these numbers neither overflow nor underflow.
     finite = st.floats(min_value=1e-80, max_value=1.0) | st.floats(-1.0, -1e-80) | st.just(0.0)
     points = draw(hnp.arrays(np.float64, (n, d), elements=finite)) * draw(st.sampled_from([1, 1e9]))
     return points, np.arange(1, n + 1), points
@@ -102,7 +102,7 @@ def test_small_cases(cases) -> None:
 
 
 def test_points_a_rounding_apart_are_told_apart() -> None:
-    # The middle point is one unit in the last place above, on, or below the line of the others.
+    # The middle point is on the line of the others, or one unit in the last place above or below.
     for step, expected in [(-1, 1), (0, 2), (1, 1)]:
         middle = 0.3 + step * math.ulp(0.3)
         points = np.array([[0.0, 0.3], [0.7, 0.3], [0.31, middle], [0.4, 0.1], [0.4, 0.5]])
@@ -118,7 +118,7 @@ def test_moved_scaled_and_sheared_lattices_have_equal_depths(d: int) -> None:
     masses = rng.integers(1, 5, size=60)
     expected = smallest_masses(points, masses, points)
     shear = np.eye(d) + np.diag(np.full(d - 1, 3.0), 1)
-    # Large numbers leave the path on which nothing rounds; the depths are the same.
+    # Large numbers are computed by the slower path with rounding, and have equal depths.
     for scale, shift in [(1.0, 0.0), (3.0 * 2.0**30, 12345.0), (2.0**-600, 0.0)]:
         moved = points @ shear * scale + shift
         assert (smallest_masses(moved, masses, moved) == expected).all()
@@ -139,7 +139,7 @@ def test_any_number_of_threads(kind: str, d: int, n: int) -> None:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that send signals")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_signal_ends_a_long_search(n_jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search would take some hours."""
+    """Check that a signal ends a search that would otherwise take hours."""
     monkeypatch.setattr(exact, "MAX_WORK", 1e15)
 
     def interrupt(*_: object) -> None:

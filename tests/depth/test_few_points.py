@@ -1,4 +1,4 @@
-"""Depths of few points for text scores: IRW with less noise, and the dual depth in closed form."""
+"""Depths of few points, for text scores: IRW with a control variate, and the dual depth."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEPTHS = [CorrectedIRW(), Dual()]
 
 
 def depths_of(depth, points, weights=None, queries=None, n_directions=1000, seed=0):
-    """Depths of the rows of `points`, or of `queries` with respect to them."""
+    """Return the depths of the rows of `points`, or of `queries` with respect to `points`."""
     sample = Sample.of(points, weights)
     directions = unit_vectors(points.shape[1], n_directions, random_state=seed)
     along = Projections(directions, Resources(1))
@@ -33,7 +33,7 @@ def points():
 
 
 def mean_over_the_circle(points, of_rank, weights, steps=100_000):
-    """Mean over a fine grid of angles of a function of 2 F - 1; the slow and obvious way."""
+    """Return the mean of a function of 2 F - 1 over a fine grid of angles, for each point."""
     shares = np.asarray(weights) / np.sum(weights)
     angles = (np.arange(steps) + 0.5) * np.pi / steps
     projections = points @ np.array([np.cos(angles), np.sin(angles)])
@@ -92,7 +92,7 @@ def test_other_points_agree_with_the_sample(points, depth):
 
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_moved_and_scaled_points_have_equal_depths(points, depth):
-    # Powers of two, and a shift that the points survive without rounding much.
+    # A power of two, and a shift with small rounding errors.
     assert depths_of(depth, points * 4.0 + 8.0) == pytest.approx(depths_of(depth, points), abs=1e-9)
 
 
@@ -132,7 +132,7 @@ def test_few_points_are_looked_at_in_their_span(n, d, columns):
     sample = Sample.of(rows)
     inside = span_of_sample(sample)
     assert inside.shape == (n, columns)
-    # Distances are kept, up to the one scale that all of them share.
+    # Ratios of distances are unchanged.
     there, here = pdist(sample.points), pdist(inside)
     if n > 1:
         assert here / there == pytest.approx(np.full(len(here), here[0] / there[0]), rel=1e-12)

@@ -1,4 +1,4 @@
-"""Projection depth of samples in which half of the rows coincide, along some directions or all."""
+"""Projection depth of samples of which at least half have equal projections on a direction."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ RELATIVE = 1e-12
 
 
 def repeated_rows(rng: np.random.Generator, n: int, share: float, d: int) -> np.ndarray:
-    """Return n rows of which a share is one and the same."""
+    """Return n rows of which the fraction `share` are equal."""
     rows = rng.normal(size=(n, d))
     rows[: int(share * n)] = rng.normal(size=d)
     return rng.permutation(rows)
 
 
 def mostly_flat(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    """Return n distinct rows of which three quarters are zero in the first column."""
+    """Return n distinct rows, three quarters of which are zero in the first column."""
     rows = rng.normal(size=(n, d))
     rows[: 3 * n // 4, 0] = 0.0
     return rng.permutation(rows)
@@ -46,7 +46,7 @@ def test_repeated_rows_have_the_depths_of_the_definition(share: float, weighted:
 @pytest.mark.parametrize("n", [12, 13, FEW + 20, FEW + 21])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_one_flat_direction_among_others(n: int, weighted: bool) -> None:
-    """Distinct rows: few of them, many of them, with masses, judged themselves or other points."""
+    """Check small and large samples, with and without weights, at their own and other points."""
     rng = np.random.default_rng([n, weighted])
     X, Z = mostly_flat(rng, n, 2), rng.normal(size=(9, 2))
     weights = rng.integers(1, 4, size=n) if weighted else None
@@ -75,7 +75,7 @@ def test_if_all_rows_coincide_only_other_points_are_outlying() -> None:
 
 
 def test_rounding_is_not_a_deviation() -> None:
-    """Rows equal but for the last digit are on the median, whatever the true ones deviate by."""
+    """Check that rows whose projections differ only by rounding have outlyingness 0."""
     rng = np.random.default_rng(3)
     places = rng.normal(size=90)
     # Three quarters lie on a line up to rounding; the direction is its normal.
@@ -134,7 +134,7 @@ def test_most_rows_identical_and_one_bad_row() -> None:
 
 
 def precipitation_and_visibility(rng: np.random.Generator, n: int, wetter: float) -> np.ndarray:
-    """Return columns such as weather has: nine in ten hours without rain, most in clear air."""
+    """Return hourly rain, 0 in nine of ten hours, and visibility, mostly at its maximum."""
     rain = np.where(rng.random(n) < 0.9, 0.0, np.round(wetter * rng.exponential(size=n), 2))
     clear = rng.random(n) < 0.85 - 0.5 * (rain > 0)
     return np.column_stack([rain, np.where(clear, 10.0, np.round(10 * rng.random(n), 1))])

@@ -21,7 +21,7 @@ def test_defaults(estimator: type) -> None:
     if estimator is AIIRWDepth:
         expected |= {"covariance": "empirical"}
     assert found == expected
-    assert len({estimator(), estimator()}) == 2  # hashable, and equal to itself alone
+    assert len({estimator(), estimator()}) == 2  # hashable, and equal only to itself
 
 
 def test_invalid_algorithm() -> None:

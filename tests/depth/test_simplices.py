@@ -1,4 +1,4 @@
-"""Simplices, which no affine-invariant depth can order, and data of any size and place."""
+"""Samples at the vertices of a simplex, and samples of any scale and location."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_corner_has_the_depth_of_a_corner_however_it_is_asked_for(estimator, w
         warnings.simplefilter("ignore")
         depth = estimator(n_directions=60, random_state=0).fit(CORNERS, sample_weight=weights)
     assert len(set(depth.depth_.tolist())) == 1
-    # The same point is the same point with another zero.
+    # 0.0 and -0.0 are equal.
     for rows in (CORNERS, np.where(CORNERS == 0, -0.0, CORNERS), CORNERS[::-1]):
         assert depth.score_samples(rows).tolist() == depth.depth_.tolist()
     # The middle is deeper than the corners, a point far away is not.
@@ -46,7 +46,7 @@ def test_a_corner_with_most_of_the_mass_is_the_median_along_every_direction() ->
     assert depth[0] == 1.0
     assert (depth[1:] < 1.0).all()
     assert depth[1] == depth[2] == depth[3]
-    # One with half of what is left is deeper than others: at most twice as far away as they are.
+    # A corner with half of the remaining mass deviates by at most twice the median deviation.
     depth = ProjectionDepth(random_state=0).fit(CORNERS, sample_weight=[20, 3, 2, 1]).depth_
     assert depth.tolist() == [1.0, 1 / 3, 0.0, 0.0]
 
@@ -76,9 +76,9 @@ def test_of_any_size_to_about_one(exponent: int, dtype: str) -> None:
     sample = Sample.of(points)
     moved = standardize(sample, points)
     assert moved.dtype == dtype
-    # A few rows decide: the farthest of those from their middle is between a half and one.
+    # The scale is determined by a few rows, whose maximum deviation is between 1/2 and 1.
     assert 0.4 < np.abs(moved).max() < 4
-    # Powers of two only: shape and order are kept without rounding but for the move itself.
+    # Division by powers of two does not round; only the subtraction of the center does.
     np.testing.assert_array_equal(moved, standardize(Sample.of(rows), rows))
 
 

@@ -1,4 +1,4 @@
-"""Whitening: estimators without support for weights, samples in a subspace, units of columns."""
+"""Whitening: estimators without weights, samples in a subspace, units of columns."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_projections_of_scaled_columns_do_not_overflow(d: int) -> None:
 
 
 def repeats(weights: np.ndarray) -> tuple[np.ndarray, Sample]:
-    """How often each row of a sample with these weights is repeated."""
+    """Return how often each row of a sample with these weights is repeated, and the sample."""
     points = np.arange(float(len(weights)))[:, None]
     sample = Sample.of(points, weights)
     rows = whitening._repeated(sample.points, sample)
@@ -52,7 +52,7 @@ def test_small_totals_are_repeated_exactly() -> None:
     weights = np.array([1, 2, 3, 17, 57])
     assert weights.sum() == whitening._MOST_REPEATS * len(weights) - 20
     assert repeats(weights)[0].tolist() == weights.tolist()
-    # The largest total that is still exact.
+    # Maximum total mass for which rows are repeated exactly.
     weights = np.array([1, 2, 3, 17, 77])
     assert weights.sum() == whitening._MOST_REPEATS * len(weights)
     assert repeats(weights)[0].tolist() == weights.tolist()
@@ -74,18 +74,18 @@ def test_larger_totals_are_repeated_in_proportion(seed: int) -> None:
 
 @pytest.mark.parametrize("covariance", ["empirical", "mcd"])
 def test_units_of_the_columns_do_not_matter(covariance: str) -> None:
-    """Metres beside nanometres: the covariance must not look singular."""
+    """Check columns in metres and nanometres, whose covariance is nearly singular in floats."""
     X = np.random.default_rng(1).standard_normal((60, 3))
     depth = AIIRWDepth(covariance=covariance, n_directions=200, random_state=0)
     plain = depth.fit(X).depth_
     scaled = depth.fit(X * [1.0, 2.0**-30, 2.0**20]).depth_
-    # Powers of two: the same numbers but for how a root of a matrix rounds.
+    # Powers of two: results differ only by the rounding of a matrix root.
     np.testing.assert_allclose(scaled, plain, atol=2 / 60)
     assert np.corrcoef(scaled, plain)[0, 1] > 0.999
 
 
 def test_white_data_have_the_depths_of_plain_irw_in_mean() -> None:
-    """After whitening a stretched cloud is as deep as the cloud before it was stretched."""
+    """Check that AI-IRW depths of a stretched sample are the IRW depths of the white sample."""
     rng = np.random.default_rng(2)
     X = rng.standard_normal((200, 2))
     X -= X.mean(axis=0)
@@ -94,7 +94,7 @@ def test_white_data_have_the_depths_of_plain_irw_in_mean() -> None:
     options = {"n_directions": 720, "directions": "equispaced", "random_state": 0}
     plain = IRWDepth(**options).fit(X).depth_
     whitened = AIIRWDepth(**options).fit(X @ stretch.T).depth_
-    # Whitening is free up to a rotation, which 720 equispaced directions hardly see.
+    # Whitening is unique up to a rotation, which hardly matters for 720 equispaced directions.
     np.testing.assert_allclose(whitened, plain, atol=2e-3)
 
 
@@ -131,14 +131,14 @@ def test_one_point_has_no_spread(covariance: str) -> None:
 def test_columns_of_very_different_size_in_single_precision(
     sizes: tuple[float, float], covariance: str
 ) -> None:
-    """Directions in the units of the columns would overflow, and crash a kernel."""
+    """Check columns for which directions in the units of the columns would overflow."""
     rng = np.random.default_rng(0)
     X = (np.column_stack([rng.uniform(-1, 1, 500), rng.random(500)]) * sizes).astype(np.float32)
     depth = AIIRWDepth(covariance=covariance, n_directions=50, random_state=0)
     single = depth.fit(X).depth_
     scores = depth.score_samples(X[:50] * np.float32(0.5))
     double = depth.fit(X.astype(np.float64))
-    # Rows that are neighbors in rank along a direction may change places: 1 / n each, for few.
+    # Rounding may exchange rows of adjacent ranks along a direction, which changes depths by 1 / n.
     np.testing.assert_allclose(single, double.depth_, atol=2e-3)
     np.testing.assert_allclose(scores, double.score_samples(X[:50] * np.float32(0.5)), atol=2e-3)
     # The columns are independent and uniform: their units do not change the depths.

@@ -1,4 +1,4 @@
-"""Number of cores that are used by default."""
+"""Default number of threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Supports and gaps of regions, compared with slow reference implementations."""
+"""Support functions and gaps of regions, compared with slow reference implementations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from isodepth.engine.compiled import Resources
 
 DTYPES = ["float32", "float64"]
 N_JOBS = (1, 3, 16)
-#: Sizes at which squares overflow, numbers lose digits, and everything is as usual.
+#: Sizes of subnormal numbers, of numbers whose squares underflow, of 1, and of large numbers.
 SCALES = {"float32": [1e-42, 1e-20, 1.0, 1e30], "float64": [1e-310, 1e-200, 1.0, 1e300]}
 
 
@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
     @property
     def rounding(self) -> float:
-        """Return the maximum rounding error of a difference of two sums of d products."""
+        """Maximum rounding error of a difference of two sums of d products."""
         d = self.x.shape[1]
         size = max(np.abs(self.x).max(), np.abs(self.y).max()) * np.abs(self.U).max()
         info = np.finfo(self.x.dtype)
@@ -38,7 +38,7 @@ class Case(NamedTuple):
 
 @st.composite
 def cases(draw: st.DrawFn, dtype: str, exact: bool = False) -> Case:
-    """Random, tied or degenerate rows; with `exact` small integers, whose products are exact."""
+    """Draw random, tied or degenerate rows; if `exact`, small integers with exact products."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n, m, d = draw(st.integers(1, 200)), draw(st.integers(1, 200)), draw(st.integers(1, 5))
     kind = "tied" if exact else draw(st.sampled_from(["random", "tied", "equal", "flat"]))
@@ -62,7 +62,7 @@ def cases(draw: st.DrawFn, dtype: str, exact: bool = False) -> Case:
 @given(data=st.data())
 @settings(max_examples=30, deadline=None)
 def test_largest_gaps_and_their_directions(dtype: str, zeros: int, data: st.DataObject) -> None:
-    """With many columns chunks have 64 rows: they end in the middle of levels and of tiles."""
+    """Check gaps and codes, also with 300 columns, for which a chunk has only 64 rows."""
     x, y, sizes, U = data.draw(cases(dtype, exact=True))
     expected = naive.walked_gaps(x, y, U, *sizes)
     x, y, U = (np.pad(rows, ((0, 0), (0, zeros))) for rows in (x, y, U))

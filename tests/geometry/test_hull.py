@@ -1,7 +1,7 @@
-"""Distances to and between convex hulls, against slow twins and closed forms.
+"""Distances to and between convex hulls, compared with slow references and closed forms.
 
-Where a tolerance is a multiple of the size of the data it stands for rounding: sums of a few dozen
-products carry an error of a few dozen ulps (2.2e-16) of the largest of them.
+A tolerance that is a multiple of the size of the data is for rounding: sums of a few dozen products
+have an error of a few dozen units in the last place (2.2e-16) of the largest product.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def repeated(normal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return normal[rng.integers(0, max(1, len(normal) // 4), len(normal))]
 
 
-#: Points in good and in bad position, from normal ones (n, dim).
+#: Points in general and in degenerate position, made from normal points (n, dim).
 FAMILIES = {
     "normal": lambda z, rng: z,
     "lattice": lambda z, rng: rng.integers(-2, 3, size=z.shape).astype(float),
@@ -52,7 +52,7 @@ def make_points(family: str, n: int, dim: int, rng: np.random.Generator) -> np.n
 
 
 def random_pair(rng: np.random.Generator, most: int = 9) -> tuple[np.ndarray, np.ndarray]:
-    """Two small samples in 1 to 8 dimensions: apart, overlapping, nested, on a lattice."""
+    """Return two small samples in 1 to 8 dimensions: distant, overlapping, nested or rounded."""
     dim = int(rng.integers(1, 9))
     n, m = rng.integers(1, most, size=2)
     first = rng.normal(size=(n, dim)) * rng.choice([0.05, 1.0, 3.0])
@@ -67,7 +67,7 @@ def size_of(*samples: np.ndarray) -> float:
 
 
 def levels_of(n: int, m: int) -> np.ndarray:
-    """Prefix sizes (2, L) of the levels at which one of two samples takes in one more point."""
+    """Return the prefix sizes (2, L) at the levels at which the region of either sample grows."""
     betas = np.unique(np.concatenate([np.arange(n) / n, np.arange(m) / m]))
     return np.stack([np.floor(betas * size + 1e-9).astype(int) + 1 for size in (n, m)])
 
@@ -83,7 +83,7 @@ def test_projection_agrees_with_every_simplex_tried(family):
         dim, n = int(rng.integers(1, 9)), int(rng.integers(1, 8))
         points, query = make_points(family, n, dim, rng), make_points(family, 1, dim, rng)[0]
         expected = naive.enumerated_distance(points, query)
-        # The twin's own least squares lose digits where edges are nearly parallel.
+        # The least squares of the reference lose digits if edges are nearly parallel.
         tolerance = 1e-10 * size_of(points, query)
         found = project_to_hull(points, query[None])
         assert found.distance == pytest.approx(expected, abs=tolerance)
@@ -91,7 +91,7 @@ def test_projection_agrees_with_every_simplex_tried(family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_projection_is_proven_optimal(family):
-    """The half-space at the nearest point bounds the distance below: no twin needed."""
+    """Check the distance by the half-space at the nearest point, which bounds it from below."""
     rng = np.random.default_rng(2)
     for _ in range(20):
         dim, n = int(rng.integers(1, 12)), int(rng.choice([1, 2, 5, 20, 200]))
@@ -183,8 +183,8 @@ def test_identical_hulls_are_at_distance_zero(dim):
     inside = rng.dirichlet(np.ones(20), size=5) @ points
     for other in (points, points[::-1], np.concatenate([points[5:], points, inside])):
         gap = hausdorff(points, other)
-        # In 60 dimensions the points are turned into their span: combinations are only inside up
-        # to rounding there.
+        # In 60 dimensions the points are represented in their span, so that convex combinations
+        # are inside the hull only up to rounding.
         assert gap.distance <= (1e-14 if dim == 60 and len(other) > 20 else 0.0)
         assert np.linalg.norm(gap.direction) == pytest.approx(1, abs=1e-14)
 
@@ -192,7 +192,7 @@ def test_identical_hulls_are_at_distance_zero(dim):
 def test_closed_forms():
     for dim in (1, 2, 3, 6):
         corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * dim)).reshape(dim, -1).T
-        # A cube in a cube of twice its size: the distance is that of two corners.
+        # A cube in a cube of twice its size: the distance is that between two corners.
         assert hausdorff(corners, 2 * corners).distance == pytest.approx(np.sqrt(dim), rel=1e-14)
         assert hausdorff(corners, 2 * corners).side == "Y"
         # The cross-polytope inscribed in a ball, and the cube circumscribed about the ball.
@@ -249,7 +249,7 @@ def test_levels_of_many_points(dim):
     gaps, directions, _ = exact_gaps(first, second, stops)
     for level in (40, 333, 800, len(gaps) - 1):
         a, b = first[: stops[0][level]], second[: stops[1][level]]
-        # The twin, from vertices alone: interior points are never the furthest.
+        # The reference uses vertices only, because interior points are never the farthest.
         outer_a, outer_b = a[ConvexHull(a).vertices], b[ConvexHull(b).vertices]
         assert gaps[level] == pytest.approx(naive.hausdorff(outer_a, outer_b), rel=1e-10)
         assert abs(naive.gap_along(a, b, directions[level])) == pytest.approx(
@@ -268,7 +268,7 @@ def test_text_like_levels_in_the_span_of_the_points():
         assert abs(naive.gap_along(first[:i], second[:j], direction)) == pytest.approx(
             gap, rel=1e-12
         )
-    # In the span the general optimizer has 44 unknowns, not 768.
+    # In the span of the points, the general optimizer has 44 unknowns instead of 768.
     basis = np.linalg.qr(np.concatenate([first, second]).T - first[:1].T)[0]
     for level in (0, 12, len(gaps) - 1):
         a, b = first[: stops[0][level]] @ basis, second[: stops[1][level]] @ basis
@@ -366,7 +366,7 @@ def test_raised_gaps_do_not_depend_on_the_number_of_threads(share, limit):
     )
 )
 def test_projection_of_the_last_point_on_the_hull_of_the_others(rows):
-    """Repeated, collinear and coplanar points, of many sizes."""
+    """Check repeated, collinear and coplanar points of very different sizes."""
     found = project_to_hull(rows[:-1], rows[-1:])
     size = max(1e-300, size_of(rows))
     # The twin's own least squares lose digits where edges are nearly parallel.

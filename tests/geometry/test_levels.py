@@ -1,4 +1,4 @@
-"""The levels at which two samples are compared, and the mean over them, against plain loops."""
+"""Levels at which two samples are compared, and power means over them, against plain loops."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def test_pieces_cover_the_interval_with_constant_regions(eps: float) -> None:
     assert plan.levels[-1, 1] == 1 - eps
     assert (plan.levels[1:, 0] == plan.levels[:-1, 1]).all()
     widths = plan.levels[:, 1] - plan.levels[:, 0]
-    assert (widths > 1e-6).all()  # a piece of rounding's size is none
+    assert (widths > 1e-6).all()  # no interval is as short as a rounding error
     np.testing.assert_allclose(plan.shares, widths / (1 - eps), rtol=1e-14)
     for (start, stop), i, j in zip(
         plan.levels, plan.prefix_sizes_x, plan.prefix_sizes_y, strict=True
     ):
         for beta in (start, (start + stop) / 2):
             assert (i, j) == (count_inside(x, beta), count_inside(y, beta))
-    # Each piece ends where one of the two grows.
+    # Each interval ends at a level at which one of the regions grows.
     inner = list(itertools.pairwise(zip(plan.prefix_sizes_x, plan.prefix_sizes_y, strict=True)))
     assert all(before != after for before, after in inner)
 
@@ -82,7 +82,7 @@ def test_power_mean_is_that_of_the_definition(p: float, scale: float) -> None:
     rng = np.random.default_rng(0)
     gaps, shares = rng.uniform(0.5, 3, 9), rng.dirichlet(np.ones(9))
     expected = naive.power_mean(gaps.tolist(), shares.tolist(), p)
-    # Nine terms of one sign and a root 1/p, which magnifies rounding for small p.
+    # A sum of nine positive terms, and a power 1/p, which increases rounding errors for small p.
     assert power_mean(scale * gaps, shares, p) == pytest.approx(scale * expected, rel=1e-13)
     if p < math.inf:
         plain = power_mean(gaps, shares, p, length=0.75)

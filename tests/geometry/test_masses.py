@@ -1,4 +1,4 @@
-"""Weights as exact masses: only proportions count, also after rounding."""
+"""Weights as integer masses: only their ratios matter, also if the weights are rounded."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_small_integers_times_anything_are_those_integers(integers: list[int], c
 @example([9, 11], 0.2646860018226955)  # rounding errors of 2.3 * 2**-23 of the ratio
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=40), st.floats(2.0**-80, 1.0))
 def test_so_are_those_of_single_precision(integers: list[int], c: float) -> None:
-    """Not so large that rounding makes them whole: whole weights are taken at their word."""
+    """Check small integers times a factor, rounded to single precision."""
     weights = np.array(integers, dtype=np.float32)
     thrice = weights * np.float32(c) * np.float32(0.7) * np.float32(0.3)  # rounded three times
     for same in (thrice, weights * np.float32(c), weights / weights.sum()):
@@ -57,7 +57,7 @@ def test_so_are_those_of_single_precision(integers: list[int], c: float) -> None
 @SETTINGS
 @given(st.integers(2, 60), st.integers(0, 10**6))
 def test_other_floats_are_unchanged(n: int, seed: int) -> None:
-    """Of one binade, so that nothing is rounded: the weights times a power of two."""
+    """Check that weights in [1, 2) become masses times a power of two, without rounding."""
     weights = 1.0 + np.random.default_rng(seed).random(n)
     masses = [int(m) for m in exact_masses(weights)]
     factors = {Fraction(m) / Fraction(w) for m, w in zip(masses, weights.tolist(), strict=True)}
@@ -131,7 +131,7 @@ def test_repeated_rows_are_weights_and_rows_without_weight_are_not_there() -> No
 
 
 def test_weights_far_apart_keep_the_smallest() -> None:
-    """The smallest mass is one unit: a row with a positive weight is never lost."""
+    """Check that every positive weight has a mass of at least 1."""
     sample = Sample.of(POINTS, [1e-30, 1.0, 3.0])
     assert sample.unit_masses.min() == 1
     assert sample.total < 2**62

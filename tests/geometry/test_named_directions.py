@@ -1,4 +1,4 @@
-"""The direction named for each level attains its gap: with its sign, and whatever its number."""
+"""The direction that a comparison names for each level attains the gap, with its sign."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from isodepth.geometry import hull as gaps_module
 from isodepth.geometry.regions import exact_plan
 from isodepth.metric.comparison import Comparison
 
-# A dot product of some dozen numbers.
+# Rounding error of a dot product of a few dozen numbers.
 RELATIVE = 1e-12
 
 
 def assert_attained(result: Comparison, slack: float = RELATIVE) -> None:
-    """Check |h_X(u) - h_Y(u)| at every level against plain maxima over the rows inside."""
+    """Check |h_X(u) - h_Y(u)| at every level against maxima over the rows inside."""
     np.testing.assert_allclose(np.linalg.norm(result.gap_directions, axis=1), 1.0, rtol=RELATIVE)
     x, y = result.regions
     for u, level, gap in zip(result.gap_directions, result.levels, result.gaps, strict=True):
@@ -34,7 +34,7 @@ def assert_attained(result: Comparison, slack: float = RELATIVE) -> None:
 @pytest.mark.parametrize("shift", [3.0, -3.0])
 @pytest.mark.parametrize("d", [1, 2])
 def test_a_single_direction(refined: int, shift: float, d: int) -> None:
-    """Number 0, with either sign: one sample is longer at one end alone."""
+    """Check a single direction, along which one sample extends farther at one end only."""
     rng = np.random.default_rng(0)
     X, Y = rng.random((2, 30, d))
     Y[:, 0] = np.where(Y[:, 0] * shift > 0.5 * shift, Y[:, 0] + shift, Y[:, 0])
@@ -43,7 +43,7 @@ def test_a_single_direction(refined: int, shift: float, d: int) -> None:
     )
     assert_attained(result)
     if not refined:
-        # One of the two signs, by the end that is longer at the outermost level.
+        # The sign is that of the end at which the samples differ at the outermost level.
         assert np.sign(result.gap_directions[-1, 0]) == np.sign(shift)
 
 
@@ -56,13 +56,16 @@ def test_directions_found_by_climbing(case: int) -> None:
     result = isodepth.compare(
         X, Y, scale=None, n_directions=20, random_state=case, depth="projection"
     )
-    # A corner that reaches the gap up to the slack of the search may not be the furthest along the
-    # direction found for it.
+    # A vertex that attains the gap up to the slack of the search may not be the farthest along
+    # the direction.
     assert_attained(result, slack=2 * gaps_module._SLACK)
 
 
 def climbed(case: int) -> tuple[np.ndarray, int]:
-    """Check the codes of directions after an ascent from a few directions, and return them."""
+    """Check the gaps after an ascent.
+
+    Return the codes of the maximizing directions, and the number of directions before the ascent.
+    """
     rng = np.random.default_rng([case, 8])
     X, Y = rng.normal(size=(40, 3)), rng.normal(size=(50, 3)) + rng.normal(size=3)
     metric = isodepth.Metric(depth="irw", n_directions=4, random_state=case)
@@ -85,7 +88,7 @@ def climbed(case: int) -> tuple[np.ndarray, int]:
 
 
 def test_new_directions_are_numbered_after_the_old_ones() -> None:
-    """Over some cases the first of the new ones wins, itself and its opposite, and old ones too."""
+    """Check that some cases have the code of the first new direction, or of its opposite."""
     seen: set[int] = set()
     for case in range(12):
         where, old = climbed(case)

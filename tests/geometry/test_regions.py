@@ -1,4 +1,4 @@
-"""TrimmedRegions: ties, supports, what is inside, and how it prints."""
+"""TrimmedRegions: ties, support functions, rows inside, and `repr`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from isodepth.geometry.regions import TrimmedRegions, check_levels, tie_ends
 
 
 def naive_tie_ends(falling: list[float], tolerance: float) -> list[int]:
-    """Open a group at a depth, and take in all that follow within the tolerance of it."""
+    """Return the end of each group of depths within `tolerance` of the first depth of the group."""
     ends: list[int] = []
     head = falling[0]
     for at, depth in enumerate(falling):
@@ -54,7 +54,7 @@ def test_groups_are_those_of_the_plain_loop() -> None:
 
 @pytest.fixture(scope="module")
 def regions() -> TrimmedRegions:
-    """Return regions of 40 points in three dimensions: two points are equal, some weights are 0."""
+    """Return the regions of 40 points in three dimensions: two are equal, some have weight 0."""
     rng = np.random.default_rng(0)
     points = rng.standard_normal((40, 3))
     points[5] = points[11]
@@ -99,7 +99,7 @@ def test_supports_are_maxima_over_the_points_inside(
     expected = np.array(
         [(regions.points[naive_inside(regions, beta)] @ u.T).max(axis=0) for beta in BETAS]
     )
-    # A dot product of three terms, in one order or another.
+    # Dot products of three terms in different orders.
     np.testing.assert_allclose(regions.support(u, BETAS), expected, rtol=0, atol=1e-14)
     np.testing.assert_allclose(regions.support(5 * u, BETAS[1]), expected[1], rtol=0, atol=1e-14)
     np.testing.assert_allclose(regions.support(u[0], BETAS), expected[:, 0], rtol=0, atol=1e-14)

@@ -1,4 +1,4 @@
-"""Units of the columns."""
+"""Units of the columns, and the option `scale`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_spread_is_that_of_the_twin(points: np.ndarray, kind: str) -> None:
         "zeros": np.where(np.arange(len(points)) % 3 == 0, 2.0, 0.0),
         "floats": rng.random(len(points)) + 0.1,
     }[kind]
-    # Medians are values of the column and middles of two of them: no other rounding.
+    # Medians are values of the column or means of two values, without other rounding.
     assert mad_spread(points, weights).tolist() == naive_settings.mad_spread(points, weights)
     assert column_units(points, weights) == pytest.approx(
         naive_settings.column_units(points, weights), rel=1e-12
@@ -123,7 +123,7 @@ def test_units_withstand_contamination(name: str, wild: float, share: float) -> 
 
 
 def test_units_are_mads_if_more_contamination_is_expected() -> None:
-    """The clipped values withstand a fraction of 0.2 at one end, the MAD one of 0.5."""
+    """Check that the MAD, not the clipped values, is used for `eps` above 0.2."""
     rows = np.random.default_rng(7).standard_normal((1000, 1))
     spoiled = rows.copy()
     spoiled[:350] = 1e9

@@ -1,4 +1,4 @@
-"""Just inside and just outside of what collections take."""
+"""Boundary cases: values just inside and just outside of the allowed ranges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bags in scikit-learn: the usual checks, and pipelines that end in precomputed distances."""
+"""Transformers of bags: checks of scikit-learn, and pipelines with precomputed distances."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MATRIX = pairwise(BAGS, **OPTIONS)
 BOTH = [RegionTransformer, DistanceTransformer]
 
 
-# -- the checks of scikit-learn that do not need a table of numbers as input ----------------------
+# -- checks of scikit-learn that do not need a two-dimensional array as input ---------------------
 
 
 CHECKS = [
@@ -66,7 +66,7 @@ def test_checks_of_scikit_learn(estimator: type, check: str) -> None:
 
 @pytest.mark.parametrize("estimator", BOTH)
 def test_all_checks_that_scikit_learn_picks(estimator: type) -> None:
-    # Estimators that do not take a two-dimensional array get the few checks that apply.
+    # scikit-learn selects the few checks that apply without two-dimensional arrays.
     with pytest.warns(Warning, match="Can't test estimator"):
         estimator_checks.check_estimator(estimator(), on_skip=None)
 
@@ -116,7 +116,7 @@ def test_bad_bags(estimator: type) -> None:
         estimator(table_dtype="float16").fit(BAGS)
 
 
-# -- what they give -------------------------------------------------------------------------------
+# -- features -------------------------------------------------------------------------------------
 
 
 def test_rows_are_flattened_tables() -> None:

@@ -1,4 +1,4 @@
-"""Samples with names: dictionaries, group-bys, pairs, frames with `by`; columns in any order."""
+"""Samples with names: dictionaries, groups, pairs, frames with `by`; columns in any order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MATRIX = isodepth.pairwise(ORDERED, **OPTIONS)
 
 
 def check(found: Any, labels: tuple[str, ...] = ("1", "3", "10")) -> None:
-    """A matrix with labels that holds what a list of samples gives, in the order of the labels."""
+    """Check that a matrix has these labels, and the distances of a list in this order."""
     assert isinstance(found, isodepth.DistanceMatrix)
     assert found.labels == labels == found.other_labels
     order = [("1", "3", "10").index(label) for label in labels]
@@ -165,7 +165,7 @@ def test_labels_are_different_strings(call) -> None:
 
 
 def mixed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add a column of strings of numbers, a category, an ordered category and an identifier."""
+    """Add columns: numbers as strings, a category, an ordered category, and an identifier."""
     letters = np.where(frame["a"] > 5, "x", "y")
     sizes = np.where(frame["b"] > 5, "L", "S")
     ids = [f"r{i}" for i in range(len(frame))]

@@ -1,4 +1,4 @@
-"""Finite q in tables: distances, neighbors, rows of transformers."""
+"""Region tables with finite q: distances, neighbors, and features of transformers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_all_distances_are_those_of_the_definition(q: float, p: float, table_dty
     found = isodepth.pairwise(tables).values
     assert (found == found.T).all()
     assert not found.diagonal().any()
-    # Rounding of the stored numbers apart, which a difference of two keeps.
+    # The tolerance is for the rounding of the stored numbers, also in their differences.
     for i, j in ((0, 1), (2, 9), (5, 11)):
         gaps = [
             naive_means.mean([abs(float(v) - float(w)) for v, w in zip(a, b, strict=True)], q)

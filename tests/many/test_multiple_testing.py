@@ -1,4 +1,4 @@
-"""Tests of all pairs: Holm's adjustment, single tests, bad input."""
+"""Tests of all pairs: adjustment by Holm's method, tests of single pairs, invalid input."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BAGS["c"] += [2, 0]
 @settings(derandomize=True, deadline=None)
 @given(st.lists(st.sampled_from([0.001, 0.01, 0.02, 0.3, 1.0]), min_size=1, max_size=8))
 def test_adjusted_is_the_smallest_level_at_which_holm_rejects(pvalues: list[float]) -> None:
-    """Straight from the definition: step down while p_(k) <= level / (M - k)."""
+    """The definition of Holm: reject in increasing order while p_(k) <= level / (M - k)."""
     found = holm_adjusted(np.array(pvalues))
     levels = sorted({min(1.0, p * k) for p in pvalues for k in range(1, len(pvalues) + 1)})
     for i, p in enumerate(pvalues):

@@ -1,4 +1,4 @@
-"""All-pairs matrices: each entry its own, whatever the list, the threads and the memory."""
+"""Matrices of all pairs: an entry depends on its two samples only, not on threads or memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPTIONS = {"levels": 6, "n_directions": 20, "random_state": 0}
 
 
 def make_bags(count: int, d: int = 3, number: int = 0) -> list[np.ndarray]:
-    """Return samples of different sizes, places and shapes."""
+    """Return samples of different sizes, locations and scales."""
     rng = np.random.default_rng([number, count, d])
     return [
         rng.standard_t(4, (int(rng.integers(d + 3, 40)), d)) * rng.uniform(0.5, 2, d)
@@ -39,7 +39,7 @@ BAGS = make_bags(150)
 
 
 def pairwise(*samples: Any, **options: Any) -> np.ndarray:
-    """Return the array of distances."""
+    """Return the result of `isodepth.pairwise` as an array."""
     return isodepth.pairwise(*samples, **options).values
 
 
@@ -154,7 +154,7 @@ def test_the_default_is_a_grid_of_twenty_levels() -> None:
     assert (default == pairwise(BAGS[:3], random_state=0, levels=20, refine=0)).all()
 
 
-# -- where the result goes ------------------------------------------------------------------------
+# -- output ---------------------------------------------------------------------------------------
 
 
 def test_out_takes_the_result(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_no_bar_without_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
         pairwise(BAGS[:3], progress=True, **OPTIONS)
 
 
-# -- what is refused ------------------------------------------------------------------------------
+# -- invalid input --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Distances between region tables, in matrices of many blocks, against slow references."""
+"""Distances between many region tables, computed in blocks, equal those of slow references."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from isodepth.metric.signature import option_settings, plain_settings
 
 
 def stack_of(values: np.ndarray, p: float = 2.0) -> RegionTables:
-    """Return tables with the given values (N, L, W)."""
+    """Return N region tables with the given values (N, L, W), L levels and W support values."""
     n_levels, width = values.shape[1:]
     metric = Metric(p=p, levels=n_levels, n_directions=width // 2, refine=0, random_state=0)
     return RegionTables(values, option_settings(plain_settings(metric, metric.dtype, 0)), 2, None)
@@ -51,7 +51,7 @@ def test_tables_are_compared_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("p", [0.5, 2.0, math.inf])
 def test_means_of_any_order_and_size(dtype: str, scale: float, q: float, p: float) -> None:
     rng = np.random.default_rng(5)
-    # The last two are equal; sizes that no vector divides.
+    # The last two tables are equal. The sizes are not multiples of the length of a vector register.
     values = rng.normal(size=(7, 3, 37)) * np.array([1.0, 0.0, 5.0])[:, None]
     values[-1] = values[-2]
     with np.errstate(over="ignore", under="ignore"):

@@ -1,4 +1,4 @@
-"""Blocks: scores of whole blocks, batches beyond all blocks."""
+"""Monitors with blocks: scores of whole blocks, and batches beyond all blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from isodepth.significance.martingale import RankEvidence
 
 
 def days(count: int, rng: np.random.Generator, rows: int = 60) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of days with a common level each, and the day of every row."""
+    """Return rows of `count` days, each with its own mean, and the day of every row."""
     day = np.repeat(np.arange(count), rows)
     return rng.normal(size=(count * rows, 2)) + rng.normal(size=(count, 1))[day], day
 
@@ -53,7 +53,7 @@ def test_batches_beyond_all_blocks_are_named_at_once() -> None:
 
 
 def test_categories_with_the_same_shares_in_all_blocks() -> None:
-    """The scores of the categories are all 0, so that they have no standard deviation."""
+    """If all scores of categories are 0, the scores are divided by 1, not by 0."""
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(10)
     rows, day = days(40, rng)
@@ -75,7 +75,7 @@ def test_categories_with_the_same_shares_in_all_blocks() -> None:
 def test_pvalues_with_which_the_first_batch_raises_an_alarm(
     alpha: float, alarm: float, no_alarm: float
 ) -> None:
-    """These limits are on the page of the monitor."""
+    """The documentation of the monitor states these limits."""
     start = RankEvidence.start(restarting=False, patience=1)
     assert start.after(alarm).log_evidence >= -math.log(alpha)
     assert start.after(no_alarm).log_evidence < -math.log(alpha)
@@ -89,7 +89,7 @@ def test_one_batch_raises_an_alarm_at_a_high_level() -> None:
 
 
 def test_a_reset_spends_no_new_capital() -> None:
-    """The bets before a reset are lost, and later bets have the stakes they would have had."""
+    """The wealth of bets before a reset is lost, and the stakes of later bets do not change."""
     rng = np.random.default_rng(11)
     reference, day = days(40, rng)
     monitor = Monitor(reference, blocks=day, alpha=0.1, random_state=0)
@@ -105,7 +105,7 @@ def test_a_reset_spends_no_new_capital() -> None:
 
 
 def shared_days(**options: Any) -> tuple[Monitor, np.ndarray]:
-    """Monitor of five sites with the same rows, and the rows of an unusual day."""
+    """Return a monitor of five sites with the same rows, and the rows of an unusual day."""
     rng = np.random.default_rng(14)
     rows, day = days(60, rng, rows=10)
     options = {"blocks": np.tile(day, 5), "groups": np.repeat(np.arange(5), len(rows))} | options
@@ -115,7 +115,7 @@ def shared_days(**options: Any) -> tuple[Monitor, np.ndarray]:
 
 @pytest.mark.parametrize("options", [{"alpha": 0.1}, {"arl": 20.0}])
 def test_an_unusual_day_of_all_groups_counts_once(options: dict[str, float]) -> None:
-    """Batches of different groups depend on each other, so that their p-values do not multiply."""
+    """Batches of different groups may be dependent, so their p-values must not be multiplied."""
     monitor, unusual = shared_days(**options)
     for group in range(5):
         verdict = monitor.check(unusual, group=group)
@@ -128,7 +128,7 @@ def test_an_unusual_day_of_all_groups_counts_once(options: dict[str, float]) -> 
 
 
 def test_heavy_tailed_blocks_are_described_without_a_guarantee() -> None:
-    """Cauchy levels of days: batches beyond all blocks occur, and no alarm follows from them."""
+    """If days have Cauchy means, batches beyond all blocks occur, but raise no alarm."""
     beyond = 0
     for seed in range(8):
         rng = np.random.default_rng([12, seed])

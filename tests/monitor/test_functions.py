@@ -1,4 +1,4 @@
-"""Functions of a row: counts by plain loops, the same for any chunks and any rounding."""
+"""Functions of a row: the counts equal those of plain loops, for any chunks and rounding."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RNG = np.random.default_rng(5)
 
 
 def table(m: int, rng: np.random.Generator = RNG) -> np.ndarray:
-    """Rows with a normal column, one of few values, a constant, missing values and categories."""
+    """Return m rows with continuous, discrete and constant columns, categories, missing values."""
     numbers = np.column_stack([rng.normal(size=m), rng.integers(0, 4, m), np.ones(m)]).astype(float)
     numbers[rng.random(m) < 0.1, 0] = np.nan
     codes = np.column_stack([rng.integers(UNSEEN, 4, m), rng.integers(0, 3, m)]).astype(float)
@@ -38,7 +38,7 @@ def table(m: int, rng: np.random.Generator = RNG) -> np.ndarray:
 
 
 def by_loops(functions: Functions, rows: np.ndarray) -> list[int]:
-    """Counts from the definition of each function."""
+    """Return the count of each function, computed from its definition."""
     numbers, codes = rows[:, :3], rows[:, 3:]
     z = (numbers - functions.center) / functions.scale
     z[np.isnan(z)] = 0.0
@@ -104,7 +104,7 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def quartile_summary(numbers: np.ndarray) -> np.ndarray:
-    """Number n of values, n * median and n * interquartile range of each column."""
+    """Return n, n * median and n * interquartile range of the n values of each column, (3, d)."""
     expected = np.zeros((3, numbers.shape[1]))
     for j, column in enumerate(numbers.T):
         if len(values := column[~np.isnan(column)]):
@@ -114,7 +114,7 @@ def quartile_summary(numbers: np.ndarray) -> np.ndarray:
 
 
 def test_quartiles_of_a_batch_in_parts_are_those_of_all_rows() -> None:
-    """Sorted rows: the mean of the medians of the parts is far from the median of all rows."""
+    """Of sorted rows, the mean of the medians of parts is far from the median of all rows."""
     n, rng = 9000, np.random.default_rng(13)
     rows = np.sort(np.exp(rng.normal(size=(n, 3))), axis=0)
     rows[:, 1] = rng.poisson(2.0, n)
@@ -139,7 +139,7 @@ def test_quartiles_of_a_batch_in_parts_are_those_of_all_rows() -> None:
 
 @pytest.mark.parametrize("d", [1, 8, 13, 20])
 def test_a_function_depends_on_the_bits_of_a_row_alone(d: int) -> None:
-    """Tied projections: one row or many, any memory layout of rows and directions, after loading.
+    """The value of a function does not depend on other rows, memory layout or storage in a file.
 
     The cut points are values of the projections, so that any other rounding changes a count.
     """
@@ -203,7 +203,7 @@ def test_units_do_not_matter(scale: float) -> None:
         rows = numbers * factor
         functions = Functions.choose(rows, 3, np.random.default_rng(1))
         counts.append(functions.count(rows).ones)
-    # Up to a value between two cut points that rounding moves. Precision has units.
+    # Rounding may move one value across a cut point. The functions of precision depend on units.
     relative = [member.event != "precision" for member in functions.members]
     assert np.abs(counts[0] - counts[1])[relative].max() <= 1
 
@@ -228,8 +228,8 @@ def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
 @pytest.mark.parametrize(("most", "cuts", "midpoints"), [
     (10.0, [1, 2, 3, 10], [1.5, 2.5, 6.5]), (20.0, [2], [2.5]),
 ])  # fmt: skip
-def test_few_values_are_allcut_points(most: float, cuts: Any, midpoints: Any) -> None:
-    """Up to four values for three levels; the quartiles of these five values are 2."""
+def test_few_values_are_all_cut_points(most: float, cuts: Any, midpoints: Any) -> None:
+    """For three levels, up to four distinct values are cut points; the quartiles of five are 2."""
     values = np.array([1.0, *[2.0] * 12, 3.0, np.nan, 10.0, most])
     levels = (0.25, 0.5, 0.75)
     assert cut_points(values, levels, True).tolist() == cuts
@@ -250,7 +250,7 @@ def test_no_row_is_used_twice(n: int, size: int, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(("seed", "warned"), [(130, True), (106, False)])
 def test_the_level_of_the_check_of_dependence_is_one_per_mille(seed: int, warned: bool) -> None:
-    """A trend whose adjusted p-values are 0.00094 and 0.00102."""
+    """The two seeds give trends with adjusted p-values 0.00094 and 0.00102."""
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(140, 1)) + np.linspace(0.0, 1.2, 140)[:, None]
     with warnings.catch_warnings(record=True) as found:

@@ -1,4 +1,4 @@
-"""The monitor: guarantees, alarms in the first batch, named columns, labels, threads, input."""
+"""Monitors: guarantees, alarms in the first batch, changed columns, labels, threads, input."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def fresh(**options: Any) -> Monitor:
 
 
 def mixed(n: int, rng: np.random.Generator) -> Any:
-    """A table of numbers, a whole number, a category, a boolean and missing values."""
+    """Return n rows of numbers, integers, categories, booleans and missing values."""
     frame = pd.DataFrame(
         {
             "length": rng.normal(size=n),
@@ -70,7 +70,7 @@ def test_an_alarm_after_a_change_and_not_before(options: dict[str, Any]) -> None
     assert not monitor.alarm
     changed = [monitor.check(batch) for batch in batches(4, seed=52, shift=2.0)]
     assert any(verdict.alarm for verdict in changed)
-    # One batch alone is never enough for patience 2.
+    # With patience 2, a single batch never raises an alarm.
     assert changed[0].alarm is (options != {"patience": 2})
     assert changed[1].alarm or options == {"arl": 300}
     first = next(verdict for verdict in changed if verdict.alarm)
@@ -84,7 +84,7 @@ def test_an_alarm_after_a_change_and_not_before(options: dict[str, Any]) -> None
 
 
 def test_five_percent_of_the_worst_rows_are_tolerated() -> None:
-    """Rows far out, rows in the center, and rows that all lie in one quadrant."""
+    """Contaminated rows are far away, in the center, or all in one octant."""
     for seed, bad in enumerate(([9.0, 9.0, 9.0], [0.0, 0.0, 0.0], [1.0, -1.0, 1.0])):
         tolerant, strict = fresh(tolerance=0.05), fresh()
         found = []
@@ -95,7 +95,7 @@ def test_five_percent_of_the_worst_rows_are_tolerated() -> None:
         assert any(alarm for _, alarm in found) or seed > 0
 
 
-def test_an_unseen_category_and_a_shift_ring_in_the_first_batch() -> None:
+def test_an_unseen_category_and_a_shift_raise_an_alarm_in_the_first_batch() -> None:
     rng = np.random.default_rng(54)
     reference = mixed(4000, rng)
     monitor = Monitor(reference, nan_policy="keep", random_state=0)
@@ -121,7 +121,7 @@ def test_an_unseen_category_and_a_shift_ring_in_the_first_batch() -> None:
 
 
 def test_shares_of_new_categories_are_their_own_shares() -> None:
-    """Rare and new values are counted together: one name stands only for its own share."""
+    """Rare and new values are counted together; a change names a value only with its own share."""
     rng = np.random.default_rng(0)
     kind = np.array(["A", "B"] * 1500, object)
     kind[rng.choice(3000, 30, replace=False)] = [f"rare {i // 2}" for i in range(30)]
@@ -148,7 +148,7 @@ def test_shares_of_new_categories_are_their_own_shares() -> None:
     several = check(none, *["NEW"] * 20, *["NEXT"] * 10, *["LAST"] * 10)
     assert (several.before, several.value) == (0, None)
     assert several.text == "kind: rare or new values (such as NEW) 0% -> 5%"
-    # Values of the last batch are known, but only the total of the batch before.
+    # The counts of single new values are known for the last batch only.
     both = check(none, *["LAST"] * 40)
     assert none.verdicts[-1].n_window_batches == 2
     assert both.text == "kind: rare or new values (such as LAST) 0% -> 5%"
@@ -164,7 +164,7 @@ def test_a_shift_of_a_correlated_column_is_not_called_dependence() -> None:
 
 
 def test_rows_at_a_median_do_not_bias_a_correlation() -> None:
-    """Values at the median and missing values have no side of the median."""
+    """Values at the median and missing values are on neither side of the median."""
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=(2, 4300))
     y[:4000] = 0.9 * x[:4000] + 0.44 * y[:4000]
@@ -186,7 +186,7 @@ def test_rows_at_a_median_do_not_bias_a_correlation() -> None:
 
 
 def test_batches_of_any_size_add_up() -> None:
-    """Batches of one row raise an alarm after a few batches, and very large batches are counted."""
+    """Batches of one row can raise an alarm, and batches of any size are counted together."""
     monitor = fresh()
     rows = batches(1, rows=60, seed=56, shift=3.0)[0]
     verdicts = [monitor.check(row[None]) for row in rows]
@@ -202,7 +202,7 @@ def test_batches_of_any_size_add_up() -> None:
 
 @pytest.mark.parametrize("streams", [15, pytest.param(60, marks=pytest.mark.slow)])
 def test_false_alarms_are_rarer_than_alpha(streams: int) -> None:
-    """Discrete and heavy-tailed rows, small references: streams of 30 batches, alpha 20%."""
+    """Streams of 30 batches with discrete and heavy-tailed columns, small references, alpha 20%."""
     alarms = 0
     for seed in range(streams):
         rng = np.random.default_rng([58, seed])
@@ -271,7 +271,7 @@ def test_a_batch_that_comes_again_with_its_label_is_counted_once(tmp_path: Path)
     for odd in ("", "x" * 201, "a\nb"):
         with pytest.raises(InvalidInputError, match="label must have"):
             monitor.check(first, label=odd)
-    # The number of rows counts, even if all rows are beyond the reference.
+    # The number of rows is part of the identity of a batch, even if all rows are extreme.
     monitor.check(np.full((5, 3), 1e9), label="far")
     with pytest.raises(InvalidInputError, match="batch 5 already has the label 'far'"):
         monitor.check(np.full((500, 3), 2e9), label="far")
@@ -295,7 +295,7 @@ def test_groups_have_labels_of_their_own(tmp_path: Path) -> None:
 
 
 def test_labels_of_groups_in_files_of_version_0_4_0(tmp_path: Path) -> None:
-    """That version stored digests of labels without the group."""
+    """Version 0.4.0 stored digests of labels without the group."""
     monitor = fresh(groups=np.where(np.arange(3000) % 2, "a", "b"))
     first, second = batches(2)
     verdict = monitor.check(first, label="Monday", group="a")
@@ -349,7 +349,7 @@ def test_suspicious_rows_are_listed() -> None:
 
 
 def test_suspicious_rows_have_wrong_values() -> None:
-    """Values below 0 in positive columns are suspicious; large values of heavy tails are not."""
+    """Negative values of positive columns are suspicious; large values of heavy tails are not."""
     rng = np.random.default_rng(64)
 
     def table(n: int) -> Any:
@@ -382,7 +382,7 @@ def test_suspicious_rows_have_wrong_values() -> None:
     ],
 )
 def test_the_largest_effect_describes_a_change_in_the_first_batch(change: Any, text: str) -> None:
-    """500 rows of a skewed column: signs, units, single values, precision, location, spread."""
+    """The changes are of signs, units, single values, precision, location and spread."""
     rng = np.random.default_rng(62)
     rows = np.column_stack([rng.normal(size=5500), rng.lognormal(sigma=0.8, size=5500)])
     monitor = Monitor(pd.DataFrame(rows[:5000], columns=["a", "b"]), random_state=0)
@@ -405,7 +405,7 @@ def monitors_and_next_rows() -> list[tuple[Monitor, np.ndarray]]:
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.6])
 def test_the_bound_on_the_changed_share_holds(share: float) -> None:
-    """Adversarial rows: far, in the center, copies of one value. 95% of the bounds must hold."""
+    """Replaced rows are outliers or copies of a central value. 95% of the bounds must hold."""
     above = 0
     for (monitor, rows), bad in zip(monitors_and_next_rows(), [9.0, 0.0, 0.3] * 20, strict=True):
         batch = rows.copy()
@@ -494,7 +494,7 @@ def test_a_change_along_a_direction_names_its_largest_entries() -> None:
 
 @pytest.mark.parametrize("present", ["a", "ax", "axy", "b"])
 def test_a_batch_without_a_column_of_the_reference(present: str) -> None:
-    """A saved monitor cannot select other columns: it must be fitted again."""
+    """The error recommends to add the columns or to fit again."""
     rng = np.random.default_rng(68)
     monitor = Monitor(pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"]), random_state=0)
     batch = pd.DataFrame(rng.normal(size=(20, len(present))), columns=[*present])
@@ -509,7 +509,7 @@ def test_a_batch_without_a_column_of_the_reference(present: str) -> None:
 
 
 def test_a_verdict_has_no_truth_value() -> None:
-    """`if monitor.check(batch):` must not look like a test for an alarm."""
+    """``if monitor.check(batch):`` must not run, because it looks like a test for an alarm."""
     with pytest.raises(TypeError, match=r"use verdict\.alarm"):
         bool(fresh().check(batches(1)[0]))
 
@@ -571,7 +571,7 @@ def test_columns_are_matched_by_name_and_others_ignored() -> None:
 
 
 def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
-    """A number that arrives as text, a category that arrives as a number."""
+    """Strings in a numeric column and numbers in a column of categories are errors."""
     rng = np.random.default_rng(71)
     monitor = Monitor(mixed(1000, rng)[["length", "kind"]], nan_policy="raise", random_state=0)
     batch = mixed(60, rng)[["length", "kind"]]
@@ -601,7 +601,7 @@ def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
 
 @pytest.mark.parametrize("form", ["object", "string", "boolean", "NaT", "arrow", "parquet", "csv"])
 def test_a_column_without_values_is_missing_whatever_its_type(form: str, tmp_path: Path) -> None:
-    """A number that is never measured arrives as None, as type null, or as empty cells."""
+    """A column of missing numbers may have None, the type null, or empty cells."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     frame = pd.DataFrame(REFERENCE, columns=["a", "b", "c"])
     monitor = Monitor(frame, random_state=0)
@@ -722,7 +722,7 @@ def test_settings_are_checked() -> None:
 
 
 def test_a_median_is_that_of_all_reference_rows_and_a_mean_over_batches_is_named() -> None:
-    """A sorted reference: the medians of its parts differ. Windows keep medians of batches only."""
+    """The parts of a sorted reference have different medians; windows use means of medians."""
     rng = np.random.default_rng(7)
     reference = np.sort(rng.exponential(size=2000))[:, None]
     with pytest.warns(DependenceWarning):
@@ -740,7 +740,7 @@ def test_a_median_is_that_of_all_reference_rows_and_a_mean_over_batches_is_named
 
 
 def test_changes_of_columns_of_dates_show_dates(tmp_path: Path) -> None:
-    """Dates are compared as days since 1970, also after the monitor is stored."""
+    """Dates are compared as days since 1970, before and after the monitor is saved and loaded."""
     rng, day = np.random.default_rng(69), pd.Timedelta(days=1)
     signup = pd.Timestamp("2024-01-15") + rng.integers(-9, 10, 1300) * day
     frame = pd.DataFrame({"signup": signup, "size": rng.normal(size=1300)})

@@ -1,4 +1,4 @@
-"""Files of monitors: atomic, one process at a time, and bit for bit the same."""
+"""Files of monitors: atomic writing, one process at a time, and identical results."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_files_of_earlier_versions_are_refused_with_advice(tmp_path: Path) -> No
 
 
 def arrays_of(value: Any) -> Iterator[list[Any]]:
-    """Arrays in a header: type, shape and bytes."""
+    """Yield the arrays of a header, as lists of type, shape and bytes."""
     if isinstance(value, list) and len(value) == 3 and str(value[0])[:2] in ("<f", "<i"):
         yield value
     elif isinstance(value, dict | list):
@@ -194,7 +194,7 @@ def arrays_of(value: Any) -> Iterator[list[Any]]:
 
 
 def leaves(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Containers in a header with the keys of their numbers and strings."""
+    """Yield (container, key) for each number and each string of a header."""
     for key, each in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(each, dict | list):
             yield from leaves(each)
@@ -205,7 +205,7 @@ def leaves(value: Any) -> Iterator[tuple[Any, Any]]:
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("blocks", [None, np.arange(1500) // 50])
 def test_crafted_files_are_refused(tmp_path: Path, blocks: Any) -> None:
-    """Numbers, strings and arrays of the header are changed in turn."""
+    """One number, string or array of the header at a time has an invalid value."""
     path, batch = tmp_path / "m.npz", REFERENCE[:50]
     monitor = fresh(blocks=blocks)
     monitor.check(batch)
@@ -215,7 +215,7 @@ def test_crafted_files_are_refused(tmp_path: Path, blocks: Any) -> None:
     def refused() -> bool:
         write_archive(path, KIND, {"content": 1, "state": state}, {})
         try:
-            # A change that is not noticed must not raise other errors later.
+            # If a wrong value is not detected, later calls must not raise other errors.
             Monitor.load(path, autosave=False).check(batch)
             return False
         except (UnreadableFileError, InvalidInputError):
@@ -255,7 +255,7 @@ def test_crafted_files_are_refused(tmp_path: Path, blocks: Any) -> None:
 
 
 def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
-    """States that no monitor has, each with one wrong part."""
+    """Yield invalid states, each with one part out of range."""
     group, n = state.groups["0"], state.n_batches
     for other in ({"alarm_since": -1}, {"alarm_since": n + 1}, {"crossings": -1}, {"n_batches": 0},
                   {"records": ("{}",) * n}, {"records": state.records[1:]},
@@ -375,7 +375,10 @@ print(counts[3], counts[4], line)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks of POSIX systems")
 def test_killed_at_any_point_it_is_before_or_after(tmp_path: Path) -> None:
-    """Killed at every 331st line of Python that loading and checking runs through."""
+    """A process that is killed at any line leaves the file of before or after the batch.
+
+    It is killed at every 331st line of Python that loading and checking execute.
+    """
     done = subprocess.run(
         [sys.executable, "-c", KILLED, str(tmp_path), "331"],
         capture_output=True, text=True, timeout=300,

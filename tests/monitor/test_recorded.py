@@ -1,4 +1,4 @@
-"""Verdicts of fixed streams, recorded; RECORD=1 records anew after a change of results."""
+"""Verdicts of fixed streams equal recorded ones; RECORD=1 records them again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STORED: dict[str, dict[str, Any]] = {"rows": {}, "blocks": {"blocks": np.arange(
 
 
 def table(n: int, rng: np.random.Generator) -> Any:
-    """Dependent numbers, counts, missing values, and categories with frequent and rare values."""
+    """Return n rows of dependent numbers, counts, missing values and categories."""
     a, kind = rng.normal(size=n), rng.choice(["u", "v", "w", "x"], n, p=[0.5, 0.3, 0.18, 0.02])
     b = a + 0.7 * rng.normal(size=n) + 0.6 * (kind == "v") - 0.2
     frame = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Repeated rows: exact p-values, rows of the reference, and the words of a change."""
+"""Repeated rows: exact p-values, rows of the reference, and text of a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A monitor reads sources with categories as it reads data frames."""
+"""Monitors of sources with categories have the same results as monitors of data frames."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_batches_that_are_refused(tmp_path: Path) -> None:
 
 
 def test_weights_are_refused(tmp_path: Path) -> None:
-    """The weights of a table with categories were ignored."""
+    """Weights of a table with categories are an error; an earlier version ignored them."""
     weighted = isodepth.scan(BATCH[COLUMNS].assign(w=1.0), weights="w")
     with pytest.raises(InvalidInputError, match="the reference must not have weights"):
         Monitor(weighted, random_state=0)

@@ -1,4 +1,4 @@
-"""Ranges of usual values: those of the scores of rows."""
+"""Ranges of usual values agree with the scores of suspicious rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from isodepth.monitor.usual import UsualValues
 
 @pytest.mark.parametrize("n", [4, 30, 300])
 def test_rows_outside_the_ranges_are_those_with_scores_above_one(n: int) -> None:
-    """Columns with negative, positive, tied, constant, mostly equal, missing and huge values."""
+    """The columns have negative, positive, tied, constant, missing and huge values."""
     rng = np.random.default_rng(n)
     normal = rng.normal(size=n)
     columns = [

@@ -1,4 +1,4 @@
-"""Windows and levels: sums by hand, levels that sum to alpha, restarts and patience."""
+"""Windows and levels: sums over windows, levels that sum to alpha, restarts and patience."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_weights_of_the_level_sum_to_at_most_one() -> None:
     # Half of the level belongs to the windows of one batch.
     scales = math.fsum(level(scale, 2**scale) / level(0, 1) for scale in range(200)) / 2
     assert scales == pytest.approx(1 - 1 / 201)
-    # The weights decrease and are convex, so that the rest is at most an integral from the middle.
+    # The weights are decreasing and convex, so that an integral is an upper bound of the others.
     rest = 0.47 / math.log(last + 1.5)
     total = math.fsum(level(0, k) for k in range(1, last + 1)) / (0.5 / 2)
     assert 0.99 < total + rest < 1

@@ -43,7 +43,7 @@ _CHECKER = doctest.OutputChecker()
 
 
 class PageError(AssertionError):
-    """An output differs from the one that its page shows."""
+    """Error for an output that differs from the output on the page."""
 
 
 @dataclass(frozen=True)

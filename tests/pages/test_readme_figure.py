@@ -1,4 +1,4 @@
-"""README quotes the numbers of its figure, which a script draws."""
+"""The numbers in README about its figure are those of the script that draws the figure."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_every_public_name_is_listed() -> None:
 
 
 def test_results_are_listed_as_not_constructible() -> None:
-    """Results are the classes with `to_dict`, except the monitor and parts of other results."""
+    """Check the list of results: classes with `to_dict`, except monitors and parts of results."""
     note = page("api.md").partition("**Results**")[2].partition("\n\n")[0]
     listed = set(re.findall(r"`([\w.]+)`", note))
     results = {
@@ -108,7 +108,7 @@ def test_scan_lists_everything_that_accepts_a_source() -> None:
 
 
 def test_every_error_and_warning_is_public() -> None:
-    """The page lists `__all__` of the module, not the functions that issue warnings."""
+    """Check that all classes of `isodepth.errors` are in `__all__` of module and package."""
     classes = {name for name, _ in inspect.getmembers(errors, inspect.isclass)}
     assert classes == set(errors.__all__) == classes & set(isodepth.__all__)
     for name in classes:
@@ -132,7 +132,7 @@ def test_every_command_is_on_the_page() -> None:
 
 
 def common_defaults(heading: str = "## Defaults that are the same everywhere") -> dict[str, object]:
-    """Return the options of a table of options.md, after a heading, with their defaults."""
+    """Return the options in the table below a heading of options.md, with their defaults."""
     _, _, section = page("options.md").partition(f"{heading}\n\n")
     table = section.partition("\n\n")[0]
     return {

@@ -1,4 +1,4 @@
-"""Figures of pyplot are closed after each test."""
+"""Fixture that closes the figures of pyplot after each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bagplots of one sample."""
+"""Bagplots: bag, outliers, hull, and degenerate samples."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def test_more_steps_than_can_be_seen_are_averaged() -> None:
     np.testing.assert_allclose(values @ np.diff(edges), comparison.gaps @ widths, rtol=1e-12)
 
 
-# -- columns and the null -------------------------------------------------------------------------
+# -- contributions and null distribution ----------------------------------------------------------
 
 
 def test_bars_are_contributions_and_hollow_if_not_significant(tested) -> None:
@@ -174,7 +174,7 @@ def test_a_median_within_a_category_is_drawn_from_its_rows() -> None:
     change = Change(kind="location", columns=("size",), **medians)
     text = change_figure(change, TwoSamples((x, y), ("size",), {}), loose_figure(2, 1))
     assert text.endswith("; 1 row further out, drawn at the ends")
-    # The rarer of two values is not far out.
+    # If there are two distinct values, the rarer one is not extreme.
     rare = (np.arange(40.0)[:, None] == 0).astype(float)
     text = change_figure(change, TwoSamples((rare, rare), ("size",), {}), loose_figure(2, 1))
     assert text == "-0.5 to 1.5"

@@ -1,4 +1,4 @@
-"""The figure of a stream shows the verdicts."""
+"""Timelines of monitors show the p-values, alarms and changes of the verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two samples and their regions: the plane, the outlines, and all rows."""
+"""Figures of nested regions: plane of projection, outlines of the regions, and drawn rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pair(d: int, seed: int = 0, n: int = 150):
 
 
 def twin_mean_squared_gap(comparison, u) -> float:
-    """Compute the mean squared gap from its definition, level by level."""
+    """Return the mean squared gap along direction u, computed from its definition."""
     total = 0.0
     x, y = comparison.regions
     for share, beta in zip(comparison.level_widths, comparison.levels, strict=True):

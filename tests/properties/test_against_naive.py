@@ -1,7 +1,7 @@
-"""The whole pipeline against the plain loops of ``naive``, on many seeded random cases.
+"""Regions and distances, compared with the plain loops of ``naive`` on random cases.
 
-Regions must be identical; distances agree to 1e-10 relative, which leaves room for the rounding
-of dot products of a handful of terms (about 1e-15) and nothing else.
+Regions must be identical. Distances agree to a relative error of 1e-10, which is far above the
+rounding error of short dot products (about 1e-15).
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ import isodepth
 from isodepth.typing import RandomLevels
 
 RELATIVE = 1e-10
-#: Depths are sums of at most a few dozen masses or one quotient: rounding stays far below.
+#: Depths are sums of at most a few dozen masses, or one quotient, with small rounding errors.
 DEPTH_TOLERANCE = 1e-13
 
-#: Whitening needs points that span the space, and moves lattice points off exact arithmetic.
+#: Whitening needs points that span the space, and its results are not exact for lattice points.
 AI_IRW_KINDS = ["gaussian", "heavy_tailed", "duplicated"]
-#: p and eps of each seed: round decimals and arbitrary ones.
+#: p and eps of each seed: short decimals and arbitrary numbers.
 P_AND_EPS = [(0.5, 0.25), (1.0, 0.7647381), (2.0, 0.1), (3.0, 0.5), (math.inf, 1.0), (2.0, 0.3)]
 SEEDS = range(len(P_AND_EPS))
 ALL_CASES = [
@@ -52,7 +52,7 @@ P_VALUES = [0.5, 1.0, 2.0, 3.0, math.inf]
 def naive_regions(
     depth: str, points: np.ndarray, directions: np.ndarray, weights: np.ndarray | None
 ) -> naive.NaiveRegions:
-    """Return the reference regions; for ai_irw through the whitening of the fitted estimator."""
+    """Return the reference regions. For AI-IRW, the whitening of the fitted estimator is used."""
     if depth != "ai_irw":
         return naive.depth_regions(depth, points, directions, weights)
     fitted = isodepth.AIIRWDepth(directions=directions).fit(points, sample_weight=weights)
@@ -61,7 +61,7 @@ def naive_regions(
 
 
 def levels_to_try(reference: naive.NaiveRegions) -> list[float]:
-    """Return a level inside every piece, and every breakpoint that a float can hold exactly."""
+    """Return a level in every interval of levels, and every breakpoint that is exact in floats."""
     cuts = [Fraction(0), *reference.breakpoints()]
     middles = [float((a + b) / 2) for a, b in itertools.pairwise(cuts)]
     exact = [float(c) for c in cuts[:-1] if Fraction(float(c)) == c]
@@ -178,7 +178,7 @@ def test_levels_of_a_grid_and_random_levels(
 
 @pytest.mark.parametrize("n_levels", [1, 2, 4, 8])
 def test_midpoint_grid_on_exact_breakpoints(n_levels: int) -> None:
-    """Dyadic levels that fall on dyadic breakpoints: the region at beta has mass > beta."""
+    """Check dyadic levels at breakpoints: the mass of the region must exceed the level."""
     rng = np.random.default_rng(5)
     points = [rng.standard_normal((n, 1)) for n in (16, 8)]
     x, y = (naive.depth_regions("halfspace", z, [[1.0]]) for z in points)
@@ -234,7 +234,7 @@ def test_comparison_explains_the_distance(depth: str, kind: str, seed: int) -> N
 @pytest.mark.parametrize("eps", [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9])
 @pytest.mark.parametrize("n", [10, 20])
 def test_a_round_eps_on_a_breakpoint_leaves_no_sliver(eps: float, n: int) -> None:
-    """In floats 1 - 0.3 may pass 7/10: a piece of length 1e-17 must not count as one for p=inf."""
+    """Check that no interval of length 1e-17 is left if 1 - eps is rounded, such as 1 - 0.3."""
     rng = np.random.default_rng(n)
     points = [np.sort(rng.standard_normal((n, 1)) ** 3, axis=0) for _ in range(2)]
     x, y = (naive.depth_regions("irw", z, [[1.0]]) for z in points)
@@ -248,7 +248,7 @@ def test_a_round_eps_on_a_breakpoint_leaves_no_sliver(eps: float, n: int) -> Non
 @pytest.mark.parametrize("depth", ["halfspace", "irw", "projection"])
 @pytest.mark.parametrize(("n", "m", "n_directions"), [(150, 121, 3), (13, 11, 201)])
 def test_more_than_one_block(depth: str, n: int, m: int, n_directions: int) -> None:
-    """Many rows or many directions, in blocks small and large."""
+    """Check many rows and many directions, which are processed in several blocks."""
     rng = np.random.default_rng(n)
     X, Y = rng.standard_normal((n, 3)), rng.standard_t(3, (m, 3)) + 0.5
     X[: n // 5] = X[-(n // 5) :]
@@ -269,7 +269,7 @@ def test_more_than_one_block(depth: str, n: int, m: int, n_directions: int) -> N
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_callable_depth(weighted: bool) -> None:
-    """Any function of the points: here closeness to the origin, which no direction enters."""
+    """Check a depth function of the user that does not use directions."""
     rng = np.random.default_rng(3)
     X, Y, U = *rng.standard_normal((2, 15, 2)), gaussian_directions(rng, 2, 6)
     wx = rng.integers(1, 4, 15).astype(float) if weighted else None
@@ -287,7 +287,7 @@ def test_a_callable_depth(weighted: bool) -> None:
 @given(pair=lattice_pairs(), data=st.data())
 @pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
 def test_lattices_of_any_size(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
-    """Samples down to one point, ties everywhere, weights with zeros; shrinks when it fails."""
+    """Check samples of one or more lattice points, with ties, and weights that may be zero."""
     weights = tuple(data.draw(st.one_of(st.none(), dyadic_weights(len(z)))) for z in pair)
     p, eps = data.draw(pvalues()), data.draw(eps_values())
     directions = np.eye(pair[0].shape[1])
@@ -310,7 +310,7 @@ def test_lattices_of_any_size(pair: tuple[np.ndarray, np.ndarray], data: st.Data
 @pytest.mark.parametrize("depth", ["halfspace", "irw", "projection"])
 @pytest.mark.parametrize("seed", range(4))
 def test_float32_lattice(depth: str, seed: int) -> None:
-    """Small integers and axis directions are exact in float32 too: the regions must not change."""
+    """Check equal regions in float32 for small integers and directions along the axes."""
     case = make_case("lattice", 600 + seed)
     x = naive.depth_regions(depth, case.x, case.directions, case.wx)
     y = naive.depth_regions(depth, case.y, case.directions, case.wy)
@@ -328,7 +328,7 @@ AFFINE_INVARIANT = ["halfspace", "projection", "ai_irw"]
 
 
 def _tied_depth(depth: str, n: int) -> float:
-    """Return the depth of each of n points in general position when n <= d+1."""
+    """Return the common depth of n <= d + 1 points in general position."""
     if depth == "halfspace":
         return 1 / n
     if depth == "projection":
@@ -341,7 +341,7 @@ def _tied_depth(depth: str, n: int) -> float:
 @pytest.mark.parametrize("depth", AFFINE_INVARIANT)
 @pytest.mark.parametrize(("n", "d"), [(2, 1), (2, 3), (3, 2), (4, 3), (4, 5), (7, 6), (6, 20)])
 def test_simplices_are_exact_ties(depth: str, n: int, d: int) -> None:
-    """n <= d+1 points in general position: one depth for all, so one region at every level."""
+    """Check that n <= d + 1 points in general position have equal depths, bit for bit."""
     rng = np.random.default_rng([n, d])
     X, Y = rng.standard_normal((2, n, d))
     directions = gaussian_directions(rng, d, 7)
@@ -357,7 +357,7 @@ def test_simplices_are_exact_ties(depth: str, n: int, d: int) -> None:
 
 @pytest.mark.parametrize("depth", AFFINE_INVARIANT)
 def test_repeated_simplices_are_exact_ties_too(depth: str) -> None:
-    """Every vertex twice is the same distribution as every vertex once."""
+    """Check that a simplex with every vertex twice has the depths of the simplex."""
     X = np.random.default_rng(0).standard_normal((4, 3))
     with pytest.warns(isodepth.DegenerateDepthWarning):
         once = isodepth.Metric(depth=depth).regions(X)
@@ -369,7 +369,7 @@ def test_repeated_simplices_are_exact_ties_too(depth: str) -> None:
 @pytest.mark.parametrize("depth", ["halfspace", "projection"])
 @pytest.mark.parametrize("seed", range(6))
 def test_few_points_not_in_general_position(depth: str, seed: int) -> None:
-    """n <= d+1 points on one line are no simplex: the middle ones are deeper."""
+    """Check that n <= d + 1 points on a line do not have equal depths."""
     rng = np.random.default_rng([11, seed])
     d, n = 6, 5 + seed % 3
     line = np.sort(rng.standard_normal(n))[:, None] * np.eye(d)[rng.integers(d)]

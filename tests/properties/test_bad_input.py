@@ -1,4 +1,4 @@
-"""Bad input: the right class of error, and a message that names, shows and helps."""
+"""Invalid input: the class of the error, and the parts of its message."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ADVICE = re.compile(
 
 
 def assert_refused(call: Callable[[], object], error: type[Exception], *mentions: str) -> None:
-    """Check that the call raises that error and that its message mentions each pattern."""
+    """Check that `call` raises `error`, and that its message matches all patterns `mentions`."""
     with pytest.raises(error) as caught:
         call()
     assert isinstance(caught.value, IsodepthError)
@@ -43,7 +43,7 @@ def assert_refused(call: Callable[[], object], error: type[Exception], *mentions
 
 
 def spoiled(points: np.ndarray, value: float) -> np.ndarray:
-    """Return the points with two bad entries, the first of them at row 3, column 1."""
+    """Return the points with two entries replaced by `value`, the first at row 3, column 1."""
     bad = points.copy()
     bad[3, 1] = bad[5, 0] = value
     return bad
@@ -188,9 +188,9 @@ def test_options_have_known_names_and_are_keyword_only() -> None:
 
 
 def test_results_and_their_parts_are_frozen() -> None:
-    """Samples, plans, tables and results are shared; estimators and states change.
+    """Check that all data classes are frozen, except for estimators, states and kept rows.
 
-    So do kept rows, which store the answers about them.
+    Kept rows store the results that were computed from them.
     """
     changing = {"Depth", "AIIRW", "_BagTransformer", "ReadResult", "Halfspace",
                 "Bracket", "SuspectState", "ProfileState", "KeptRows", "RowsInMemory",

@@ -1,8 +1,7 @@
 """Transformations under which a distance is invariant, or changes in a known way.
 
-Three kinds of equality: bit for bit where the arithmetic can be made the same; 1e-12 of the scale
-of the data where sums are taken in another order; 1e-9 where the points themselves are rounded by
-the transformation.
+There are three tolerances: equal bits if the same operations are performed, 1e-12 of the scale of
+the data if sums are taken in another order, and 1e-9 if the transformation rounds the points.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning
 
 
 def samples(seed: int, n: int = 60, m: int = 45, d: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Return two clouds that differ in place, spread and tails."""
+    """Return two samples that differ in location, spread and tails."""
     rng = np.random.default_rng(seed)
     return rng.standard_normal((n, d)), rng.standard_t(3, (m, d)) * 1.5 + 0.7
 
@@ -89,7 +88,7 @@ def test_the_global_random_state_is_neither_changed_nor_used(
 
 
 def test_the_global_random_state_does_not_choose_the_covariance_fit() -> None:
-    """The minimum covariance determinant draws subsets: from random_state, nowhere else."""
+    """Check that the minimum covariance determinant does not use the global random state."""
     X, _ = samples(7, n=80)
     depths = []
     for seed in (0, 1):
@@ -157,7 +156,7 @@ def test_integer_weights_are_repeated_rows(depth: str, d: int) -> None:
 
 
 # ---------------------------------------------------------------------------------------------
-# equal points have equal depth, wherever they stand
+# equal points have equal depth, in any row
 # ---------------------------------------------------------------------------------------------
 
 
@@ -165,7 +164,7 @@ def test_integer_weights_are_repeated_rows(depth: str, d: int) -> None:
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 17])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_equal_points_have_equal_depth(depth: str, d: int, dtype: type) -> None:
-    """Sizes that do not fill a block of any matrix product, copies far apart."""
+    """Check copies in distant rows, for dimensions that do not fill a block of a matrix product."""
     rng = np.random.default_rng(d)
     base = rng.standard_normal((101, d)).astype(dtype)
     rows = rng.permutation(np.concatenate([np.arange(101), rng.integers(0, 101, 132)]))
@@ -186,7 +185,7 @@ def test_score_samples_agrees_with_depth_on_the_own_points(depth: str, weighted:
         )
         own = fitted.score_samples(points)
         np.testing.assert_allclose(own, fitted.depth_, rtol=0, atol=1e-12)
-        # Alone, reversed or in another company, a point keeps its depth.
+        # The depth of a point does not depend on the other queries or on their order.
         np.testing.assert_allclose(
             fitted.score_samples(points[::-1])[::-1], own, rtol=0, atol=1e-12
         )
@@ -203,7 +202,7 @@ def test_score_samples_agrees_with_depth_on_the_own_points(depth: str, weighted:
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("p", [0.5, 1, 2, math.inf])
 def test_a_shifted_copy_is_as_far_as_the_shift(depth: str, p: float) -> None:
-    """A shift adds <u, shift> to h(u): the gap is the length of the shift."""
+    """Check that the distance of a sample from its translation is the length of the shift."""
     X, _ = samples(23)
     shift = np.array([2.0, -1.0, 0.5])
     length = float(np.linalg.norm(shift))
@@ -230,7 +229,7 @@ def test_rotation_with_rotated_directions(depth: str, d: int) -> None:
 @pytest.mark.parametrize("d", [2, 3, 5, 10])
 @pytest.mark.parametrize("refine", [0, 20])
 def test_translation_and_scale(depth: str, d: int, refine: int) -> None:
-    """The ascent must not depend on the last bit, for example if two support points nearly tie."""
+    """Check that the ascent does not depend on rounding, for example if support points are tied."""
     metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0, refine=refine)
     for seed in range(4):
         X, Y = samples(seed, d=d)
@@ -243,7 +242,7 @@ def test_translation_and_scale(depth: str, d: int, refine: int) -> None:
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize(("p", "refine"), [(0.5, 0), (2, 20), (5, 0)])
 def test_huge_and_tiny_scales(depth: str, p: float, refine: int) -> None:
-    """A power of two rounds nothing, so the ascent can take the very same steps."""
+    """Check equal bits for data times a power of two, which is not rounded."""
     X, Y = samples(26)
     metric = isodepth.Metric(depth=depth, p=p, n_directions=64, random_state=0, refine=refine)
     expected, regions = metric.distance(X, Y), metric.regions(X)

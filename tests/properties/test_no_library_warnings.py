@@ -1,4 +1,4 @@
-"""Extreme but valid input: no warning of NumPy or scikit-learn comes out, the result is right."""
+"""Extreme but valid input gives correct results, without warnings of NumPy or scikit-learn."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def test_distances_are_silent_and_right(case: str) -> None:
     x, y, weights = CASES[case]
     back = None if weights is None else weights[::-1]
     same = None if weights is None else (weights[0], weights[0])
-    # The last of the depths fits what "mcd" fits: it is tested by its fits below.
+    # The last depth uses the same covariance fit as "mcd", which is tested below.
     for name, depth in list(DEPTHS.items())[:-1]:
         metric = isodepth.Metric(depth=depth, n_directions=40, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            # Ours, and deserved by samples of so few rows, or of such columns.
+            # Warnings of isodepth about few rows or about very different columns are correct.
             warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
             warnings.simplefilter("ignore", isodepth.ScaleWarning)
             found = metric.compare(x, y, weights=weights)
@@ -106,7 +106,7 @@ def test_fits_are_silent_and_right(case: str) -> None:
 
 
 def test_estimates_that_do_not_exist_are_refused() -> None:
-    """More than half of the rows in one place: the determinant can be zero."""
+    """Check the error if more than half of the rows are equal: the determinant can be zero."""
     rows = np.concatenate([X[:5], X[[0] * 7]])
     depth = isodepth.AIIRWDepth(covariance="mcd")
     with pytest.raises(isodepth.InvalidInputError, match=r"cannot be estimated.*ledoit-wolf"):
@@ -121,7 +121,7 @@ def test_weights_that_vanish_beside_others_are_not_made_their_equals() -> None:
 
 
 def test_threads_restore_the_filters_of_warnings() -> None:
-    """A column twice: the estimate is singular, of which scikit-learn warns."""
+    """Check a repeated column, for which scikit-learn warns of a singular covariance."""
     rows = np.column_stack([X, X[:, 0]])
     depth = isodepth.AIIRWDepth(covariance="mcd")
     metric = isodepth.Metric(depth=depth, n_directions=40, random_state=0)

@@ -1,4 +1,4 @@
-"""Input that is unusual and right: it must work, and give what the definitions say."""
+"""Unusual but valid input gives the results of the definitions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def samples(n: int = 30, m: int = 25, d: int = 3) -> tuple[np.ndarray, np.ndarra
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_one_point_against_one_point(depth: str, d: int) -> None:
-    """The distance is the largest |<u, x - y>| over the directions, at every p and eps."""
+    """Check that the distance is the maximum |<u, x - y>| over the directions for all p and eps."""
     rng = np.random.default_rng(d)
     X, Y = rng.standard_normal((2, 1, d))
     U = gaussian_directions(rng, d, 9)
@@ -59,7 +59,7 @@ def test_depth_when_all_points_are_equal(depth: str, value: float, n: int) -> No
     np.testing.assert_array_equal(regions.depths, np.full(n, value))
     assert set(np.asarray(regions.indices(0.0)).tolist()) == set(range(n))
     assert regions.min_depth(0.0) == value
-    if depth != "ai_irw":  # nothing to whiten: off the sample it has no meaning
+    if depth != "ai_irw":  # whitening of equal points is not defined outside of the sample
         fitted = ESTIMATORS[depth](n_directions=20, random_state=0).fit(X)
         assert fitted.score_samples(X[:1] + 1) == pytest.approx([0.0], abs=1e-15)
 
@@ -81,7 +81,7 @@ def test_the_degenerate_warning_advises(depth: str) -> None:
 
 
 def test_a_shrinkage_covariance_orders_the_corners_of_a_simplex() -> None:
-    """A covariance with shrinkage is not affine equivariant, so the depths of corners differ."""
+    """Check different depths of the vertices, because shrinkage is not affine equivariant."""
     X, _ = samples(6, 5, 10)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -99,7 +99,7 @@ def test_a_shrinkage_covariance_orders_the_corners_of_a_simplex() -> None:
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.1, 1e9])
 def test_a_constant_column_shared_by_both(depth: str, value: float) -> None:
-    """It adds the same to every support value: nothing, beyond rounding at its own size."""
+    """Check that a common constant column does not change the distance, up to rounding."""
     X, Y = samples(d=2)
     wide = [np.column_stack([z, np.full(len(z), value)]) for z in (X, Y)]
     with np.errstate(all="raise", under="ignore"):
@@ -115,7 +115,7 @@ def test_a_constant_column_shared_by_both(depth: str, value: float) -> None:
 
 @pytest.mark.parametrize("depth", ["halfspace", "irw", "projection"])
 def test_a_constant_column_seen_along_the_axes(depth: str) -> None:
-    """Along the constant axis every point is on the median: it must not decide anything."""
+    """Check that the axis of a constant column has no influence on the depths."""
     X, Y = samples(d=2)
     wide = [np.column_stack([z, np.full(len(z), 0.1)]) for z in (X, Y)]
     flat = isodepth.Metric(depth=depth, directions=np.eye(2), refine=0)
@@ -194,7 +194,7 @@ def test_float32_stays_close(depth: str) -> None:
     double = metric.distance(X, Y)
     single = metric.distance(X.astype(np.float32), Y.astype(np.float32))
     assert isinstance(single, float)
-    # Rounding may exchange two neighbors in depth: their shares of 1/200 move, not the shape.
+    # Rounding may exchange two rows of adjacent depths, which changes regions by 1/200 of the mass.
     assert single == pytest.approx(double, rel=1e-2)
     assert metric.regions(X.astype(np.float32)).points.dtype == np.float32
 

@@ -1,4 +1,4 @@
-"""Whatever the number of threads, the bits are the same."""
+"""Results have the same bits for any number of threads."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def pair(kind: str, n: int, m: int, dtype: str) -> tuple[np.ndarray, np.ndarray]
 def everything(
     depth: str, kind: str, n_jobs: int, dtypes: tuple[str, ...] = ("float32", "float64")
 ) -> list[str]:
-    """A comparison, its regions, a table and a matrix, each as a digest."""
+    """Return digests of a comparison, its regions, a region table and a distance matrix."""
     result = []
     for dtype in dtypes:
-        # Enough rows for every step that is divided among threads, and unequally many.
+        # Enough rows for every step that is divided among threads, in samples of unequal size.
         X, Y = pair(kind, 36_000, 9000, dtype)
         metric = Metric(depth=depth, n_directions=16, refine=0, random_state=0, n_jobs=n_jobs)
         c = metric.compare(X, Y)
@@ -49,7 +49,7 @@ def everything(
         result.append(digest(isodepth.pairwise(bags, **options)))
         fitted = ESTIMATORS[depth](n_directions=300, random_state=0, n_jobs=n_jobs).fit(X[:700])
         result.append(digest(fitted.depth_, fitted.score_samples(Y[:500])))
-        # Many directions, so that blocks of them are what is divided.
+        # Many directions, so that blocks of directions are divided among threads.
         many = Metric(depth=depth, n_directions=700, random_state=0, n_jobs=n_jobs)
         c = many.compare(X[:1500], Y[:1000])
         result.append(digest(c.distance, c.gaps, c.gap_directions))

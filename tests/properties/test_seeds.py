@@ -1,4 +1,4 @@
-"""Random streams do not coincide with data that a user made from the same seed."""
+"""Random numbers of isodepth differ from those that a user draws with the same seed."""
 
 from __future__ import annotations
 

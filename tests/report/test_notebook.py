@@ -1,4 +1,4 @@
-"""Results in notebooks: tables of the report, escaped, with bounded computations."""
+"""Results in notebooks have the tables of the report, with escaped text, and little work."""
 
 from __future__ import annotations
 

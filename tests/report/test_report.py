@@ -70,7 +70,7 @@ KINDS = ["comparison", "test", "untested", "monitor"]
 
 
 class Reader(HTMLParser):
-    """Elements with their attributes, and the text outside of scripts and styles."""
+    """Parser of elements with attributes, and of text outside of scripts and styles."""
 
     VOID = ("br", "img", "meta", "link", "input", "hr", "col")
 
@@ -168,7 +168,7 @@ def test_the_same_input_gives_the_same_bytes(pages) -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_headlines_of_a_comparison(comparison, pages) -> None:
-    """The test decides and names the columns; contributions to the distance do not."""
+    """The headline depends on the test, not on the contributions to the distance."""
     text = " ".join("".join(read(pages["test"]).words).split())
     first = comparison.test.changes[0]
     assert first.columns == ("temp",)
@@ -333,7 +333,7 @@ def test_a_test_with_objects_as_options_has_no_code(options) -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_settings_are_listed_by_option(comparison) -> None:
-    """Values come from the settings of the results, not from their signatures."""
+    """The values are those of the attribute `settings`, not of the signature."""
     page = html_report(comparison)
     section = page[page.index("<summary>Settings") : page.index("<summary>How to repeat it")]
     cells = re.findall(r"<td>([^<]*)</td><td>([^<]*)</td>", section)
@@ -357,7 +357,7 @@ def test_settings_that_cannot_be_written_down_are_not_made_up() -> None:
 
 
 def test_the_distance_of_a_test_is_named_for_what_it_is(pages) -> None:
-    """It has other settings than the distance of `compare`, and another value."""
+    """The distance of a test has other settings and another value than that of `compare`."""
     assert "Distance between trimmed regions " in pages["test"]
     assert "settings of the test: 20 levels, q = 2" in pages["test"]
     assert "<h3>Distance between trimmed regions</h3>" in pages["test"]

@@ -1,4 +1,4 @@
-"""Mixed tables in every form that `scan` reads."""
+"""Test data: tables with mixed columns, in every form that `scan` reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from isodepth import scan
 
 
 def mixed_frame(n: int, seed: int, shift: float = 0.0) -> pd.DataFrame:
-    """Return numbers, strings, booleans, dates, identifiers and missing values."""
+    """Return n rows of numbers, strings, booleans, dates and identifiers, with missing values."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {

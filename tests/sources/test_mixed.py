@@ -1,4 +1,4 @@
-"""Mixed tables in chunks have the kinds, numbers and categories of tables in memory."""
+"""Tables read in chunks have the same kinds, numbers and categories as tables in memory."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_kinds_and_values_as_in_memory(form: str, kinds: Any, tmp_path: Path) ->
 
 
 def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Distinct values of all rows decide, although the random rows have other values."""
+    """Check that the distinct values of all rows determine a kind, not only the random rows."""
     monkeypatch.setattr(profile, "_DECIDING_ROWS", 600)
     n = 6000
     frame = pd.DataFrame(
@@ -103,7 +103,7 @@ def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_chunks_of_words_in_a_column_of_numbers(ending: str, tmp_path: Path) -> None:
-    """A file sorted by the column has chunks that are all words."""
+    """Check a file that is sorted by the column, so that some chunks contain only words."""
     numbers = [f"{i / 7:.3f}" for i in range(6000)]
     frame = pd.DataFrame({"v": [*numbers, *["unknown"] * 4000, *["-"] * 900]})
     path = tmp_path / f"t.{ending}"
@@ -118,7 +118,7 @@ def test_chunks_of_words_in_a_column_of_numbers(ending: str, tmp_path: Path) -> 
 
 
 def test_kinds_do_not_depend_on_the_sample() -> None:
-    """101 values in each sample, none in both: too many categories for the pooled rows."""
+    """Check 101 values per sample, none of them in both: too many for a category after pooling."""
     x, y = (
         pd.DataFrame({"a": range(2020), "c": [f"{s}{i % 101}" for i in range(2020)]}) for s in "xy"
     )
@@ -128,7 +128,7 @@ def test_kinds_do_not_depend_on_the_sample() -> None:
 
 
 def test_style_of_numbers_from_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chunk of "1,500" alone would be 1500; other chunks show that the comma is decimal."""
+    """Check a chunk with "1,500", whose comma is the decimal mark according to other chunks."""
     monkeypatch.setattr(profile, "_DECIDING_ROWS", 400)
     frame = pd.DataFrame({"price": ["1,500"] * 500 + ["2,25"] * 500})
     reader, _ = readers_of(scan(frame), scan(frame), capacity=100)
@@ -162,7 +162,7 @@ def test_types_of_strings(chunks: list[list[str]], kind: str | None) -> None:
 
 
 def test_a_late_word_in_a_text_file(tmp_path: Path) -> None:
-    """The first lines contain numbers: the distance names the line, and the test all values."""
+    """Check a word below the first lines: the distance names its line, the test reads all rows."""
     lines = ["a,b", *(f"{i},{i % 3}" for i in range(200_000)), "7,none of these"]
     (tmp_path / "t.csv").write_text("\n".join(lines))
     options = {"n_directions": 5, "levels": 3, "random_state": 0}

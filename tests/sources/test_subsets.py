@@ -65,7 +65,7 @@ def test_dask_draws_the_same_rows(tmp_path: Path) -> None:
 
 
 def test_every_row_is_equally_likely() -> None:
-    """The numbers of draws of 40 rows in two chunks: chi-squared with 39 degrees of freedom."""
+    """Check how often each of 40 rows is drawn: a chi-squared test with 39 degrees of freedom."""
     source = scan([np.arange(13.0)[:, None], np.arange(13.0, 40.0)[:, None]])
     counts, rng = np.zeros(40), np.random.default_rng(5)
     for _ in range(400):
@@ -90,7 +90,7 @@ def test_pairs_as_in_memory(tmp_path: Path) -> None:
     assert not np.array_equal(few.random_rows[0].rows, few.random_rows[1].rows)
     again = subset_pair(x, y, 60, random_state=0)
     assert again.x.equals(few.x)
-    # A table without names has the names of the other one.
+    # A table without names gets the names of the other table.
     unnamed = subset_pair(scan(X[["size", "count"]]), Y[["size", "count"]].to_numpy())
     assert unnamed.y.column_names == ["size", "count"]
 
@@ -113,7 +113,7 @@ def test_pairs_that_are_refused() -> None:
 
 
 class Functions:
-    """Missing values and the value 3 of "count", values above 1 of "size", the site "x"."""
+    """Four functions of a row: "size" missing, "count" equal to 3, "size" above 1, site "x"."""
 
     def __len__(self) -> int:
         return 4

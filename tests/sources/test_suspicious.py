@@ -1,4 +1,4 @@
-"""Suspicious rows of samples in chunks, with their files."""
+"""Suspicious rows of samples that are read in chunks, with the files of the rows."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_listed_rows_do_not_keep_their_chunks() -> None:
 
 
 def test_pairs_of_categories_are_searched_among_random_rows() -> None:
-    """The result has a note if a table with two categories has more than `max_rows` rows."""
+    """Check the note of the result if a table with two categories has over `max_rows` rows."""
     x, y = (mixed_frame(900, seed)[["size", "site"]] for seed in (1, 2))
     x["zone"], y["zone"] = x["site"], y["site"]
     for rows, said in ((300, True), (900, False)):

@@ -1,6 +1,6 @@
 """The public surface: names, signatures, attributes, keys of JSON, commands and options.
 
-`python tests/surface/snapshot.py` writes it to surface.json, as a step of a release.
+`python tests/surface/snapshot.py` writes the surface to surface.json, as a step of a release.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 FILE = Path(__file__).with_name("surface.json")
 SCHEMA = Path(__file__).parents[2] / "docs" / "schema" / "isodepth-1.json"
-#: Modules with public names of their own.
+#: Modules whose public names are part of the surface.
 MODULES = (
     "isodepth",
     "isodepth.plot",
@@ -55,10 +55,10 @@ def _module(module: ModuleType) -> Iterator[tuple[str, str]]:
 
 
 def _signature(function: Any) -> str:
-    """Return the arguments with kinds, annotations and defaults, as `inspect.signature`."""
+    """Return the signature of a function as a string with kinds, annotations and defaults."""
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # a class of C, such as an error
+    except (TypeError, ValueError):  # a class that is implemented in C, such as an error
         return "class"
     # Constructors of data classes have other return annotations in other versions of Python.
     kept = inspect.Signature.empty if inspect.isclass(function) else signature.return_annotation
@@ -104,7 +104,7 @@ def _commands() -> Iterator[tuple[str, str]]:
 
 
 def _json() -> Iterator[tuple[str, str]]:
-    """Yield the keys of the JSON of results, and of the headers of files."""
+    """Yield the keys of the JSON of results, and of the headers of archives."""
     import isodepth
 
     X, Y = np.random.default_rng(0).normal(size=(2, 40, 2))
@@ -131,7 +131,7 @@ def _json() -> Iterator[tuple[str, str]]:
 
 
 def changed_names(old: dict[str, str], new: dict[str, str]) -> list[str]:
-    """Return the names that were added, removed or changed."""
+    """Return the names that were added, removed or changed between two surfaces."""
     return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
 
 

@@ -1,4 +1,4 @@
-"""The container of the data does not change a result, and `compare` gives the same distance."""
+"""Arrays, data frames and tensors give equal results, and `compare` the same distance."""
 
 from __future__ import annotations
 

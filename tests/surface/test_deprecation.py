@@ -1,4 +1,4 @@
-"""Warnings point at the line of the user, and deprecations name the replacement."""
+"""Warnings refer to the line of the user, and deprecations name the replacement."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_warnings_point_at_the_line_of_the_user(call, category) -> None:
 
 
 def test_warnings_are_issued_by_one_function() -> None:
-    """Other modules do not count frames. The command line turns warnings into its own output."""
+    """Check that other modules, except the command line, do not call `warnings.warn`."""
     callers = set()
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):

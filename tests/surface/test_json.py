@@ -24,7 +24,7 @@ pytestmark = needs("jsonschema", how="pip install 'isodepth[test]'")
 
 
 def table(seed: int, n: int = 80) -> pd.DataFrame:
-    """Return a table with missing values, an unusual number and categories."""
+    """Return a table with missing values, an outlier and categories."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.normal(size=(n, 2)) + seed, columns=["a", "b"])
     frame.loc[::9, "b"] = np.nan
@@ -105,7 +105,7 @@ COMMAND_TYPES = {
 
 
 def strict_schema() -> dict[str, Any]:
-    """Return the schema without permission for keys that it does not describe."""
+    """Return the schema, changed to refuse keys that it does not describe."""
     schema = json.loads(FILE.read_text("utf-8"))
 
     def forbid(part: Any) -> None:
@@ -123,7 +123,7 @@ def strict_schema() -> dict[str, Any]:
 
 
 def check(content: dict[str, Any], schema: dict[str, Any] | None = None) -> None:
-    """Raise an error if the content, written as JSON and read again, does not fit the schema."""
+    """Raise an error if `content`, after conversion to JSON and back, does not match the schema."""
     import jsonschema
 
     validator = jsonschema.Draft202012Validator(schema or strict_schema())
@@ -131,14 +131,14 @@ def check(content: dict[str, Any], schema: dict[str, Any] | None = None) -> None
 
 
 def output(line: str) -> dict[str, Any]:
-    """Return the JSON output of a command; a check of a batch may raise an alarm."""
+    """Return the JSON output of a command line, which may end with the exit code of an alarm."""
     code = int("check" in line.split())
     return run_json(*line.split(), code=code)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with two tables and a monitor with one batch."""
+    """Folder with two tables and a monitor that has one batch."""
     monkeypatch.chdir(tmp_path)
     X.to_csv("x.csv", index=False)
     Y.to_csv("y.csv", index=False)

@@ -1,4 +1,4 @@
-"""Options with the same meaning everywhere: threads and random states."""
+"""Options `n_jobs` and `random_state` have the same meaning in all functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results are values: keyword-only, frozen, independent of the arrays of the caller."""
+"""Results are keyword-only, frozen, and independent of the arrays of the caller."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEST: dict[str, Any] = {"n_permutations": 99, "random_state": 0}
 
 
 def frame(points: np.ndarray) -> pd.DataFrame:
-    """Return numbers, and a category that Y alone has."""
+    """Return a data frame of numbers, with a category that only sample Y has."""
     kind = np.where(points[:, 0] > 2, "new", "old")
     return pd.DataFrame({"a": points[:, 0], "b": points[:, 1], "kind": kind})
 
@@ -39,7 +39,7 @@ VALUES: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", VALUES)
 def test_values_of_copies_are_read_only(name: str) -> None:
-    """NumPy makes arrays writable in pickles and deep copies."""
+    """Check pickles and deep copies, in which NumPy makes arrays writable."""
     result = VALUES[name]()
     copies = (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result))
     for each in (result, *copies):
@@ -91,7 +91,7 @@ def test_results_can_be_copied_and_compared(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*RESULTS, "q"])
 def test_attributes_raise_only_attribute_errors(name: str) -> None:
-    """`hasattr` must not fail, also for results that were created from their public fields."""
+    """Check `hasattr` for results that were created from their public fields only."""
     extra = {"q": lambda: isodepth.compare(X, Y, q=2, **OPTIONS)}
     result = (RESULTS | extra)[name]()
     results = [result, replace(result)] if is_dataclass(result) else [result]
@@ -113,7 +113,7 @@ def test_attributes_raise_only_attribute_errors(name: str) -> None:
     ],
 )
 def test_results_have_no_truth_value(name: str, remedy: str) -> None:
-    """`if result:` would be true whatever the result is."""
+    """Check the error of `if result:`, which would be true for every result."""
     with pytest.raises(TypeError, match=f"has no truth value; {remedy}"):
         bool(RESULTS[name]())
 
@@ -267,7 +267,7 @@ def test_a_chance_level_needs_splits(n_splits: Any) -> None:
 
 
 def embeddings() -> list[np.ndarray]:
-    """Return two samples with 60 unnamed columns, in some of which the means differ."""
+    """Return two samples with 60 unnamed columns, some of which have different means."""
     x, y = np.random.default_rng(3).normal(size=(2, 80, 60))
     y[:, :20] += 1
     return [x, y]

@@ -23,7 +23,7 @@ PACKAGE = Path(isodepth.__file__).parent
 
 
 def public_values() -> Iterator[tuple[str, Any]]:
-    """Yield the public names of the package, and the functions and classes that they denote."""
+    """Yield pairs of a public name of the package and its function or class."""
     for module in (*MODULES, *(["isodepth.torch"] if find_spec("torch") else [])):
         for name in importlib.import_module(module).__all__:
             value = getattr(importlib.import_module(module), name)
@@ -41,7 +41,7 @@ def classes_of_the_package() -> set[str]:
 
 
 class Annotation(NamedTuple):
-    """Annotation of an attribute or of what a function returns, and the module that it is in."""
+    """Annotation of an attribute or of a returned value, and the module of the annotation."""
 
     place: str
     text: str
@@ -50,7 +50,7 @@ class Annotation(NamedTuple):
     def classes(self) -> set[str]:
         """Return the classes of the package that the annotation contains.
 
-        A name that the module does not have is imported for type checkers.
+        A name that is not an attribute of the module is imported for type checkers only.
         """
         names = {*re.findall(r"\w+", self.text)} & classes_of_the_package()
         found = vars(sys.modules[self.module])
@@ -58,7 +58,7 @@ class Annotation(NamedTuple):
 
 
 def annotations_of(name: str, value: Any) -> Iterator[Annotation]:
-    """Yield the annotations of what a function returns, or of the attributes of a class."""
+    """Yield the annotations of what a function returns, or of the attributes of a class `value`."""
     if not inspect.isclass(value):
         yield Annotation(name, *_returned(value))
         return

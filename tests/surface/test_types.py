@@ -1,4 +1,4 @@
-"""The options of every function are typed: mypy reports all wrong calls, and no other call."""
+"""Types of the options: mypy reports all wrong calls, and no correct call."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_types_of_the_test_are_complete() -> None:
 
 
 def test_shown_signatures_work() -> None:
-    """Every option of the signature that a notebook shows is accepted, with its default."""
+    """Check that every option in the signature that a notebook shows is accepted."""
     X, Y = [[0.0], [1.0]], [[2.0], [4.0]]
     for function, data in (
         (isodepth.distance, (X, Y)),

@@ -1,4 +1,4 @@
-"""On a GPU: the same results as on the host, within the memory limit. `make test-cuda`."""
+"""Results on a GPU equal those on the host, within the memory limit (`make test-cuda`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def cloud(rng, kind, n, d):
 
 
 def random_case(seed):
-    """Return one of 300 metrics, with two samples of different sizes and their weights."""
+    """Return a random metric, two samples of different sizes, and their weights or None."""
     rng = np.random.default_rng([7, seed])
     d = int(rng.integers(1, 7))
     kind = KINDS[seed % len(KINDS)]
@@ -58,7 +58,7 @@ def random_case(seed):
 
 
 def on_host(metric, samples, weights, dtype):
-    """Compute the distance of tensors on the host, which `test_device` compares with the core."""
+    """Return the distance of tensors, computed on the host by the same functions as on a GPU."""
     X, Y = (torch.from_numpy(s).to(dtype) for s in samples)
     found = distance_on_device(metric, check_tensors(X, Y, weights, None))
     return None if found is None else found.value.item()
@@ -97,7 +97,7 @@ def test_single_precision_is_within_the_documented_bound(seed):
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize(("n", "d"), [(30_000, 10), (50_000, 64), (40_000, 2)])
 def test_kernels_agree_with_plain_operations(depth, n, d, monkeypatch):
-    """Single precision: depths are the same numbers, but for the rounding of products."""
+    """In single precision, depths differ only by the rounding of products."""
     from isodepth.engine.tensors import kernels
     from isodepth.torch import device, regions
 
@@ -109,8 +109,8 @@ def test_kernels_agree_with_plain_operations(depth, n, d, monkeypatch):
     for module in (device, regions):
         monkeypatch.setattr(module, "passes_for", lambda *_: kernels.PLAIN)
     expected = metric.distance(X, Y)
-    # Neighbors whose products differ by rounding alone may change places: a few of tens of
-    # thousands of rows, so that a few of as many levels have another row.
+    # Rows whose products differ only by rounding may exchange their ranks. These are a few of tens
+    # of thousands of rows, and affect as few levels.
     assert found.item() == pytest.approx(expected.item(), rel=1e-4)
 
 
@@ -133,7 +133,7 @@ def test_gradients_on_the_gpu(depth, levels):
 @pytest.mark.parametrize("size", [1.0, 1e-36, 1e36])
 @pytest.mark.parametrize("shape", [(200, 3000, 16), (5000, 9, 33), (1000, 1400, 70), (33, 77, 300)])
 def test_products_of_parts_are_as_accurate_as_plain_products(shape, size):
-    """The error is below the bound for any order of summation; products of integers are exact."""
+    """Errors are below the bound for any order of summation; products of integers are exact."""
     from isodepth.engine.tensors.kernels.multiply import products
 
     a, b, d = shape
@@ -212,7 +212,7 @@ def test_memory_stays_below_the_limit(depth):
     before = torch.cuda.memory_allocated()
     metric.distance(X, Y)
     added = torch.cuda.max_memory_allocated() - before
-    # Besides the blocks: centered and ordered copies of the samples, and a few numbers per row.
+    # The limit excludes centered and sorted copies of the samples, and a few numbers per row.
     assert added < 128 * 2**20 + 3 * X.nbytes + 200 * n
 
 

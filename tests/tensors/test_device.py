@@ -1,4 +1,4 @@
-"""Distances on a device, run on the host, agree with those of the compiled core."""
+"""The functions for devices, run on the CPU, agree with the compiled core."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_device_agrees_with_the_host(case, depth, levels, p, eps, q, scaled)
     q=st.sampled_from([float("inf"), float("inf"), 2]),
 )
 def test_single_precision_is_within_the_documented_bound(case, depth, levels, p, q):
-    """For any order of summation; levels whose regions have other rows count by their share."""
+    """The bound holds for any order of summation, and allows a share of levels with other rows."""
     metric = isodepth.Metric(
         depth=depth, levels=levels, p=p, q=q, eps=0.2, refine=0, directions=case.directions
     )
@@ -80,7 +80,7 @@ def test_single_precision_is_within_the_documented_bound(case, depth, levels, p,
     pair = check_tensors(X, Y, case.weights, None)
     found = distance_on_device(metric, pair)
     if found is None:
-        # In single precision rows may coincide, and too few are left.
+        # Rows may be equal in single precision, so that too few distinct rows are left.
         assert min(r._sample.n_points for r in expected.regions) <= X.shape[1] + 1
         return
     regions = fit_pair(metric, pair).regions
@@ -97,10 +97,11 @@ def test_single_precision_is_within_the_documented_bound(case, depth, levels, p,
 
 
 def depth_rounding_bound(rows, weights, directions):
-    """Bound the rounding of a projection depth 1/(1 + |x - median|/MAD) in single precision.
+    """Bound the rounding error of a projection depth 1/(1 + |x - median|/MAD) in single precision.
 
-    A projection is off by (d + 2) u R, so a deviation and the MAD by twice that each; the depth
-    changes by at most their sum over the MAD. Twice as much for moving and scaling the rows.
+    The error of a projection is at most e = (d + 2) u R, with the unit roundoff u and the maximum
+    norm R of centered rows. Deviations and the MAD have errors of at most 2 e, and the depth of at
+    most 4 e / MAD. A further factor 2 is for centering and scaling the rows.
     """
     mass = masses(len(rows), weights)
     mads = []

@@ -1,4 +1,4 @@
-"""Ranks along axes on tensors are those of the raw values, whatever their magnitudes."""
+"""Depths of tensors along the axes have the exact ranks of the values, of any magnitude."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VALUES = {
 def test_ranks_are_those_of_the_values(kind: str, depth: str) -> None:
     x = VALUES[kind]
     n, low, high = len(x), rankdata(x, "min"), rankdata(x, "max")
-    # In units of 1 / (2 n): twice the mid-rank less one, and twice the mass of a closed halfspace.
+    # In units of 1 / (2 n): twice the mid-rank minus 1, and twice the number of halfspace points.
     middle = low + high - 1
     expected = np.minimum(middle, 2 * n - middle)
     if depth == "halfspace":
@@ -46,7 +46,7 @@ def test_ranks_are_those_of_the_values(kind: str, depth: str) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_a_column_of_small_spread_beside_a_large_one(dtype: torch.dtype) -> None:
-    """Along an axis the projection depth is that of the column alone."""
+    """The outlyingness along an axis depends only on the column of this axis."""
     rng = np.random.default_rng(1)
     small = 1e-9 if dtype == torch.float32 else 1e-18
     points = torch.from_numpy(rng.standard_normal((200, 2)) * [1.0, small]).to(dtype)

@@ -1,4 +1,4 @@
-"""The examples show what their pages say: the flow goes to the target, not to its outliers."""
+"""The examples have the results of their pages: the flow ignores the outliers of the target."""
 
 from __future__ import annotations
 

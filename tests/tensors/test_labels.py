@@ -1,4 +1,4 @@
-"""Sums of functions over permuted samples on a device, against those on the host."""
+"""Sums of functions over permuted samples on a device equal those on the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors on the host: the results of arrays, as tensors."""
+"""Distances of tensors on the host equal those of arrays, and are tensors."""
 
 from __future__ import annotations
 

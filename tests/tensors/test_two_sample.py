@@ -1,4 +1,4 @@
-"""Two-sample tests of tensors: the results of arrays, from the same memory."""
+"""Two-sample tests of tensors equal those of arrays, without copies of the tensors."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def score(model, **options):
 
 @pytest.mark.parametrize("power", [1023, 700, 200, 1, -1, -200, -700, -1010])
 def test_scaled_vectors_score_the_same_bits(power):
-    """Powers of two: multiplication is exact for normal numbers."""
+    """Multiplication by a power of two is exact for normal numbers."""
     scale = 2.0**power / (8 if power == 1023 else 1)
     expected = score(encoder(1.0))
     assert min(expected) > 0.1

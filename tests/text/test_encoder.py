@@ -76,7 +76,7 @@ def test_layers_are_those_of_the_model(encoder):
 def test_single_precision_is_close(encoder):
     single = Encoder(dtype="float32", progress=False)(TEXTS)
     for a, b in zip(single, encoder(TEXTS), strict=True):
-        # Vectors of length about 6 after six layers of single precision.
+        # The tolerance is for vectors of length about 6 after six layers in single precision.
         assert a == pytest.approx(b, abs=1e-4)
 
 

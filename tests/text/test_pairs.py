@@ -43,7 +43,7 @@ def test_equal_to_metric_distance(settings):
     metric = Metric(depth=IRWDepth(), n_directions=100, random_state=3, **settings)
     distances = pair_distances([x, y, z], [(0, 1), (2, 1), (0, 2)], metric)
     expected = [metric.distance(*pair) for pair in ((x, y), (z, y), (x, z))]
-    # Other coordinates for the exact supremum: rounding errors relative to lengths of about 10.
+    # The exact supremum is computed in other coordinates: its error is relative to lengths of 10.
     assert distances == pytest.approx(expected, rel=1e-9)
 
 

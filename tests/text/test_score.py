@@ -49,7 +49,7 @@ def scores(score):
 @needs_encoder
 def test_all_scores_are_finite_and_lower_is_closer(scores):
     assert all(math.isfinite(value) and value > 0 for value in scores)
-    # Unit vectors are at most 2 apart; the empty candidate has this worst value.
+    # The maximum distance of unit vectors is 2, which is the score of the empty candidate.
     assert scores[4] == 2.0
     assert sorted(scores)[-2] < 2.0
     assert max(scores[0], scores[2]) < scores[3]
@@ -138,7 +138,7 @@ def test_each_distinct_text_is_encoded_once():
 
 @pytest.mark.parametrize("blank", ["", "  ", "\n\t"])
 def test_empty_candidates_get_the_worst_score_and_are_counted(blank):
-    """A wrong candidate must not lose against an empty one."""
+    """The score of a wrong candidate must not be worse than that of an empty one."""
     with pytest.warns(UserWarning, match="candidates .*: 2 of 4"):
         scores = DepthScore(words).score([blank, "wrong", "a", blank], ["a", "a", "a", "b c"])
     assert scores[0] == scores[3] == 2.0

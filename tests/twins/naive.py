@@ -1,12 +1,11 @@
-"""Slow and simple reference implementations of the fast functions: plain loops, by definition.
+"""Slow and simple reference implementations of the fast functions, in plain loops.
 
-This file is the reference the tests compare against. It is written to be read beside the
-definitions, not to be quick: masses are :class:`fractions.Fraction`, or integers proportional to
-the masses, so levels and ties are exact; every maximum is a loop over points. ``U`` is always a
-list of unit vectors, of which both ``u`` and ``-u`` are used.
+The tests compare the fast functions with this module. Masses are :class:`fractions.Fraction`, or
+integers proportional to the masses, so levels and ties are exact. Every maximum is a loop over
+points. ``U`` is a list of unit vectors, and both ``u`` and ``-u`` are used for each vector.
 
-A sample is a list of points (rows) with one mass each; masses are positive or zero and sum to one.
-A row of mass zero does not belong to the sample: it may have a depth, but it is in no region.
+A sample is a list of points (rows) with one mass each. Masses are not negative and have the sum
+one. A row of mass zero does not belong to the sample: it may have a depth, but it is in no region.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ PROJECTION_TIE = 1e-12
 
 
 def dot(u: Point, x: Point) -> float:
-    """Return <u, x>: equal points give equal bits, whatever row they stand in."""
+    """Return <u, x>, with equal bits for equal points."""
     return math.fsum(float(a) * float(b) for a, b in zip(u, x, strict=True))
 
 
@@ -46,12 +45,12 @@ def both_signs(U: Points) -> list[list[float]]:
 
 
 def transform(X: Points, W: Points) -> list[list[float]]:
-    """Return W x for every point x: the points of X after the linear map with rows W."""
+    """Return the list of W x for the points x in X, where W is a list of rows of a matrix."""
     return [[dot(row, x) for row in W] for x in X]
 
 
 def masses(n: int, weights: Weights = None) -> list[Fraction]:
-    """Return the mass of each of n points: its share of the total weight."""
+    """Return the mass of each of n points, a fraction of the total weight."""
     if weights is None:
         return [Fraction(1, n)] * n
     exact = [Fraction(float(w)) for w in weights]
@@ -72,7 +71,7 @@ def mass_where(mass: Sequence[Mass], chosen: Sequence[bool]) -> Mass:
 
 
 def weighted_median(values: Sequence[float], mass: Sequence[Mass]) -> float:
-    """Return the middle of the lower and the upper median, as for repeated rows."""
+    """Return the mean of the lower and the upper median, as for repeated rows."""
     present = sorted((v, m) for v, m in zip(values, mass, strict=True) if m > 0)
     lower = upper = None
     reached, total = 0, sum(mass)
@@ -95,7 +94,10 @@ def weighted_median(values: Sequence[float], mass: Sequence[Mass]) -> float:
 def halfspace_depth(
     X: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[Fraction]:
-    """Return the smallest mass of a closed halfspace whose border passes through the point."""
+    """Return the minimum mass of a closed halfspace with the point on its boundary, per point.
+
+    The points are Z, or X if Z is None.
+    """
     mass = counts(len(X), weights)
     targets = X if Z is None else Z
     smallest = [sum(mass)] * len(targets)
@@ -110,10 +112,10 @@ def halfspace_depth(
 def projection_depth(
     X: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[float]:
-    """Return 1 / (1 + the largest outlyingness |<u,z> - med| / MAD over the directions).
+    """Return 1 / (1 + the maximum outlyingness |<u,z> - med| / MAD over the directions).
 
-    Where the MAD is 0, the median of the deviations that are positive takes its place. Where no
-    deviation of the sample is positive either, whatever lies off the sample is infinitely far out.
+    If the MAD is 0, it is replaced with the median of the positive deviations. If there are no
+    positive deviations, the outlyingness is infinite for points off the median.
     """
     mass = counts(len(X), weights)
     targets = X if Z is None else Z
@@ -161,7 +163,7 @@ def irw_depth(
 def ai_irw_depth(
     X: Points, W: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[Fraction]:
-    """Return the irw depth of the whitened points; W (r, d) whitens, U lives in r dimensions."""
+    """Return the IRW depth of the points W x; W has r rows, and U vectors of length r."""
     return irw_depth(transform(X, W), U, weights, None if Z is None else transform(Z, W))
 
 
@@ -174,10 +176,10 @@ TIES: dict[str, float] = {"halfspace": 0.0, "projection": PROJECTION_TIE, "irw":
 
 
 def merge_ties(depths: Sequence[Number], mass: Sequence[Fraction], tie: float) -> list[Number]:
-    """Return the depths with each group of tied values replaced by its largest, the head.
+    """Return the depths with each group of ties replaced by the maximum of the group.
 
-    From the deepest down: a value more than ``tie`` below the head of its group starts a new one.
-    Rows of mass zero form no group and keep their value.
+    In decreasing order, a depth more than ``tie`` below the maximum of the group starts a new
+    group. Rows of mass zero belong to no group, and their depths are unchanged.
     """
     merged = list(depths)
     head: Number | None = None
@@ -196,13 +198,13 @@ def merge_ties(depths: Sequence[Number], mass: Sequence[Fraction], tie: float) -
 
 
 def farthest(points: Points, u: Point) -> float:
-    """Return the largest <x, u> over the points: the support function of their convex hull."""
+    """Return the maximum <x, u> over the points: the support function of their convex hull."""
     return max(dot(u, x) for x in points)
 
 
 @dataclass
 class NaiveRegions:
-    """A sample with the depth of each of its points (ties already merged)."""
+    """Sample with the depths of its points, in which ties are merged already."""
 
     points: list[list[float]]
     mass: list[Fraction]
@@ -218,7 +220,7 @@ class NaiveRegions:
         }
 
     def alpha(self, beta: Number) -> Number:
-        """Return sup{g : mass(D >= g) > beta}; the sup is attained at the depth of some point."""
+        """Return the supremum of the g with mass(D >= g) > beta, which is the depth of a point."""
         for g, mass in self.reached.items():
             if mass > Fraction(beta):
                 return g
@@ -230,7 +232,7 @@ class NaiveRegions:
         return {i for i, m in enumerate(self.mass) if m > 0 and self.depth[i] >= least}
 
     def support(self, u: Point, beta: Number) -> float:
-        """Return h(u), the largest <x, u> over the points of the region."""
+        """Return h(u), the maximum <x, u> over the points of the region of level beta."""
         return farthest([self.points[i] for i in self.inside(beta)], u)
 
     def breakpoints(self) -> list[Fraction]:
@@ -258,19 +260,19 @@ def depth_regions(depth: str, X: Points, U: Points, weights: Weights = None) -> 
 
 
 def gap(x: NaiveRegions, y: NaiveRegions, U: Points, beta: Number) -> float:
-    """Return the largest |h_X(u) - h_Y(u)| over u and -u."""
+    """Return the maximum of |h_X(u) - h_Y(u)| over u and -u, for u in U."""
     inside_x = [x.points[i] for i in x.inside(beta)]
     inside_y = [y.points[i] for i in y.inside(beta)]
     return max(abs(farthest(inside_x, u) - farthest(inside_y, u)) for u in both_signs(U))
 
 
 def top_level(eps: float) -> Fraction:
-    """Return 1 - eps for the decimal number the caller typed: eps=0.3 ends exactly at 7/10."""
+    """Return 1 - eps for eps as a decimal number: exactly 7/10 for eps = 0.3."""
     return 1 - Fraction(repr(float(eps)))
 
 
 def pieces(x: NaiveRegions, y: NaiveRegions, eps: float) -> list[tuple[Fraction, Fraction]]:
-    """Return the intervals [start, stop) of [0, 1-eps) on which both regions stay the same."""
+    """Return the intervals [start, stop) of [0, 1-eps) on which both regions are constant."""
     top = top_level(eps)
     inner = {b for b in x.breakpoints() + y.breakpoints() if 0 < b < top}
     cuts = [Fraction(0), *sorted(inner), top]
@@ -278,7 +280,7 @@ def pieces(x: NaiveRegions, y: NaiveRegions, eps: float) -> list[tuple[Fraction,
 
 
 def power_mean(gaps: Sequence[float], shares: Sequence[Number], p: float) -> float:
-    """Return (sum of share * gap^p)^(1/p), the largest gap for p = inf; gaps of any scale."""
+    """Return (sum of share * gap^p)^(1/p), or the maximum gap for p = inf, without overflow."""
     largest = max(gaps)
     if p == math.inf or largest == 0:
         return largest
@@ -291,7 +293,7 @@ def power_mean(gaps: Sequence[float], shares: Sequence[Number], p: float) -> flo
 def power_mean_of_many_digits(
     gaps: Sequence[float], shares: Sequence[Number], p: float, length: Number = 1
 ) -> float:
-    """Return (length * sum of share * gap^p)^(1/p), with more digits than the root can eat up."""
+    """Return (length * sum of share * gap^p)^(1/p), with more digits than the root loses."""
     with localcontext() as context:
         context.prec, context.Emin, context.Emax = 800, MIN_EMIN, MAX_EMAX
         parts = [
@@ -323,7 +325,7 @@ def distance(
 ) -> float:
     """Return DR_{p,eps}: the L_p mean of the gap over [0, 1-eps].
 
-    ``levels`` is "exact" (the sum over all pieces), the number of midpoints, or the levels.
+    ``levels`` is "exact" for a sum over all intervals, a number of midpoints, or a list of levels.
     With ``normalize=False`` the integral is not divided by its length 1-eps.
     """
     top = top_level(eps)
@@ -347,10 +349,11 @@ def distance(
 def walked_gaps(
     X: Points, Y: Points, U: Points, stops_x: Sequence[int], stops_y: Sequence[int]
 ) -> list[tuple[float, int]]:
-    """Return for every level the largest gap of the first rows of X and Y, and where it is.
+    """Return the maximum gap of each level, and the code of the maximizing direction.
 
-    Level l compares the first ``stops_x[l]`` rows of X with the first ``stops_y[l]`` of Y. Of equal
-    gaps the first direction counts, and u before -u: k stands for U[k], -1 - k for its opposite.
+    Level l compares the first ``stops_x[l]`` rows of X with the first ``stops_y[l]`` of Y. The code
+    k stands for U[k], and -1 - k for its opposite. If gaps are equal, the first direction is used,
+    and u before -u.
     """
     result = [(-1.0, 0)] * len(stops_x)
     for k, u in enumerate(U):

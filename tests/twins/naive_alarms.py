@@ -1,4 +1,4 @@
-"""Evidence of a stream, straight from its definition: sums over all starts, bets and batches."""
+"""Evidence of a monitor by its definition: sums over all starts, bets and batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Sequence
 
 
 def rank_pvalue(score: float, earlier: Sequence[float], uniform: float) -> float:
-    """(#{larger} + u #{equal, itself included}) / #{all}."""
+    """Return (number of larger scores + u * number of equal scores) / number of scores.
+
+    The score itself is counted among the equal scores, and u is `uniform`.
+    """
     larger = sum(other > score for other in earlier)
     equal = 1 + sum(other == score for other in earlier)
     return (larger + uniform * equal) / (len(earlier) + 1)
@@ -17,7 +20,11 @@ def rank_pvalue(score: float, earlier: Sequence[float], uniform: float) -> float
 def bet(
     index: int, p: float, bets: Sequence[tuple[float, float]], powers: Sequence[float]
 ) -> float:
-    """Return the factor by which the p-value p multiplies the wealth of bet number `index`."""
+    """Return the factor by which the p-value p multiplies the wealth of bet number `index`.
+
+    `bets` are pairs of a threshold and a stake. They are followed by bets with the density a p^(a -
+    1) for the exponents a in `powers`.
+    """
     if index < len(bets):
         share, stake = bets[index]
         return 1 - stake + (stake / share if p <= share else 0)
@@ -26,9 +33,9 @@ def bet(
 
 
 def fortune(factors: Sequence[float], aside: Sequence[int], restarting: bool) -> float:
-    """Return the sum over starts of the weight times the product of later factors.
+    """Return the sum over starts of the weight times the product of the factors from the start on.
 
-    The batches in `aside` are left out.
+    The factors of the batches in `aside` are left out. The weights are 1 if `restarting`.
     """
     total = 0.0
     for start in range(len(factors)):
@@ -47,7 +54,10 @@ def evidence(
     patience: int,
     restarting: bool,
 ) -> float:
-    """The mean over bets of the least fortune without any `patience - 1` batches, and the cash."""
+    """Return the mean over bets of the minimum fortune, plus the wealth that is not yet at stake.
+
+    The minimum is over all sets of at most `patience - 1` batches that are left out.
+    """
     n_bets, count = len(bets) + len(powers), len(pvalues)
     total = 0.0
     for index in range(n_bets):
@@ -62,5 +72,5 @@ def evidence(
 
 
 def log(value: float) -> float:
-    """The logarithm, of 0 as well."""
+    """Return the logarithm, which is -inf for 0."""
     return -math.inf if value == 0 else math.log(value)

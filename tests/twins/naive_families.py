@@ -1,4 +1,4 @@
-"""Values of the functions of a row by their definitions."""
+"""Values of functions of a row, by the definitions of their families."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from isodepth.rowfunctions.families import Member, Rows
 
 
 def value_at(member: Member, rows: Rows, i: int) -> float:
-    """Return the value of a function at row i: 0, 1, or NaN without information."""
+    """Return the value of a function at row i: 0, 1, or NaN if the row has no information."""
     d = rows.numbers.shape[1]
     both = np.concatenate([rows.numbers[i], rows.codes[i], [rows.distance[i]]])
     value = float(both[member.columns[0] if member.columns else -1])

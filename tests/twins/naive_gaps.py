@@ -6,13 +6,16 @@ import numpy as np
 
 
 def supports(rows: np.ndarray, sizes: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """Return h(u) and then h(-u) of the first rows, one line for each number of them."""
+    """Return h(u) and then h(-u) of the first rows, one row per entry of `sizes`."""
     both = np.concatenate([U, -U])
     return np.stack([(rows[:size] @ both.T).max(axis=0) for size in sizes])
 
 
 def gaps(first: np.ndarray, second: np.ndarray, q: float) -> np.ndarray:
-    """Return the mean of order q of the differences at each level, in units of the largest."""
+    """Return (mean of |first - second|**q) ** (1/q) of each level, or the maximum for q = inf.
+
+    `first` and `second` have the support values of two samples, one row per level.
+    """
     apart = np.abs(first - second).astype(np.float64)
     largest = apart.max(axis=1)
     if q == np.inf:

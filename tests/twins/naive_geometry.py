@@ -1,7 +1,7 @@
 """Slow reference implementations of the exact depths, in rational arithmetic.
 
-Points may be any floats: they are turned into integers in a common unit, or into fractions, and
-nothing is rounded. Each routine enumerates everything that could matter and takes the best.
+Points may be any floats. They are converted to integers in a common unit, or to fractions, so
+nothing is rounded. Each function enumerates all candidates and returns the best.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Rows = Iterable[Iterable[float]]
 
 
 def exactly(*tables: Rows) -> list[list[Vector]]:
-    """Turn tables of floats into tables of integers, in one unit that divides all of them."""
+    """Return tables of floats as tables of integers, in a common unit that divides all of them."""
     fractions = [[[Fraction(float(x)) for x in row] for row in table] for table in tables]
     unit = max((x.denominator for table in fractions for row in table for x in row), default=1)
     return [[tuple(int(x * unit) for x in row) for row in table] for table in fractions]
@@ -38,7 +38,7 @@ def minus(u: Vector, v: Vector) -> Vector:
 
 
 def pivot_columns(vectors: Sequence[Vector]) -> list[int]:
-    """Return coordinates that distinguish all vectors of the span, by Gaussian elimination."""
+    """Return the coordinates that determine a vector of the span, by Gaussian elimination."""
     rows = [list(v) for v in vectors]
     columns: list[int] = []
     for column in range(len(rows[0])):
@@ -53,7 +53,7 @@ def pivot_columns(vectors: Sequence[Vector]) -> list[int]:
 
 
 def normal(vectors: Sequence[Vector]) -> Vector:
-    """Return a vector orthogonal to d - 1 vectors of width d; zero when they are dependent."""
+    """Return a vector orthogonal to d - 1 vectors of length d, or zero if they are dependent."""
     width = len(vectors) + 1
     cofactors = []
     for k in range(width):
@@ -73,11 +73,11 @@ def determinant(rows: Sequence[Vector]) -> Number:
 
 
 def smallest_mass(vectors: Weighted) -> int:
-    """Return the smallest mass of a closed halfspace whose border contains the origin.
+    """Return the minimum mass of a closed halfspace with the origin on its boundary.
 
-    The best border is turned until it goes through as many vectors as it can. Turning it back a
-    little then throws each of those it goes through to one side or the other; the best way to do so
-    is the same question about these vectors alone.
+    An optimal boundary can be rotated until it contains as many vectors as possible. Rotating it
+    back slightly puts each of these vectors on one side. The best choice is the same problem for
+    these vectors alone.
     """
     at_origin = sum(mass for v, mass in vectors if not any(v))
     vectors = [(v, mass) for v, mass in vectors if any(v)]
@@ -104,7 +104,7 @@ def smallest_mass(vectors: Weighted) -> int:
 
 
 def halfspace_masses(points: Rows, masses: Iterable[int], queries: Rows) -> list[int]:
-    """Return the smallest mass of a closed halfspace that contains each query."""
+    """Return, for each query, the minimum mass of a closed halfspace that contains the query."""
     rows, asked = exactly(points, queries)
     sample = [(x, int(m)) for x, m in zip(rows, masses, strict=True) if m]
     return [smallest_mass([(minus(x, q), m) for x, m in sample]) for q in asked]
@@ -116,9 +116,9 @@ def halfspace_masses(points: Rows, masses: Iterable[int], queries: Rows) -> list
 
 
 def directions_of_change(points: Sequence[Vector]) -> tuple[list[Vector], list[Vector]]:
-    """Return normals of all x_i - x_j and of all x_i + x_j - x_a - x_b, and ones in between.
+    """Return the normals of all x_i - x_j and x_i + x_j - x_a - x_b, and vectors between them.
 
-    The second list holds a direction between each normal and the following one.
+    The second list has one vector between each normal and the next.
     """
     # The sums hold twice each point, so their differences hold those of the points.
     sums = {(a[0] + b[0], a[1] + b[1]) for a in points for b in points}
@@ -142,14 +142,15 @@ def directions_of_change(points: Sequence[Vector]) -> tuple[list[Vector], list[V
 def linear_forms(
     u: Vector, sample: Sequence[Vector], units: Sequence[int]
 ) -> tuple[Vector, Vector | None]:
-    """Return (m, w) with <u, m> twice the median and <u, w> four times the scale along u.
+    """Return (m, w): <u, m> is twice the median along u, and <u, w> is four times the scale.
 
-    The scale is the MAD, or where that is 0 the median of the positive deviations; w is None where
-    there are none. Around a direction in which nothing changes, the same m and w hold.
+    The scale is the MAD, or the median of the positive deviations if the MAD is 0. w is None if all
+    deviations are 0. Near a direction u at which no order of projections changes, the same m and w
+    hold.
     """
 
     def two_middle(rows: Sequence[Vector], masses: Sequence[int]) -> Vector:
-        """Return the sum of the lower and the upper median row along u."""
+        """Return the sum of the lower and the upper median row along the direction u."""
         repeated = sorted(
             (row for row, m in zip(rows, masses, strict=True) for _ in range(m)),
             key=lambda row: dot(u, row),

@@ -15,10 +15,11 @@ SOUND_NNLS = tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 16)
 
 
 def enumerated_distance(points: np.ndarray, query: np.ndarray) -> float:
-    """Distance to a hull: the nearest point lies inside a simplex of some of the points.
+    """Return the distance of a point from a hull by enumeration of simplices.
 
-    So try every set of at most d + 1 points: project on its affine span, and keep the result if it
-    falls inside. (The sets are 2^n many: only for a handful of points.)
+    The nearest point is in a simplex of at most d + 1 of the points. Each set of at most d + 1
+    points is tried: the query is projected on its affine span, and the projection is kept if it is
+    in the simplex. There are up to 2^n sets, so n must be small.
     """
     n, dim = points.shape
     best = np.inf
@@ -33,10 +34,11 @@ def enumerated_distance(points: np.ndarray, query: np.ndarray) -> float:
 
 
 def distance(points: np.ndarray, query: np.ndarray) -> float:
-    """Distance to a hull, by non-negative least squares.
+    """Return the distance of a point from a hull, by non-negative least squares.
 
-    Minimizing |sum v_i (p_i - q)|^2 + size^2 (1 - sum v_i)^2 over v >= 0 makes v / sum(v) the
-    weights of the nearest point: for any given sum of v, the first term alone decides.
+    Minimizing |sum v_i (p_i - q)|^2 + size^2 (1 - sum v_i)^2 over v >= 0 gives the weights v /
+    sum(v) of the nearest point, because only the first term depends on v for a given sum. `size` is
+    the minimum distance of a point from the query.
     """
     offsets = points - query
     size = np.linalg.norm(offsets, axis=1).min()
@@ -52,7 +54,10 @@ def distance(points: np.ndarray, query: np.ndarray) -> float:
 
 
 def hausdorff(first: np.ndarray, second: np.ndarray) -> float:
-    """Hausdorff distance: the largest distance from a point of one set to the hull of the other."""
+    """Return the Hausdorff distance of two convex hulls, given by two sets of points.
+
+    This is the maximum distance from a point of one set to the hull of the other set.
+    """
     return max(
         max(distance(second, point) for point in first),
         max(distance(first, point) for point in second),
@@ -60,15 +65,15 @@ def hausdorff(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def gap_along(first: np.ndarray, second: np.ndarray, u: np.ndarray) -> float:
-    """h_first(u) - h_second(u)."""
+    """Return h_first(u) - h_second(u) for a vector u."""
     return float((first @ u).max() - (second @ u).max())
 
 
 def searched_hausdorff(first: np.ndarray, second: np.ndarray) -> float:
-    """Supremum of |h_first(u) - h_second(u)| over unit u by a general optimizer, from many starts.
+    """Return the supremum of |h_first(u) - h_second(u)| over unit u, by a general optimizer.
 
-    One start for every point of either set: with the point p that attains the larger support held
-    fixed, maximize <p, u> - t over u and t under <q, u> <= t for all q of the other set.
+    There is one start per point of both sets. For a fixed point p that attains the larger support,
+    <p, u> - t is maximized over u and t, subject to <q, u> <= t for all q of the other set.
     """
     return max(
         _largest_step_ahead(point, other)
@@ -112,7 +117,7 @@ def _largest_step_ahead(point: np.ndarray, other: np.ndarray) -> float:
 
 
 def unit_vectors(rng: np.random.Generator, count: int, dim: int) -> Iterator[np.ndarray]:
-    """Random unit vectors."""
+    """Yield `count` random unit vectors of dimension `dim`."""
     for _ in range(count):
         u = rng.normal(size=dim)
         yield u / np.linalg.norm(u)

@@ -22,14 +22,14 @@ def moment(d: int, q: float, steps: int = 100_000) -> float:
 
 
 def mean(values: Sequence[float], q: float) -> float:
-    """Return (mean of value^q)^(1/q), the maximum for q = inf, without overflow."""
+    """Return (mean of value^q)^(1/q), or the maximum for q = inf, without overflow."""
     return naive.power_mean(values, [Fraction(1, len(values))] * len(values), q)
 
 
 def gap(
     x: naive.NaiveRegions, y: naive.NaiveRegions, U: naive.Points, beta: naive.Number, q: float
 ) -> float:
-    """Return the mean of order q of |h_X(u) - h_Y(u)| over u and -u, not yet divided."""
+    """Return the mean of order q of |h_X(u) - h_Y(u)| over u and -u, without normalization."""
     inside_x = [x.points[i] for i in x.inside(beta)]
     inside_y = [y.points[i] for i in y.inside(beta)]
     apart = [

@@ -14,7 +14,8 @@ def labelings(
 ) -> list[list[bool]]:
     """Return the given labels, True for the first sample, and `count` random permutations.
 
-    Blocks are numbered, those of the first sample first. The number of blocks in X is constant.
+    `blocks` has the block number of each row; the blocks of the first sample have the first
+    numbers. The number of blocks in X is constant.
     """
     numbers = list(range(n_x + n_y)) if blocks is None else list(blocks)
     units = max(numbers) + 1
@@ -35,7 +36,7 @@ def parts(rows: Sequence, labels: Sequence[bool]) -> tuple[list, list]:
 def region_statistic(
     X: naive.Points, Y: naive.Points, U: naive.Points, q: float, p: float, eps: float, levels: int
 ) -> float:
-    """Return DR with the projection depth and a plain mean over the directions."""
+    """Return DR with the projection depth and a mean of order q over the directions."""
     x = naive.depth_regions("projection", X, U)
     y = naive.depth_regions("projection", Y, U)
     return naive_means.distance(x, y, U, q, 1.0, p, eps, levels)
@@ -47,26 +48,29 @@ def mean(values: Sequence[float]) -> float:
 
 
 def unit_ranks(values: Sequence[float]) -> list[float]:
-    """Return for each value the share of smaller ones and half of those that are equal."""
+    """Return for each value the fraction of smaller values plus half of that of equal values."""
     n = len(values)
     return [(sum(w < v for w in values) + 0.5 * sum(w == v for w in values)) / n for v in values]
 
 
 def difference(values: Sequence[float], labels: Sequence[bool]) -> float:
-    """Return the mean over the first sample less that over the second."""
+    """Return the mean over the first sample minus the mean over the second sample."""
     x, y = parts(values, labels)
     return mean(x) - mean(y)
 
 
 def wave(values: Sequence[float], labels: Sequence[bool], j: int) -> float:
-    """Return the difference of the means of cos(pi j R) times sqrt(n m / (n + m))."""
+    """Return the difference of the means of cos(pi j R) times sqrt(n m / (n + m)).
+
+    R is the rank of a value, see `unit_ranks`.
+    """
     n, m = sum(labels), len(labels) - sum(labels)
     cosines = [math.cos(math.pi * j * r) for r in unit_ranks(values)]
     return math.sqrt(n * m / (n + m)) * difference(cosines, labels)
 
 
 def correlation(a: Sequence[float], b: Sequence[float]) -> float:
-    """Return Pearson's correlation; 0 where one is constant."""
+    """Return Pearson's correlation, or 0 if `a` or `b` is constant."""
     ma, mb = mean(a), mean(b)
     va, vb = mean([(v - ma) ** 2 for v in a]), mean([(v - mb) ** 2 for v in b])
     if va * vb <= 1e-24:
@@ -75,7 +79,7 @@ def correlation(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def correlation_change(a: Sequence[float], b: Sequence[float], labels: Sequence[bool]) -> float:
-    """Return the correlation of the pooled ranks in the first sample less that in the second."""
+    """Return the correlation of the pooled ranks in the first sample minus that in the second."""
     (ax, ay), (bx, by) = (parts(unit_ranks(values), labels) for values in (a, b))
     return correlation(ax, bx) - correlation(ay, by)
 
@@ -83,7 +87,7 @@ def correlation_change(a: Sequence[float], b: Sequence[float], labels: Sequence[
 def largest_share_differences(
     values: Sequence[float], labels: Sequence[bool]
 ) -> tuple[float, float]:
-    """Return the largest difference of shares over half-lines, and over intervals."""
+    """Return the maximum difference of shares over half-lines, and over intervals."""
     x, y = parts(values, labels)
     ends = [-math.inf, *sorted(set(values))]
 
@@ -97,7 +101,7 @@ def largest_share_differences(
 
 
 def outlyingness(values: Sequence[float]) -> list[float]:
-    """Return the distance of each value from the median in units of the spread."""
+    """Return the distance of each value from the median, divided by the MAD or its replacement."""
     center, unit = naive_shares.median(values), naive_shares.spread(values)
     return [abs(value - center) / unit for value in values]
 
@@ -109,9 +113,10 @@ def clipped_rank_difference(
     stop: float,
     far: float = math.inf,
 ) -> float:
-    """Return |G| of ranks clipped to an interval and stretched to [0, 1].
+    """Return the absolute difference of the means of clipped ranks.
 
-    A value whose outlyingness is above `far` counts as one in the middle.
+    Ranks are clipped to [start, stop] and scaled to [0, 1]. A value with an outlyingness above
+    `far` has the clipped rank 1/2.
     """
     ranks = [min(stop, max(start, r)) for r in unit_ranks(values)]
     low, high = min(ranks), max(ranks)
@@ -126,9 +131,11 @@ Function = tuple[list[float], tuple[float, float], float]
 
 
 def tolerance_functions(rows: naive.Points, U: naive.Points) -> dict[str, list[Function]]:
-    """Return functions of a row by statistic: values, the ranks that count, and what is far.
+    """Return by statistic the functions of a row, each with its clipping ranks and its limit.
 
-    Columns are around zero in units of their spread, the first directions are the axes.
+    A function has its values at the rows, the ranks at which it is clipped, and the outlyingness
+    above which a value is moved to the middle. The columns of `rows` must be centered and divided
+    by their spread. The first directions in U are the axes.
     """
     inner, outer = (0.25, 0.75), (0.5, 0.9)
     d = len(rows[0])
@@ -155,7 +162,7 @@ def tolerance_functions(rows: naive.Points, U: naive.Points) -> dict[str, list[F
 
 
 def whitened(rows: naive.Points) -> list[list[float]]:
-    """Return rows with about unit covariance; those far from the center are moved there."""
+    """Return rows with about unit covariance; rows far from the center are moved to the center."""
     n, d = len(rows), len(rows[0])
     points = np.array(rows) / 1.4826
     if n > 10 * d:
@@ -180,10 +187,11 @@ def whitened(rows: naive.Points) -> list[list[float]]:
 
 
 def learned_difference(rows: naive.Points, labels: Sequence[bool]) -> float:
-    """Return the largest |G| of clipped projections on three directions, each from the last.
+    """Return the maximum absolute difference of means of clipped projections on three directions.
 
-    The first is the difference of the means of clipped rows; the next ones that of the rows that
-    the last one does not clip, and 0.3 times the first.
+    The first direction is the difference of the means of clipped rows. Each further direction is
+    the difference of the means of those rows that the previous direction does not clip, plus 0.3
+    times the first direction.
     """
 
     def mean_difference(kept: Sequence[bool]) -> list[float]:
@@ -207,7 +215,10 @@ def learned_difference(rows: naive.Points, labels: Sequence[bool]) -> float:
 
 
 def pvalue(statistic: float, null: Sequence[float]) -> float:
-    """Return (1 + how many are at least as large, up to rounding) / (1 + how many there are)."""
+    """Return (1 + number of null values >= statistic) / (1 + number of null values).
+
+    Null values that are smaller only by rounding are counted.
+    """
     reached = sum(value >= statistic or math.isclose(value, statistic, rel_tol=1e-9)
                   for value in null)  # fmt: skip
     return (1 + reached) / (1 + len(null))

@@ -1,4 +1,4 @@
-"""Slow reference implementations of scales and of the treatment of missing values: plain loops."""
+"""Slow reference implementations of units of columns and of dropped rows, in plain loops."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CLIPPED_NORMAL = math.sqrt(
 
 
 def _quantile(values: list[float], mass: list[Fraction], order: Fraction) -> float:
-    """Return the mean of the smallest values with mass >= order, and > order, up to them."""
+    """Return the mean of two values, at which the cumulative mass first is >= and > `order`."""
     if not 0 < order < 1:
         return values[0]
     ranked = sorted(zip(values, mass, strict=True))
@@ -51,7 +51,7 @@ def _quantile(values: list[float], mass: list[Fraction], order: Fraction) -> flo
 
 
 def mad_spread(X: naive.Points, weights: naive.Weights = None) -> list[float]:
-    """Return the robust spread of each column: MAD, then positive deviations, then 1."""
+    """Return the MAD of each column. If it is 0, return the median of positive deviations, or 1."""
     mass = naive.masses(len(X), weights)
     result = []
     for j in range(len(X[0])):
@@ -76,7 +76,7 @@ def scale_samples(samples: list[naive.Points], scale: list[float]) -> list[list[
 
 
 def without_missing(X: naive.Points) -> tuple[list[int], list[int]]:
-    """Return the rows without a NaN, and how many NaN each column has."""
+    """Return the rows without NaN, and the number of NaN in each column."""
     kept = [i for i, row in enumerate(X) if not any(math.isnan(v) for v in row)]
     counts = [sum(math.isnan(row[j]) for row in X) for j in range(len(X[0]))]
     return kept, counts

@@ -1,4 +1,4 @@
-"""Shares of rows up to cut points of functions of a row: plain loops."""
+"""Distance between shares of rows up to cut points of functions of a row, in plain loops."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ Rows = Sequence[Sequence[float]]
 
 
 def median(values: Sequence[float]) -> float:
-    """The middle value, or the mean of the two in the middle."""
+    """Return the middle value, or the mean of the two middle values."""
     ordered = sorted(values)
     n = len(ordered)
     return ordered[(n - 1) // 2] / 2 + ordered[n // 2] / 2
 
 
 def spread(values: Sequence[float]) -> float:
-    """The median absolute deviation; where it is 0, that of the positive ones; else 1."""
+    """Return the MAD.
+
+    If the MAD is 0, return the median of the positive deviations, or 1 without such deviations.
+    """
     center = median(values)
     away = [abs(value - center) for value in values]
     if median(away) > 0:
@@ -26,7 +29,10 @@ def spread(values: Sequence[float]) -> float:
 
 
 def functions(rows: Rows, directions: Rows, reference: Rows) -> list[list[float]]:
-    """Values of each function: projections, distance from the center, outlyingness."""
+    """Return the values at `rows` of projections, the distance from the center, and outlyingness.
+
+    There is one list of values per function. Medians and spreads are those of `reference`.
+    """
 
     def along(points: Rows) -> list[list[float]]:
         return [
@@ -51,7 +57,7 @@ def quantile(values: Sequence[float], level: float) -> float:
 
 
 def distance(batch: Rows, reference: Rows, directions: Rows, levels: int) -> float:
-    """The largest difference of shares just below and just above quantiles of the reference."""
+    """Return the maximum difference of shares just below and above quantiles of the reference."""
     largest = 0.0
     for x, y in zip(
         functions(batch, directions, reference),

@@ -1,7 +1,7 @@
 """Slow reference implementations for region tables: loops over levels, directions and pairs.
 
-Regions come from ``naive``. A table is a list of levels, each a list of support values: h(u) for
-all directions, then h(-u).
+Regions are computed by ``naive``. A table is a list of levels. A level is a list of support values:
+h(u) for all directions, followed by h(-u).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def table(
 
 
 def distance(a: Table, b: Table, p: float, length: float = 1.0) -> float:
-    """Return the L_p mean over levels of the largest difference at each."""
+    """Return the L_p mean over levels of the maximum difference of support values at each level."""
     gaps = [
         max(abs(x - y) for x, y in zip(row, other, strict=True))
         for row, other in zip(a, b, strict=True)
@@ -34,5 +34,5 @@ def distance(a: Table, b: Table, p: float, length: float = 1.0) -> float:
 
 
 def nearest(distances: Sequence[float], k: int) -> list[int]:
-    """Return the places of the k smallest distances; of equal ones the first."""
+    """Return the indices of the k smallest distances; the first indices if distances are equal."""
     return sorted(range(len(distances)), key=lambda i: (distances[i], i))[:k]

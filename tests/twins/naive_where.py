@@ -1,4 +1,4 @@
-"""Reference implementations, with plain loops, of functions that locate a difference."""
+"""Reference implementations, in plain loops, of the contributions of columns to a distance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from twins import naive
 def shares_of_levels(
     gaps: Sequence[float], widths: Sequence[float], directions: Sequence[Sequence[float]]
 ) -> list[float]:
-    """Return squared entries averaged over levels, with weights width x gap^2."""
+    """Return the column contributions: means of squared entries of unit vectors over levels.
+
+    A level has the weight width x gap^2.
+    """
     total = sum(w * g**2 for w, g in zip(widths, gaps, strict=True))
     return [
         sum(w * g**2 * u[j] ** 2 for w, g, u in zip(widths, gaps, directions, strict=True)) / total
@@ -21,7 +24,7 @@ def shares_of_levels(
 def shares_of_directions(
     x: naive.NaiveRegions, y: naive.NaiveRegions, U: naive.Points, eps: float, q: float
 ) -> list[float]:
-    """Return the shares of columns with means over directions, straight from the definition."""
+    """Return the column contributions for means of order q over directions, by their definition."""
     d = len(U[0])
     signed = naive.both_signs(U)
     numerator, weight = [0.0] * d, 0.0

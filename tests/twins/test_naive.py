@@ -1,4 +1,4 @@
-"""The reference itself, against cases worked by hand."""
+"""The reference implementations, compared with cases that were computed by hand."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def share_differences(
     Annotated[NDArray[numpy.float64], dict(order="C")],
 ]:
     """
-    The largest differences (F, count) of shares in half-lines and in intervals, and the absolute differences of mean clipped ranks; values outside limits (F, 2) have the middle rank.
+    Three statistics (F, count) of the functions `values` (F, n) for each labeling: the maximum differences of shares in half-lines and in intervals, and the absolute differences of mean clipped ranks. Values outside `limits` (F, 2) have the middle rank.
     """
 
 def label_distances(
@@ -60,7 +60,7 @@ def label_distances(
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """
-    DR between the two parts of each labeling of points (n, d); bit b of words[i, r] says whether row r is in the first part of labeling 64 i + b.
+    Distance DR (count,) between the two parts of each labeling of points (n, d). Bit b of words[i, r] is 1 if row r is in the first part of labeling 64 i + b.
     """
 
 @overload
@@ -101,7 +101,7 @@ def largest_outlyingness(
     n_threads: int = 1,
     memory_mb: float = 256.0,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
-    """Largest |<u, x> - median| / MAD of points or queries over directions."""
+    """Maximum over directions u of |<u, x> - median| / MAD, per query (m,)."""
 
 @overload
 def smallest_halfspace(
@@ -142,7 +142,7 @@ def smallest_halfspace(
     memory_mb: float = 256.0,
 ) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
     """
-    Smallest weight of a closed halfspace at points or queries over directions.
+    Minimum weight (m,) of closed halfspaces with the query on the boundary, over directions.
     """
 
 @overload
@@ -183,7 +183,7 @@ def mean_rank_weight(
     n_threads: int = 1,
     memory_mb: float = 256.0,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
-    """The mean over directions of min(F, 1 - F), F being the mid-rank."""
+    """Mean over directions of min(F, 1 - F), per query (m,); F: mid-rank."""
 
 @overload
 def centered_rank_sums(
@@ -216,7 +216,7 @@ def centered_rank_sums(
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
     """
-    Sums over directions of |2 F - 1| times the total weight, and of its square.
+    Sums over directions of W |2 F - 1| and of its square, (n,) each, for the total weight W.
     """
 
 @overload
@@ -255,7 +255,7 @@ def order(
     ],
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
-    """Stable order of finite values."""
+    """Indices (n,) that sort finite values stably."""
 
 @overload
 def center_and_exponent(
@@ -270,7 +270,7 @@ def center_and_exponent(
     ],
 ) -> tuple:
     """
-    Center (d,) of the points, and the exponent of two of the typical distance from it.
+    Center (d,) of the points, and the integer e for which 2**e is near their spread.
     """
 
 @overload
@@ -296,7 +296,7 @@ def distinct_rows(
     n_threads: int = 1,
 ) -> tuple:
     """
-    Distinct rows in lexicographic order, the index of each row, and sums of weights unless equal.
+    Distinct rows (u, d) in lexicographic order, the index (n,) of each row among them, and the total weight (u,) of each distinct row, or None if all are equal.
     """
 
 @overload
@@ -324,7 +324,7 @@ def quantile(
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """
-    The q-quantile of each row of (K, n), with weights (n,), by linear interpolation.
+    The q-quantile (K,) of each of `rows` (K, n), with weights (n,), by linear interpolation.
     """
 
 def mean_squared_rank(
@@ -337,7 +337,7 @@ def mean_squared_rank(
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """
-    The mean of (2 F - 1)**2 over all directions, from squared distances (n, n).
+    Mean of (2 F - 1)**2 over all directions, (n,), from squared distances (n, n).
     """
 
 def halfspace_masses(
@@ -353,7 +353,7 @@ def halfspace_masses(
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
     """
-    Smallest masses (m,) of closed halfspaces that contain each of the queries (m, d).
+    Minimum mass of a closed halfspace that contains the query, for each of the queries (m, d).
     """
 
 def nearest_in_hull(
@@ -369,7 +369,7 @@ def nearest_in_hull(
     Annotated[NDArray[numpy.float64], dict(order="C")],
 ]:
     """
-    Weights (m, n) of the nearest points, distances (m,) of the queries, and their lower bounds.
+    Nearest points of the hull of points (n, d) to queries (m, d): their weights (m, n), the distances (m,), and lower bounds (m,) on the exact distances.
     """
 
 def hull_levels(
@@ -395,7 +395,7 @@ def hull_levels(
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
     """
-    Bounds of the Hausdorff distances of first[:stops[0, l]] and second[:stops[1, l]] for each l: lower (L,), at least what is attained already, upper (L,), directions (L, d) and sides (L,).
+    Bounds of the Hausdorff distance of the hulls of first[:stops[0, l]] and second[:stops[1, l]] for each level l. Return lower bounds (L,), not below `attained`, upper bounds (L,), unit vectors (L, d) that attain the lower bounds, and the index (L,) of the hull that extends farther, or -1 if the lower bound is `attained`. Upper bounds are invalid if `limit` coordinates were read.
     """
 
 def ascent(
@@ -411,13 +411,13 @@ def ascent(
     starts: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
-    n_climbers: int,
+    n_ascents: int,
     steps: int,
     slack: float,
     n_threads: int,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """
-    Directions (J, d), J <= n_climbers, of larger gaps at these levels than along the starts (C, d).
+    Unit vectors (J, d), J <= n_ascents, found by local ascent from the best of the starts (C, d).
     """
 
 @overload
@@ -468,7 +468,7 @@ def gaps(
     Annotated[NDArray[numpy.float64], dict(order="C")],
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
-    """The gap of each level, and the code of the maximizing direction."""
+    """Gap (L,) of each level, and code (L,) of the maximizing direction."""
 
 @overload
 def supports(
@@ -499,7 +499,7 @@ def supports(
     memory_mb: float,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """
-    Supports (L, 2 K) of each level along directions (K, d) and their opposites.
+    Support values (L, 2 K) of the regions along directions and their opposites.
     """
 
 @overload
@@ -534,7 +534,9 @@ def table_distances(
     length: float,
     n_threads: int,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
-    """Distances between tables; without columns, of all pairs."""
+    """
+    Distances (N, M) of tables `rows` from `columns`; of all pairs of rows if None.
+    """
 
 def tie_ends(
     falling: Annotated[
@@ -542,7 +544,7 @@ def tie_ends(
     ],
     tolerance: float,
 ) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
-    """Ends of the groups of equal depth."""
+    """End index of each group of equal depths."""
 
 def merge_levels(
     masses_x: Annotated[
@@ -566,7 +568,7 @@ def merge_levels(
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
     """
-    The pieces on which both samples are constant, their shares, and their prefix sizes.
+    Intervals (L, 2) of levels on which both regions are constant, their lengths as fractions of `end`, and the numbers of points in both regions.
     """
 
 def power_mean(
@@ -579,10 +581,10 @@ def power_mean(
     p: float,
     length: float,
 ) -> float:
-    """(length * sum of shares * gaps^p)^(1/p)."""
+    """Return (length * sum(shares * gaps**p)) ** (1 / p)."""
 
 class Chunk32:
-    """Rows (n, d) of a chunk and directions (K, d), moved and scaled."""
+    """Rows (points - center) / 2**exponent of a chunk, and directions."""
 
     def __init__(
         self,
@@ -622,7 +624,7 @@ class Chunk32:
         typical: float | None,
     ) -> tuple:
         """
-        Counts (3, K) for brackets (K,): the weight below, the weight inside, how many numbers are inside or -1 for more than `most` (K,); these numbers, and their weights.
+        Return counts (3, K), values and weights for the bracket [low, high) of each direction. Values are projections, or their distances from `centers` (K,). The counts are the weight below the bracket, the weight inside, and the number of returned values: -1 if it would exceed `most`.
         """
 
     def count_rank_cells(
@@ -637,7 +639,7 @@ class Chunk32:
         bits: int,
     ) -> None:
         """
-        Add weights to counts (K, 16 * 2**bits) in cells around the middle of each direction.
+        Add the weight of each row to `counts` (K, 16 * 2**bits), at its cell on each direction.
         """
 
     def outlyingness(
@@ -654,7 +656,7 @@ class Chunk32:
         typical: float,
     ) -> Annotated[NDArray[numpy.float32], dict(order="C")]:
         """
-        Largest |<u, x> - median| / MAD (n,); the scale takes the place of a MAD that is zero.
+        Maximum over directions u of |<u, x> - median| / MAD, (n,); `scales` replace zero MADs.
         """
 
     def rank_bounds(
@@ -673,11 +675,11 @@ class Chunk32:
         bits: int,
     ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
         """
-        The smallest, or the sum, over directions of the bounds (K, cells, 2) of cells: (n, 2).
+        Minimum over directions if `smallest`, otherwise sum, of the two `bounds` (K, cells, 2) of the cell of each row, (n, 2).
         """
 
 class Chunk64:
-    """Rows (n, d) of a chunk and directions (K, d), moved and scaled."""
+    """Rows (points - center) / 2**exponent of a chunk, and directions."""
 
     def __init__(
         self,
@@ -717,7 +719,7 @@ class Chunk64:
         typical: float | None,
     ) -> tuple:
         """
-        Counts (3, K) for brackets (K,): the weight below, the weight inside, how many numbers are inside or -1 for more than `most` (K,); these numbers, and their weights.
+        Return counts (3, K), values and weights for the bracket [low, high) of each direction. Values are projections, or their distances from `centers` (K,). The counts are the weight below the bracket, the weight inside, and the number of returned values: -1 if it would exceed `most`.
         """
 
     def count_rank_cells(
@@ -732,7 +734,7 @@ class Chunk64:
         bits: int,
     ) -> None:
         """
-        Add weights to counts (K, 16 * 2**bits) in cells around the middle of each direction.
+        Add the weight of each row to `counts` (K, 16 * 2**bits), at its cell on each direction.
         """
 
     def outlyingness(
@@ -749,7 +751,7 @@ class Chunk64:
         typical: float,
     ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
         """
-        Largest |<u, x> - median| / MAD (n,); the scale takes the place of a MAD that is zero.
+        Maximum over directions u of |<u, x> - median| / MAD, (n,); `scales` replace zero MADs.
         """
 
     def rank_bounds(
@@ -768,7 +770,7 @@ class Chunk64:
         bits: int,
     ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
         """
-        The smallest, or the sum, over directions of the bounds (K, cells, 2) of cells: (n, 2).
+        Minimum over directions if `smallest`, otherwise sum, of the two `bounds` (K, cells, 2) of the cell of each row, (n, 2).
         """
 
 instruction_set: str

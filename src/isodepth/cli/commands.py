@@ -21,15 +21,15 @@ from isodepth.errors import InvalidOptionError, IsodepthError
 
 _INPUT_ERROR = 2
 _INTERRUPTED = 130
-# Names of the parameters for output files, and of the options for input files. In addition, all
-# positional arguments are input files.
+# Names of the parameters that are output files, and of the options that are input files. Positional
+# arguments are input files as well.
 _OUTPUTS = ("output", "page")
 _INPUTS = ("reference", "candidates", "references")
-# Option of Python in messages about the kind of a column, which also name the flag.
+# Python option `kinds` in messages that also name the flag: the option is removed from the message.
 _PYTHON_KINDS = re.compile(r"kinds=\{[^{}]*\}, (?=--)")
-# Option of Python in messages about missing values.
+# Python option `nan_policy` in messages, which is replaced by the flag.
 _PYTHON_NAN_POLICY = re.compile(r"nan_policy='(\w+)'")
-# Option of Python in the warning of a monitor about dependent rows.
+# Python option in the warning of a monitor about dependent rows, which is replaced by the flag.
 _PYTHON_BLOCKS = "blocks=..."
 
 
@@ -58,7 +58,7 @@ class Answer:
 
 @dataclass
 class Session:
-    """One run of the program: its arguments, and the warnings that were issued."""
+    """One run of the program: its arguments, and the warnings issued so far."""
 
     arguments: Sequence[str]
     caught: list[warnings.WarningMessage] = field(default_factory=list)
@@ -82,14 +82,14 @@ def session() -> Session:
 
 
 class Command(click.Command):
-    """A command that prints its answer as lines, or as JSON with --json."""
+    """Command that prints its answer as lines, or as JSON with --json."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.params.append(click.Option(["--json"], is_flag=True, help="Print JSON."))
 
     def invoke(self, ctx: click.Context) -> int:
-        """Run the command, and print its answer, notes and warnings."""
+        """Run the command, print its answer, notes and warnings, and return the exit code."""
         as_json = ctx.params.pop("json")
         try:
             _refuse_outputs_that_are_inputs(self.params, ctx.params)

@@ -29,10 +29,11 @@ LARGE_BYTES = 1 << 28
 def compare_tables(
     paths: Sequence[str], reading: cli.ReadingOptions, settings: Options, test: Options
 ) -> tuple[Any, Options]:
-    """Compare two tables in files.
+    """Compare two tables in files, and test them if the number of permutations is positive.
 
-    Return the result, and the options of its report: the names of the samples, and their files.
-    Folders and files above 256 MB are read in chunks.
+    `settings` are options of the metric, and `test` those of the test. Return the result, and the
+    options of its report: the names of the samples, and their files. Folders and files above 256 MB
+    are read in chunks.
     """
     if any(map(_is_large, paths)):
         return _compare_chunks(paths, reading, settings, test), {"names": tables.file_names(paths)}
@@ -45,10 +46,10 @@ def compare_tables(
 def read_two_tables(
     paths: Sequence[str], reading: cli.ReadingOptions, test: Options
 ) -> tuple[Any, Any, Options, Options]:
-    """Read two tables, and the column of their blocks.
+    """Read two tables, and the labels of blocks from the column that ``test["blocks"]`` names.
 
-    Return both tables, the options of the test with the labels of the blocks, and the options of a
-    report: the names of the samples, and their files.
+    Return both tables, the options of the test with the labels instead of the name, and the options
+    of a report: the names of the samples, and their files.
     """
     sources = tables.open_sources(paths)
     labels = [tables.label_column(source, test["blocks"]) for source in sources]
@@ -87,9 +88,10 @@ def compare_samples(
 
 
 def _check_distance_may_be_omitted(error: InvalidInputError, *, tested: bool) -> None:
-    """Raise the error of a distance again if there is no test, else explain the missing distance.
+    """Issue a note that the distance is left out, or raise `error` if there is no test.
 
-    The test does not need complete rows, so the message about them recommends it.
+    If `error` is about incomplete rows, its message then recommends the command `test`, which does
+    not need complete rows.
     """
     incomplete = isinstance(error, NoCompleteRowError)
     if not tested:
@@ -175,7 +177,7 @@ def _is_large(path: str) -> bool:
 
 
 def _scanned(paths: Sequence[str], reading: cli.ReadingOptions, blocks: str | None) -> list[Any]:
-    """Open tables that are read in chunks, with the columns that the options select."""
+    """Return sources of tables that are read in chunks, with the columns that `reading` selects."""
     refused = {
         "--numeric-only": (reading.numeric_only, "name the columns in --drop"),
         "--blocks": (blocks, "pass files of at most 256 MB"),
@@ -250,9 +252,9 @@ def test(
     tables differ, the changes, and suspicious rows. `compare --n-permutations 999` also prints the
     distance.
 
-    With --max-changed, exit code 1 means that more than this share of the rows changed with 95%
-    confidence, and with --min-pvalue, that the p-value is at most this. Otherwise the exit code is
-    0, and 2 after an error.
+    With --max-changed, the exit code is 1 if more than this share of the rows changed, with 95%
+    confidence. With --min-pvalue, it is 1 if the p-value is at most this number. Otherwise the exit
+    code is 0, and 2 after an error.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Interrupts by Ctrl-C that are not lost while modules are imported."""
+"""Handling of Ctrl-C during imports, in which an interrupt could be lost."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ _DELAY = 0.01
 
 @contextmanager
 def interrupts_between_imports(caller: FrameType) -> Iterator[None]:
-    """Return a context manager in which KeyboardInterrupt is postponed to the end of an import.
+    """Return a context manager that postpones KeyboardInterrupt during imports.
 
-    Extension modules and callbacks of the import system discard errors. An interrupt that is raised
-    within an import may therefore be lost. Only the default handler of SIGINT is replaced.
+    The exception is raised when the import has ended. Extension modules and callbacks of the import
+    system discard exceptions, so that an interrupt within an import could be lost. Only the default
+    handler of SIGINT is replaced.
 
     Parameters
     ----------
     caller : frame
-        Frame of the function with the ``with`` statement, ``sys._getframe()``. An import that was
-        already running when this function was called does not postpone an interrupt. Otherwise, a
-        command that is started by an import could never be interrupted.
+        Frame of the function with the ``with`` statement, ``sys._getframe()``. Imports that are
+        running before this statement do not postpone an interrupt. Otherwise, a command that an
+        import starts could never be interrupted.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
@@ -46,7 +47,7 @@ def interrupts_between_imports(caller: FrameType) -> Iterator[None]:
 
 
 class _Handler:
-    """Handler of SIGINT. `postponed` is whether an interrupt has not been raised yet."""
+    """Handler of SIGINT; `postponed` is whether an interrupt has not been raised yet."""
 
     def __init__(self, caller: FrameType) -> None:
         self._caller, self._main_thread = caller, threading.get_ident()

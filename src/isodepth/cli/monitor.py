@@ -52,7 +52,7 @@ def fit(
     reference: str, output: str, overwrite: bool, blocks: str | None, groups: str | None,
     reading: cli.ReadingOptions, settings: dict[str, Any], **alarms: Any,
 ) -> Answer:  # fmt: skip
-    """Fit a monitor to a table of undrifted rows.
+    """Fit a monitor to the rows of a reference table.
 
     The file of the monitor contains settings, counts, quantiles and category values, but no rows.
 
@@ -99,13 +99,13 @@ def check(
 
     The result is stored in the file of the monitor. Columns that the reference does not have are
     ignored. The files of a folder are checked in the order of their names, which are their labels:
-    files that were checked before are not counted again. A file that is given by itself has no
-    label without --label, because its content may be new: if it is checked twice, it counts twice.
+    files that were checked before are not counted again. A single file has no label without
+    --label, because its content may be new: if it is checked twice, it counts twice.
     The exit code is 0 without an alarm, 1 with an alarm or a batch beyond all blocks, and 2 if a
     batch cannot be checked.
 
-    With --max-changed, exit code 1 means that more than this share of the rows of a batch changed
-    with 95% confidence, and with --min-pvalue, that the p-value of a batch alone is at most this.
+    With --max-changed, the exit code is 1 if more than this share of the rows changed, with 95%
+    confidence. With --min-pvalue, it is 1 if the p-value of a batch alone is at most this number.
     An alarm then has no influence on the exit code.
 
     \b
@@ -140,7 +140,7 @@ def check(
 
 
 def _refuse_blocks(monitor: str) -> None:
-    """Raise an error if a monitor has blocks, for which the share of changed rows has no bound."""
+    """Raise an error if the monitor in the file has blocks: its changed share has no bound."""
     if isodepth.Monitor.load(monitor).to_dict()["groups"][0]["n_blocks"] is not None:
         raise InvalidOptionError(
             "--max-changed needs a monitor without blocks, because rows of a block depend on each "
@@ -164,10 +164,10 @@ def _check(
 
 
 def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) -> Any:
-    """Read a batch for the monitor `fitted`.
+    """Return the rows of a batch for the monitor `fitted`.
 
-    By default only the columns of the reference are read. If the batch does not have all of them,
-    all columns of the batch are read.
+    `sources` are the input file, in a list. If `reading` does not select columns, only those of the
+    reference are read. If the batch lacks one of them, all columns of the batch are read.
     """
     columns = fitted.columns if not reading.columns else None
     special = [each for each in fitted.kinds if each.use == "category" or each.option is not None]

@@ -56,10 +56,10 @@ _METAVARS = {int: "N", float: "NUMBER", _levels: "N", "random_state": "SEED"}
 
 
 def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mapping[str, Any]) -> Any:
-    """Return a decorator that adds several options to a command, which gets them as one argument.
+    """Return a decorator that adds several options to a command, as one keyword argument.
 
-    `made` has the Click decorator of each option by name. `make` converts the dictionary of the
-    option values to one object. The command receives it as the keyword argument `argument`.
+    `made` maps the name of each option to its Click decorator. `make` converts the dictionary of
+    the option values to the object that the command receives as the argument named `argument`.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -85,10 +85,10 @@ def settings_options(
     """Return a decorator that adds the options of the metric as one argument `settings`.
 
     The argument is a dictionary of the options that are set. `only` and `without` select options,
-    `scales` the values of --scale, and `depths` those of --depth. `defaults` has defaults that this
-    command shows in its help instead of the usual ones; a command with another default of --levels
-    does not support exact levels. Only the defaults of --scale and --random-state are passed to the
-    library. For other options the library uses its own defaults.
+    `scales` the values of --scale, and `depths` those of --depth. `defaults` maps option names to
+    defaults that the help of the command shows instead of the usual defaults. If it contains
+    "levels", the value "exact" is not offered. Only the defaults of --scale and --random-state are
+    passed to the library, which uses its own defaults of all other options.
     """
     made = {}
     for name in (name for name in only if name not in without):
@@ -133,7 +133,7 @@ class ReadingOptions:
 
     @property
     def test_nan_policy(self) -> str:
-        """The option `nan_policy` of a test of tables that are also compared by a distance."""
+        """Option `nan_policy` of a test: "raise" if this is the choice of the user, else "keep"."""
         return "raise" if self.nan_policy == "raise" else "keep"
 
     @property
@@ -160,9 +160,8 @@ def reading_options(
 ) -> Any:
     """Return a decorator that adds the options for reading tables as one argument `reading`.
 
-    The options select columns and determine how missing values are treated. `nan_policies` are the
-    choices of --nan-policy, the default first; None for no such option. If `kinds` is true,
-    --category and --numeric are added.
+    The argument is a `ReadingOptions` object. `nan_policies` are the choices of --nan-policy, the
+    default first; None for no such option. If `kinds` is true, --category and --numeric are added.
     """
     option = click.option
     named = functools.partial(option, multiple=True, metavar="NAME,...")
@@ -218,12 +217,12 @@ def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
 
 # -- thresholds for continuous integration --------------------------------------------------------
 
-# With fewer permutations, no p-value is at most 5%, and no share of changed rows can be claimed.
+# With fewer permutations, no p-value is at most 5%, so that the bound on changed rows is always 0.
 _FEWEST_FOR_SHARE = 19
 
 
 def parse_share(_: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    """Convert the value of an option, such as "5%" or "0.05", to a number from 0 to 1."""
+    """Convert the value of an option, such as "5%" or "0.05", to a number from 0 to 1, or None."""
     if text is None:
         return None
     try:
@@ -262,7 +261,7 @@ def exceeds(
 def check_reachable(
     n_permutations: int, max_changed: float | None, min_pvalue: float | None
 ) -> None:
-    """Raise an error if a permutation test has too few permutations to exceed a threshold.
+    """Raise an error if a test with `n_permutations` permutations cannot reach a threshold.
 
     Otherwise the exit code would be 0 for any two tables.
     """
@@ -310,7 +309,8 @@ def save_report(
 ) -> None:
     """Write the report of a result to the file `page`; do nothing if `page` is None.
 
-    `files` are the files from which the samples or the monitor were read.
+    `files` are the files from which the samples or the monitor were read. `about` has other options
+    of the report, such as `names`.
     """
     if page is not None:
         # The import is inside the function, because it imports Jinja, which is slow.
@@ -322,7 +322,7 @@ def save_report(
 
 
 def monitor_source(path: str) -> dict[str, Any]:
-    """Return the option of `save_report` for a monitor that was read from the file `path`."""
+    """Return the option `files` of `save_report` for a monitor that was read from `path`."""
     # The import is inside the function, because it imports Jinja, which is slow.
     from isodepth.report.repeat import TableFile
 

@@ -152,6 +152,6 @@ def depth(
 
 
 def _files(reading: cli.ReadingOptions, output: str | None) -> list[str]:
-    """Return output lines that name the columns that were left out, and the file `output`."""
+    """Return lines to print: the names of the columns left out, and of the file `output`."""
     lines = [f"left out       {', '.join(reading.left_out)}"] if reading.left_out else []
     return lines + ([f"written to     {output}"] if output else [])

@@ -54,7 +54,7 @@ def score(
 
 
 def _lines_of(path: str) -> list[str]:
-    """Return the lines of a UTF-8 text file, without line ends."""
+    """Return the lines of a text file in UTF-8, without line breaks."""
     try:
         text = Path(path).read_text(encoding="utf-8").removeprefix("\ufeff")
     except (OSError, ValueError) as error:

@@ -20,7 +20,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 
 
 def open_sources(paths: Sequence[str]) -> list[InputFile]:
-    """Open all input files, so that a missing file is reported before any table is read."""
+    """Open and return all input files, so that a missing file is an error before any is read."""
     if sum(path in (STDIN, "/dev/stdin") for path in paths) > 1:
         raise InvalidOptionError("standard input can be read only once; use - for one table")
     return [open_input(path) for path in paths]
@@ -60,7 +60,7 @@ def read_tables(
 
 
 def _leave_out_everywhere(results: Sequence[ReadResult]) -> None:
-    """Leave out the columns of all tables that are not numeric in one of them."""
+    """Leave out of all tables the columns that are not numeric in at least one table."""
     text = {name for each in results for name in each.left_out}
     for each in results:
         numeric = [name for name in each.columns or () if name in text]
@@ -79,8 +79,8 @@ def _check_values(table: ReadResult, nan_policy: str, text: str) -> None:
     """Check the numeric columns of a table, with the name of the file in error messages.
 
     `text` is the treatment of non-numeric columns. Commands with text="raise" compare only
-    complete rows, and this function prints the number of dropped rows. Tests and monitors have
-    text="keep": they accept rows with missing values, even if no row is complete.
+    complete rows: a note reports the number of dropped rows. Tests and monitors have text="keep":
+    they accept rows with missing values, even if no row is complete.
     """
     path, hint = str(table.path), ", or remove --nan-policy raise"
     policy = "keep" if (nan_policy, text) == ("omit", "keep") else nan_policy
@@ -116,7 +116,7 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     """Return the labels of the rows, the values of the column `name`; None if `name` is None.
 
     The labels are strings, or integers or floats if all of them are numbers. A row without a label
-    is an error, and so are labels such as "1" and "01", which may be equal or not.
+    is an error, and so are labels such as "1" and "01", which are equal only as numbers.
     """
     if name is None:
         return None

@@ -17,7 +17,7 @@ from isodepth.errors import ColumnWarning, InvalidInputError, NotNumbersError, w
 FEW = 5
 #: Integers above 2**53 may be rounded if they are converted to float64.
 EXACT_INTEGERS = 2**53
-# Maximum number of sets of missing columns whose rows may be copies; the most frequent ones.
+# Maximum number of sets of missing columns that are examined, the most frequent first.
 _MOST_PATTERNS = 20
 _ODD_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
@@ -28,13 +28,16 @@ def column_labels(width: int) -> tuple[str, ...]:
 
 
 def named_counts(counts: Iterable[tuple[str, int]]) -> str:
-    """List at most five columns with positive counts, largest count first: "temp (2), wind (1)"."""
+    """Return at most five columns with positive counts as a string, such as "temp (2), wind (1)".
+
+    The columns with the largest counts come first.
+    """
     positive = sorted((item for item in counts if item[1]), key=lambda item: -item[1])
     return listed([f"{label} ({count})" for label, count in positive], FEW)
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
-    """Join at most `most` names for a message, and add the number of the remaining names.
+    """Return a string with at most `most` names, and the number of the remaining names.
 
     Examples
     --------
@@ -101,7 +104,9 @@ def float_of(value: Any) -> float:
 
 
 def row_hashes(rows: np.ndarray) -> np.ndarray:
-    """Return a 64-bit hash (n,) of each row (n, d); equal rows have equal hashes.
+    """Return a 64-bit hash of each row of `rows` (n, d), as uint64 (n,).
+
+    Equal rows have equal hashes.
 
     Missing values are equal to each other, and -0.0 equals 0.0.
     """
@@ -116,10 +121,11 @@ def row_hashes(rows: np.ndarray) -> np.ndarray:
 
 
 def repeated_rows(rows: np.ndarray) -> np.ndarray:
-    """Return for each row (n, d) whether it occurs more than once: 1, 0, or NaN if unknown.
+    """Return for each row of `rows` (n, d) whether it occurs more than once, as floats (n,).
 
-    Rows with missing values are often equal only because few values are known. They count as
-    repeated if no other row has the same known values. Otherwise the result is NaN.
+    The entry is 1.0 for repeated rows and 0.0 for rows that occur once. Equal rows with missing
+    values may be equal only because few of their values are known. Their entry is NaN if other
+    rows have the same known values, and 1.0 otherwise.
 
     Examples
     --------
@@ -211,5 +217,5 @@ def value_noun(count: int) -> str:
 
 
 def shape_error(name: str, received: str) -> InvalidInputError:
-    """Return the error for a sample that is not a table."""
+    """Return the error for a sample that is not a table but has the shape or type `received`."""
     return InvalidInputError(f"{name} must be a table of shape (n rows, d columns), got {received}")

@@ -54,7 +54,7 @@ def plain(value: Any) -> Any:
 
 
 def document(type_: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a result as a dictionary for JSON, with the number of the schema and its type.
+    """Return `content` as a dictionary for JSON, with the schema number and the type of result.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def document(type_: str, content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def printable(text: str) -> str:
-    """Escape control characters, which names of columns may contain, for a terminal.
+    """Return `text` with its control characters escaped, for output on a terminal.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def printable(text: str) -> str:
 
 
 def name_text(name: str) -> str:
-    """Return the name of a column for a text; an empty name is quoted.
+    """Return the name of a column for a message; an empty or blank name is quoted.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def name_text(name: str) -> str:
 
 
 def p_text(pvalue: float) -> str:
-    """Format a p-value with three significant digits, or nine if rounding moves it across 5%.
+    """Format a p-value with three significant digits, or nine if it would be rounded across 0.05.
 
     Examples
     --------
@@ -117,9 +117,9 @@ def equal_values(first: Any, second: Any) -> bool:
 
 
 class EqualFields:
-    """Base class of data classes that are equal if their public fields are equal, arrays too.
+    """Base class of data classes that are equal if all of their public fields are equal.
 
-    A subclass is a data class with ``eq=False``.
+    Fields may be arrays, see `equal_values`. A subclass is a data class with ``eq=False``.
     """
 
     __slots__ = ()
@@ -172,7 +172,7 @@ class ResultMixin(EqualFields):
     __slots__ = ()
 
     def _with(self, **values: Any) -> Self:
-        """Return a copy with other values of some fields, of private fields too.
+        """Return a copy in which the fields named in `values`, public or private, are replaced.
 
         `dataclasses.replace` does not copy private fields, which are not part of the constructor.
         Cached attributes are not copied.

@@ -9,7 +9,7 @@ from isodepth.errors import MissingExtraError
 
 
 def load_extra(module: str, extra: str, purpose: str) -> Any:
-    """Import a module of an optional package.
+    """Import and return a module of an optional package.
 
     Parameters
     ----------

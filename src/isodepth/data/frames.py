@@ -251,7 +251,7 @@ def common_columns(X: Any, Y: Any) -> tuple[Any, Any, tuple[tuple[str, ...], tup
 
 
 def select_columns(X: Any, names: tuple[str, ...]) -> Any:
-    """Return the columns of a `NamedArray` or an eager data frame in the order of `names`."""
+    """Return a `NamedArray` or an eager data frame with only the columns `names`, in this order."""
     labels = labels_of(X) or ()
     if isinstance(X, NamedArray):
         return NamedArray(X.points[:, [labels.index(name) for name in names]], names)
@@ -326,7 +326,7 @@ def _integers(names: tuple[str, ...]) -> bool:
 
 
 def clashing_columns(first: Names, second: Names) -> bool:
-    """Return whether two samples have different columns, or equal columns in different orders.
+    """Return whether two tuples of column names differ, in the names or in their order.
 
     If only one sample has names, the columns differ only if these names are the default labels
     0, 1, ... of pandas in another order, such as those of `frame[[1, 0]]`.

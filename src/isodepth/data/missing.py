@@ -15,14 +15,14 @@ from isodepth.errors import InvalidInputError
 
 #: Allowed values of the option `nan_policy` of distances, and of tests and monitors.
 NAN_POLICIES, TEST_NAN_POLICIES = ("raise", "omit"), ("keep", "raise")
-# Fraction of dropped rows above which they are mentioned first.
+# Fraction of dropped rows above which a summary mentions them first.
 _MANY_DROPPED = 0.1
 #: Minimum difference of shares of missing values that is reported, in standard errors.
 TELLING = 4.0
 
 
 class NoCompleteRowError(InvalidInputError):
-    """All rows of a sample have a missing value, so that no distance can be computed."""
+    """Error for a sample in which all rows have a missing value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class MissingShare(ResultPart):
 
 @dataclass(frozen=True)
 class MissingReport:
-    """Numbers of dropped rows and of missing values of a sample, or of its tested rows.
+    """Number of dropped rows of a sample, and number of missing values of each column.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class MissingReport:
 
     @property
     def _columns_text(self) -> str:
-        """Columns with most missing values, and their numbers of missing values."""
+        """String with at most five columns with most missing values, and their numbers."""
         return named_counts(self.counts.items())
 
     def __str__(self) -> str:
@@ -112,8 +112,8 @@ def find_missing(
 def share_z(in_x: float, in_y: float, n: int, m: int) -> float:
     """Return the difference in_y / m - in_x / n of two shares, divided by its standard error.
 
-    `in_x` of n rows and `in_y` of m rows are counted. The standard error is that under the
-    hypothesis of equal shares. The result is 0 if both shares are 0 or both are 1.
+    The shares are `in_x` of the n rows of X, and `in_y` of the m rows of Y. The standard error is
+    that under the hypothesis of equal shares. The result is 0 if both shares are 0 or both are 1.
     """
     both = (in_x + in_y) / (n + m)
     error = math.sqrt(max(both * (1 - both), 0.0) * (1 / n + 1 / m))
@@ -153,15 +153,15 @@ class MissingPair:
 
     @property
     def _both_counts(self) -> list[tuple[str, int, int]]:
-        """Name of each column in X, and its numbers of missing values in both samples."""
+        """Tuples of the name of a column in X and its numbers of missing values in X and in Y."""
         # The samples may have different names, such as those of a data frame and of an array.
         return list(zip(self.x.counts, self.x.counts.values(), self.y.counts.values(), strict=True))
 
     @property
     def _many_dropped(self) -> str:
-        """Phrase with the number of dropped rows and their columns; "" if at most 10% are dropped.
+        """Phrase with the number of dropped rows and the columns with most missing values.
 
-        It names the columns with most missing values.
+        The phrase is "" if at most 10% of the rows of both samples were dropped.
         """
         rows, dropped = self.x.n_rows + self.y.n_rows, self.x.n_dropped + self.y.n_dropped
         if dropped <= _MANY_DROPPED * rows:

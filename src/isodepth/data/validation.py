@@ -56,7 +56,10 @@ def is_chunked(X: Any) -> bool:
 
 
 def refuse_chunks(X: Any, what: str) -> None:
-    """Raise an error if a sample is read in chunks; the message starts with `what`."""
+    """Raise an error if the sample X is read in chunks.
+
+    `what` is the name of the function or option that needs all rows, for the message.
+    """
     if is_chunked(X):
         raise InvalidInputError(
             f"{what} needs all rows in memory, got {X!r:.80}; pass an array of some rows, or use "
@@ -120,7 +123,7 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, Names
 
 
 def check_table_shape(shape: tuple[int, ...], name: str) -> None:
-    """Check that the shape of an array or a tensor has two dimensions, none of them of size 0."""
+    """Check that a shape has two dimensions, none of size 0. `name` is the sample in messages."""
     if len(shape) != 2:
         dimensions = "1 dimension" if len(shape) == 1 else f"{len(shape)} dimensions"
         advice = f"use {name}.reshape(-1, 1) for one column or {name}.reshape(1, -1) for one row"
@@ -184,6 +187,10 @@ def read_sample(
         frames, and masked entries. Infinite values are always refused.
     hint : str
         Additional advice about missing values.
+
+    Returns
+    -------
+    rows : SampleRows
 
     Examples
     --------
@@ -258,10 +265,10 @@ def to_array(X: Any, name: str) -> np.ndarray:
 
 
 def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
-    """Convert an array of real numbers to `dtype`.
+    """Convert an array of real numbers to `dtype`, "float32" or "float64".
 
-    None keeps float32 and converts other types to float64. Raise an error for complex numbers and
-    for strings.
+    If `dtype` is None, float32 is kept and other types are converted to float64. Raise an error for
+    complex numbers and for strings.
     """
     if array.dtype == object:
         array = numbers_of_objects(array, name)
@@ -423,7 +430,7 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
 
 
 def check_nan_policy(nan_policy: Any) -> None:
-    """Check the option `nan_policy` of a distance."""
+    """Check that `nan_policy`, the option of a distance, is "raise" or "omit"."""
     if isinstance(nan_policy, str) and nan_policy == "keep":
         raise InvalidOptionError(
             "nan_policy='keep' is an option of tests and monitors, which keep rows with missing "
@@ -435,7 +442,7 @@ def check_nan_policy(nan_policy: Any) -> None:
 
 
 def check_test_nan_policy(nan_policy: Any) -> None:
-    """Check the option `nan_policy` of a test or a monitor."""
+    """Check that `nan_policy`, the option of a test or a monitor, is "raise" or "keep"."""
     if isinstance(nan_policy, str) and nan_policy == "omit":
         raise InvalidOptionError(
             "nan_policy='omit' drops rows with missing values, which tests and monitors never do; "
@@ -573,7 +580,7 @@ def check_boolean(value: Any, name: str) -> bool:
     return bool(value)
 
 
-#: Upper bound on numbers of directions, levels and steps. Larger ones do not fit into any memory.
+#: Upper bound on numbers of directions, levels and steps. Larger ones do not fit into memory.
 MOST = 2**31 - 1
 
 
@@ -591,7 +598,7 @@ def check_integer(
 
 
 def check_n_jobs(value: Any) -> int | None:
-    """Check a number of threads. Return None, for all available cores, if it is None or -1."""
+    """Check the option `n_jobs` and return it; -1 is converted to None, for all available cores."""
     if value is None or (isinstance(value, numbers.Integral) and value == -1):
         return None
     return check_integer(value, "n_jobs", 1, "; None or -1 uses all cores")

@@ -56,7 +56,7 @@ class Projections(NamedTuple):
         queries: Queries,
         *options: Any,
     ) -> Any:
-        """Call a function of the compiled core that computes a depth along `directions`.
+        """Return the result of a function of the compiled core, such as depths, along `directions`.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class DepthSource:
     _tie_tolerance: ClassVar[float] = 0.0
 
     def _text(self) -> str:
-        """Return the name of the depth, with its settings that differ from the defaults."""
+        """Return the name of the depth, followed by the settings that are not defaults."""
         raise NotImplementedError
 
     def _warn_if_uninformative(self, *samples: Sample) -> None:
@@ -162,10 +162,9 @@ class Depth(DepthSource):
         raise NotImplementedError
 
     def _tied_depth(self, sample: Sample) -> np.ndarray:
-        """Return the depths (u,) of the points of a sample that are the vertices of a simplex.
+        """Return the depths (u,) of the u points of a sample, which are the vertices of a simplex.
 
-        The depths depend on the weights only, because the depth function is affine invariant. No
-        directions are needed.
+        These depths depend only on the weights, because the depth function is affine invariant.
         """
         raise NotImplementedError
 
@@ -192,7 +191,7 @@ class Depth(DepthSource):
     # -- shared by the estimator and the metric ---------------------------------------------
 
     def _is_uninformative(self, sample: Sample) -> bool:
-        """Check if the depth is affine invariant and the points are the vertices of a simplex.
+        """Return whether the depth is affine invariant and the points are vertices of a simplex.
 
         All points of equal weight then have the same depth.
         """
@@ -302,7 +301,7 @@ class Projection(MinimumDepth):
 class Halfspace(MinimumDepth):
     """Halfspace depth: the minimum mass of a closed halfspace that contains a point.
 
-    See `isodepth.HalfspaceDepth`.
+    The mass is a fraction of the total mass. See `isodepth.HalfspaceDepth`.
     """
 
     _name = "halfspace"
@@ -332,7 +331,7 @@ class Halfspace(MinimumDepth):
 
 
 def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
-    """Return a center (d,) of the sample, and the exponent of the power of two near its spread.
+    """Return a center (d,) of the sample, and an integer e: the spread is about 2**e.
 
     Subtracting the center and dividing by the power of two does not change depths. It reduces
     rounding errors and prevents overflow. Center and spread are rough estimates from evenly spaced
@@ -342,7 +341,7 @@ def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
 
 
 def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
-    """Subtract the center of a sample from `points` (m, d), and divide by a power of two.
+    """Return `points` (m, d) minus the center of a sample, divided by a power of two.
 
     The power of two is near the spread of the sample; see `center_and_exponent`.
     """
@@ -377,10 +376,10 @@ def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nd
 
 
 def depth_text(depth: Any) -> str:
-    """Format the option `depth` as a string: the name of the depth, and non-default settings.
+    """Return the option `depth` as a string: the name of the depth, and non-default settings.
 
-    Settings that the metric replaces with its own, and settings without an effect on depths, are
-    left out (`TAKEN_OVER`). A depth of the user is formatted as "custom:" and its name.
+    The settings in `TAKEN_OVER` are left out: the metric replaces them, or they have no effect on
+    depths. The string of a depth of the user is "custom:" and its name.
     """
     if isinstance(depth, str):
         return depth

@@ -108,7 +108,7 @@ class ProjectionDepth(DepthEstimator, Projection):
 
 
 class HalfspaceDepth(DepthEstimator, Halfspace):
-    """Halfspace depth: the minimum mass of a closed halfspace that contains the point.
+    """Halfspace depth: the minimum fraction of the mass in a closed halfspace with the point.
 
     A closed halfspace contains its boundary, so points with equal projections count together. With
     ``algorithm="directions"`` equality depends on rounding: on a lattice, projections that should
@@ -212,7 +212,10 @@ class AIIRWDepth(DepthEstimator, AIIRW):
     """
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Compute the depths of a sample, and its whitening matrix `whitening_`."""
+        """Compute the depths `depth_` and the matrix `whitening_` of a sample.
+
+        The parameters and the return value are those of :meth:`IRWDepth.fit`.
+        """
         super().fit(X, sample_weight=sample_weight)
         self.whitening_ = self._whitening(self._sample).of_unscaled()
         return self

@@ -29,7 +29,7 @@ Vector = list[int]
 
 
 def smallest_masses(sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
-    """Compute the minimum mass of a closed halfspace that contains each query.
+    """Compute, for each query, the minimum mass of a closed halfspace that contains the query.
 
     The result is exact for the given floats. If rounding could change the sign of a determinant,
     the determinant is computed again without rounding. Collinear, coplanar and repeated points, and
@@ -133,7 +133,7 @@ def _on_a_line(rows: np.ndarray, masses: np.ndarray, queries: np.ndarray) -> np.
 
 
 def _products_are_exact(d: int, *arrays: np.ndarray) -> bool:
-    """Check that products of d coordinate differences neither overflow nor underflow.
+    """Return whether products of d coordinate differences neither overflow nor underflow.
 
     The compiled core needs such products to compute determinants without rounding.
     """
@@ -202,9 +202,10 @@ def _echelon_basis(origin: Vector, points: Iterable[Vector]) -> dict[int, Vector
 
 
 def _reduce(point: Vector, origin: Vector, basis: dict[int, Vector]) -> Vector:
-    """Eliminate the pivot columns of `basis` from a multiple of the vector `point - origin`.
+    """Eliminate the pivot columns of `basis` from the vector `point - origin`.
 
-    The result is zero if and only if `point - origin` is a linear combination of the basis vectors.
+    Return a multiple of the remaining vector, with integer entries. The result is zero if and only
+    if `point - origin` is a linear combination of the basis vectors.
     """
     rest = [x - o for x, o in zip(point, origin, strict=True)]
     for column, vector in basis.items():

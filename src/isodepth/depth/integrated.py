@@ -113,6 +113,9 @@ class CorrectedIRW(IRW):
 
     If the points span fewer dimensions than they have columns, they are represented by coordinates
     in their span. Uniform directions of the span then replace those of the whole space.
+
+    Samples of more than `MOST_POINTS` points, or of a very large total mass, have the IRW depth
+    without the control variate.
     """
 
     _name = "irw_corrected"

@@ -74,7 +74,7 @@ class CustomDepth(DepthSource):
 
 
 def resolve_depth(depth: Any) -> DepthSource:
-    """Convert the option `depth` to a depth object, and check its settings."""
+    """Convert the option `depth` to a depth object, and check the settings of the depth."""
     if isinstance(depth, str) and depth in BY_NAME:
         return BY_NAME[depth]()
     if isinstance(depth, Depth):
@@ -89,7 +89,7 @@ def resolve_depth(depth: Any) -> DepthSource:
 
 
 def private_copy(depth: Any) -> Any:
-    """Copy an estimator, so that later changes by the user have no effect on the metric.
+    """Return a copy of an estimator, so that later changes by the user do not affect the metric.
 
     The copy is not fitted. A depth class of this package is replaced with an instance. Names and
     functions are returned unchanged.
@@ -105,17 +105,18 @@ def builtin_name(source: DepthSource) -> str | None:
 
 
 def is_plain(source: Any) -> bool:
-    """Return False for the exact halfspace depth, which does not use given directions.
+    """Return False for the halfspace depth with ``algorithm="exact"``, True for all other depths.
 
-    The result is True for all other depths, also for estimators and functions of the user.
+    Estimators and functions of the user are among the other depths.
     """
     return getattr(source, "algorithm", "directions") == "directions"
 
 
 def same_depth(first: DepthSource, second: DepthSource) -> bool:
-    """Check if two depths have the same definition and settings.
+    """Return whether two depths have the same definition and settings.
 
-    A depth that is, or contains, an object of the user is equal only to itself.
+    An estimator or a function of the user, and a depth that contains an object of the user, is
+    equal only to itself.
     """
     if isinstance(first, CustomDepth) and isinstance(second, CustomDepth):
         return first.depth is second.depth

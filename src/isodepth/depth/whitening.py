@@ -37,7 +37,7 @@ def check_covariance(covariance: Any) -> None:
 
 
 def shrinks(covariance: Any) -> bool:
-    """Check if a covariance estimator may be regularized, and thus not be affine equivariant.
+    """Return whether a covariance estimator may be regularized, so not affine equivariant.
 
     The result is true for all estimators except "empirical" and "mcd".
     """
@@ -65,9 +65,9 @@ class Whitening(NamedTuple):
 
     @classmethod
     def of(cls, sample: Sample, covariance: Any) -> Whitening:
-        """Compute the whitening of a sample.
+        """Return the whitening transformation of a sample.
 
-        `covariance` is the name of a covariance estimate, or a covariance estimator.
+        `covariance` is "empirical", "mcd", "ledoit-wolf" or a scikit-learn covariance estimator.
         """
         points = sample.points
         exponents = column_exponents(points.min(axis=0), points.max(axis=0))
@@ -105,7 +105,7 @@ class Whitening(NamedTuple):
         return np.ldexp(vectors, -np.frexp(largest)[1])
 
     def of_unscaled(self) -> np.ndarray:
-        """Return the matrix (d, d) that whitens rows without a division by powers of two."""
+        """Return the matrix (d, d) by which the original rows are multiplied to whiten them."""
         # Entries of the matrix may overflow if the range of a column is subnormal.
         with np.errstate(over="ignore"):
             return np.ldexp(self.matrix, -self.exponents)
@@ -137,7 +137,7 @@ def scale_columns(points: np.ndarray, exponents: np.ndarray) -> np.ndarray:
 
 
 def outside_span(sample: Sample, points: np.ndarray) -> np.ndarray:
-    """Return a mask (m,) of the `points` (m, d) that are not in the affine hull of the sample."""
+    """Return which of the `points` (m, d) are outside the affine hull of the sample, as a mask."""
     exponents = column_exponents(sample.points.min(axis=0), sample.points.max(axis=0))
     span = _Span.of(sample, exponents)
     if span.axes.shape[1] == sample.n_features:
@@ -240,7 +240,7 @@ def _fitted(covariance: Any, rows: np.ndarray) -> Any:
 
 
 def _repeated(points: np.ndarray, sample: Sample) -> np.ndarray:
-    """Repeat each row in proportion to its mass, for estimators without weights.
+    """Return `points` with each row repeated in proportion to its mass in `sample`.
 
     The numbers of copies are the masses themselves if the mean mass is at most `_MOST_REPEATS`.
     """

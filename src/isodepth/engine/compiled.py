@@ -58,11 +58,12 @@ def worker_count(n_jobs: int | None, n_tasks: int, operations: int) -> int:
 
 
 def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int) -> list[Value]:
-    """Apply `function` to every item in n threads, and return the results in order.
+    """Apply `function` to every item, and return the results in the order of the items.
 
-    The first item is processed in the calling thread. Threads are useful for tasks that spend their
-    time in functions of `isodepth._core`, which release the GIL. After an error or an interrupt no
-    further item is started, and the other threads stop running functions of `isodepth._core`.
+    The first item is processed in the calling thread, the others in a pool of n threads. Threads
+    are useful for tasks that spend their time in functions of `isodepth._core`, which release the
+    GIL. After an error or an interrupt no further item is started, and the other threads stop
+    running functions of `isodepth._core`.
     """
     items = list(items)
     if n == 1 or len(items) < 2:
@@ -222,11 +223,12 @@ def ascent(
 
     Parameters
     ----------
-    x, y, prefix_sizes : as in `level_gaps`, for the levels of the search
+    x, y, prefix_sizes : as in `level_gaps`
     starts : ndarray of shape (C, d)
         Candidates for starting vectors.
     n_ascents : int
-        Maximum number of ascents, which start from the most promising candidates.
+        Maximum number of ascents, which start from the candidates with the
+        largest gaps of each level.
     steps : int
         Maximum number of steps of an ascent, each of which projects a sample once.
     slack : float

@@ -81,14 +81,15 @@ def unit_vectors(
 
 
 def draws_at_random(directions: Any) -> bool:
-    """Check whether the option `directions` selects a family of random directions."""
+    """Return whether the option `directions` selects a family of random directions."""
     return isinstance(directions, str) and directions != "equispaced"
 
 
 def seeded_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndarray:
-    """Return the directions of `unit_vectors` for an integer seed.
+    """Return the directions (n_directions, d) of `unit_vectors` for an integer seed.
 
-    Small arrays are cached, and therefore read-only.
+    `family` is the option `directions` of `unit_vectors`. Small arrays are cached, and therefore
+    read-only.
     """
     if isinstance(family, str) and d * n_directions <= _CACHED_NUMBERS:
         return _cached_vectors(d, n_directions, family, seed)
@@ -220,9 +221,9 @@ def seed_sequence(random_state: Any, purpose: Purpose, *keys: int) -> np.random.
 
 
 def check_random_state(random_state: Any) -> Any:
-    """Check the option `random_state`: None, an integer, a Generator or a RandomState.
+    """Check that `random_state` is None, an integer, a Generator or a RandomState.
 
-    Return it, with NumPy integers converted to Python integers.
+    Return `random_state`; a NumPy integer is converted to a Python integer.
     """
     if isinstance(random_state, np.random.Generator | np.random.RandomState | None):
         return random_state
@@ -237,9 +238,9 @@ def integer_seed(random_state: Any) -> int:
 
 
 def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
-    """Check an array of directions and normalize its rows to unit length.
+    """Check an array of directions, and return it as float64 with rows of length one.
 
-    `d` is the number of columns of the data, or None if it is unknown.
+    `d` is the number of columns of the data, or None if this number is unknown.
     """
     rows, _ = check_points(directions, "directions", "float64", any_size=True)
     # The rounding of sums along a row depends on the memory layout, so the array is always

@@ -54,14 +54,14 @@ _CHEAP, _AFFORDABLE = 0.25, 2.0
 
 @dataclass(frozen=True, eq=False)
 class HullGap(ResultPart):
-    """Hausdorff distance of two convex hulls, and the direction along which it is attained.
+    """Hausdorff distance of two convex hulls, and a direction that attains the distance.
 
     Attributes
     ----------
     distance : float
     direction : ndarray of shape (d,)
         Unit vector u with ``|h_X(u) - h_Y(u)| == distance``, where h is the support
-        function of a hull. It is arbitrary if the distance is 0.
+        function of a hull. The vector is arbitrary if the distance is 0.
     side : {"X", "Y"}
         Sample whose hull extends farther along the direction.
     """
@@ -84,7 +84,8 @@ def hausdorff(X: ArrayLike, Y: ArrayLike) -> HullGap:
 
     Returns
     -------
-    HullGap
+    gap : HullGap
+        With the attributes `distance`, `direction` and `side`.
 
     Examples
     --------
@@ -180,9 +181,9 @@ def upper_bounds(
 ) -> np.ndarray:
     """Compute upper bounds (L,) on the exact gaps of all levels.
 
-    A point of one hull is at most as far from the other hull as from any point of that hull. Points
-    of the other hull are improved until the bound exceeds the gap by at most the fraction `slack`,
-    up to rounding. The other parameters are those of `raise_gaps`.
+    The distance of a point p from a hull is at most the distance of p from any point of the hull.
+    The search for near points of the hull ends if the bound exceeds the gap by at most the fraction
+    `slack`, up to rounding. The other parameters are those of `raise_gaps`.
     """
     frame = common_frame(first[: prefix_sizes[0, -1]], second[: prefix_sizes[1, -1]])
     attained = np.ldexp(gaps, -frame.exponent)
@@ -191,7 +192,7 @@ def upper_bounds(
 
 
 class Projection(NamedTuple):
-    """For each of q query points, the nearest point of the convex hull of n points.
+    """Nearest points of the convex hull of n points to each of q query points.
 
     Attributes
     ----------
@@ -276,7 +277,7 @@ def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
 
 
 def as_points(points: ArrayLike, name: str) -> np.ndarray:
-    """Convert to a float64 array (n, d), and check that it is nonempty and finite.
+    """Convert `points` to a float64 array (n, d), and check that it is nonempty and finite.
 
     `name` is used in messages. Values of any size are allowed, because `common_frame` scales them.
     """
@@ -293,7 +294,7 @@ class Gaps(NamedTuple):
     ----------
     plan : LevelPlan with L levels
     values : ndarray of shape (L,)
-        Gap of each level: the distance between both regions.
+        Gap of each level: the distance between both regions, see `find_gaps`.
     vectors : ndarray of shape (J, d)
         Unit vectors along which gaps were evaluated.
     codes : int64 ndarray of shape (L,)
@@ -349,8 +350,12 @@ def find_gaps(
     q : float in [1, inf]
         Order of the mean over directions; inf for the maximum.
     refine : int
-        Number of refinement steps.
+        Maximum number of steps of each local ascent; used if ``way="search"`` and q = inf.
     resources : Resources
+
+    Returns
+    -------
+    gaps : Gaps
     """
     sizes = plan.prefix_sizes
     unit = mean_of_direction(x.n_features, q)
@@ -455,13 +460,15 @@ def _ascend(
     steps: int,
     resources: Resources,
 ) -> np.ndarray:
-    """Return the directions (J, d) that local ascent finds; the arguments are of `refine_gaps`.
+    """Return the directions (J, d) that local ascent finds; arguments are those of `refine_gaps`.
 
-    The starts are the directions that attain gaps, and those between the means of the regions.
+    The ascent starts from the directions that attain gaps, and from the directions between the
+    means of the regions.
     """
     chosen = chosen_levels(plan, gaps)
     sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
-    maximizers = np.unique(codes)
+    maximizers = np.sort(codes)  # np.unique is slower
+    maximizers = maximizers[np.append(True, maximizers[1:] != maximizers[:-1])]
     best = np.append(codes[chosen], maximizers[:: -(-len(maximizers) // _MOST_MAXIMIZERS)])
     starts = np.concatenate([signed_directions(directions, best), _between_means(x, y, sizes)])
     starts = np.concatenate([starts, -starts])
@@ -476,19 +483,20 @@ def _ascend(
 def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
     """Return the indices of at most eight levels at which the ascent starts.
 
-    If there are more levels, seven levels that are evenly spaced by cumulative weight are chosen,
-    and the level with the maximum gap.
+    These are all levels of `plan` if there are at most eight. Otherwise they are seven levels that
+    are evenly spaced by cumulative weight, and the level with the maximum of the `gaps` (L,).
     """
     n_levels = len(plan.shares)
     if n_levels <= _MOST_LEVELS:
         return np.arange(n_levels)
     reached = np.cumsum(plan.shares)
     wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
-    spread = np.searchsorted(reached, wanted).clip(max=n_levels - 1)
+    spread = np.minimum(np.searchsorted(reached, wanted), n_levels - 1)
     # A level occupies an interval of cumulative weight. The chosen level is the first level whose
     # midpoint is at least `wanted`: the level found by `searchsorted`, or the next level.
     spread += reached[spread] - 0.5 * plan.shares[spread] < wanted
-    return np.unique(np.append(spread.clip(max=n_levels - 1), gaps.argmax()))
+    # For a few numbers, sets are faster than functions of NumPy.
+    return np.array(sorted({*np.minimum(spread, n_levels - 1).tolist(), int(gaps.argmax())}))
 
 
 def _between_means(

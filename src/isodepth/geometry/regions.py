@@ -59,7 +59,7 @@ class Sample:
         name: str = "weights",
         resources: Resources = ALONE,
     ) -> Sample:
-        """Return the distinct points and masses of validated points (n, d) with weights (n,).
+        """Create the sample of validated rows `points` (n, d) with weights (n,).
 
         If `weights` is None, all weights are equal. `name` is the name of the weights in messages.
         """
@@ -86,9 +86,9 @@ class Sample:
         return Sample(joint.points, joint.masses, joint.total, joint.inverse[len(self.points) :])
 
     def find(self, queries: np.ndarray) -> np.ndarray:
-        """Return the index of the sample point that equals each of `queries` (m, d).
+        """Return for each of `queries` (m, d) the index of the equal sample point, as ints (m,).
 
-        The result has shape (m,). The index is -1 if no sample point equals the query.
+        The index is -1 if no sample point equals the query.
         """
         joint = self.with_queries(queries)
         index = np.full(joint.n_points, -1)
@@ -233,7 +233,10 @@ class TrimmedRegions:
         return self.points.shape[1]
 
     def _group(self, level: Any) -> np.ndarray:
-        """Return the index in `distinct_depths` and `masses` of the region of a level."""
+        """Return the index in `distinct_depths` of the minimum depth in the region of a level.
+
+        `level` is a number or an array in [0, 1), and the result has the same shape.
+        """
         return self.masses.searchsorted(check_levels(level), side="right")
 
     def _prefix_sizes(self, betas: np.ndarray) -> np.ndarray:
@@ -363,19 +366,20 @@ def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
 
 
 def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:
-    """Return the plan that compares two samples at given levels (L,) of equal weight."""
+    """Return the plan that compares two samples at the levels `betas` (L,) with equal weights."""
     betas = np.sort(betas)
     shares = np.full(len(betas), 1.0 / len(betas))
     return LevelPlan(betas, shares, x._prefix_sizes(betas), y._prefix_sizes(betas))
 
 
 def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:
-    """Compute (length * sum of shares * gaps**p) ** (1/p); the maximum gap for p = inf.
+    """Compute (length * sum(shares * gaps**p)) ** (1 / p), or the maximum gap for p = inf.
 
-    Gaps are distances between regions at each level, and shares are the weights of the levels.
-    `length` is 1 for a mean over levels, or the length of the range of levels for an integral. Gaps
-    are divided by their maximum first, so that powers do not overflow. As p tends to 0, the result
-    tends to the geometric mean of the gaps, or to 0 if a gap is 0 or length < 1.
+    `gaps` (L,) are distances between regions at each level, and `shares` (L,) are the weights of
+    the levels, with sum 1. `length` is 1 for a mean over levels, or the length of the range of
+    levels for an integral. Gaps are divided by their maximum first, so that powers do not overflow.
+    As p tends to 0, the result tends to the geometric mean of the gaps, or to 0 if a gap is 0 or
+    length < 1.
 
     Examples
     --------
@@ -388,7 +392,7 @@ def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1
 
 
 def check_levels(betas: Any, name: str = "level") -> np.ndarray:
-    """Check that all levels of depth-trimmed regions lie in [0, 1), and return a float64 array."""
+    """Check that all levels `betas` are in [0, 1), and return them as a float64 array."""
     array = to_array(betas, name)
     if array.dtype.kind not in "biuf" or not ((array >= 0) & (array < 1)).all():
         raise InvalidInputError(

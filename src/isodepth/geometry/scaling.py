@@ -52,7 +52,7 @@ def column_units(
     weights : ndarray of shape (n,) or None
         A row of integer weight w counts as w rows. Rows of weight zero are ignored.
     eps : float in [0, 1]
-        Fraction of the mass that the distance trims, the expected contamination.
+        Expected fraction of contaminated mass; option `eps` of :class:`isodepth.Metric`.
 
     Returns
     -------
@@ -152,8 +152,9 @@ def units_of_samples(
 ) -> np.ndarray:
     """Compute the unit (d,) of each column from the pooled rows of several samples.
 
-    If all weights of a sample are integers below 2**32, each counts as this number of rows. Other
+    If all weights of a sample are integers below 2**32, a row of weight w counts as w rows. Other
     weights are scaled, so that their sum is the number of rows of positive weight of the sample.
+    The unit is that of `column_units`, which also defines `eps`.
     """
     if all(w is None for w in weights):
         return column_units(np.concatenate(samples), None, eps)
@@ -245,7 +246,7 @@ def _row_counts(weights: np.ndarray) -> np.ndarray:
 
 
 def is_integral(weights: np.ndarray) -> bool:
-    """Check whether all weights are integers below 2**32, which count as numbers of rows."""
+    """Return whether all weights are integers below 2**32, which count as numbers of rows."""
     return bool((weights == np.rint(weights)).all() and weights.max() < _LARGEST_COUNT)
 
 

@@ -15,16 +15,17 @@ _EXACT_DIGITS = 14
 
 
 def contaminated_rows(tolerance: float, n: int) -> int:
-    """Return the maximum number of contaminated rows out of n, for a fraction `tolerance`.
+    """Return the maximum number of contaminated rows among n, for the fraction `tolerance`.
 
-    A small relative margin corrects rounding: 0.29 * 100 is 28.999999999999996, but means 29 rows.
+    The number is ``tolerance * n``, rounded down. A small relative margin corrects rounding:
+    ``0.29 * 100`` is 28.999999999999996, but means 29 rows.
     """
     return math.floor(tolerance * n * (1 + 1e-12))
 
 
 @np.errstate(over="ignore")
 def exact_masses(weights: np.ndarray) -> np.ndarray:
-    """Return integers proportional to positive weights (n,).
+    """Return int64 masses (n,) that are proportional to positive weights (n,), up to rounding.
 
     Ties between depths depend on sums of weights. Floating-point sums depend on the order of the
     terms, integer sums do not. Integer weights are divided by their greatest common divisor.
@@ -57,7 +58,7 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
 
 
 def trailing_zeros(mantissas: np.ndarray) -> np.ndarray:
-    """Count the trailing zeros among the 53 bits of mantissas in [0.5, 1) or (-1, -0.5]."""
+    """Return the number of trailing zeros of the 53 bits of mantissas with 0.5 <= |m| < 1."""
     whole = (mantissas * 2.0**53).astype(np.int64)
     return np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
 

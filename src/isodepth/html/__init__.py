@@ -24,7 +24,7 @@ def render(
 ) -> str:
     """Render a template of this package; all values except `Markup` objects are escaped.
 
-    `functions` are available in the template and in the macros that it imports.
+    `functions` are available in the template and in the macros that the template imports.
     """
     environment = Environment(
         loader=PackageLoader("isodepth.html"), autoescape=True, undefined=StrictUndefined,
@@ -64,7 +64,7 @@ def notebook_html(
     changes, rows : sequence
         Changes and suspicious rows, as in the report.
     columns : mapping from names to sequences, optional
-        Another table.
+        Columns of a further table.
     lines : sequence of str
         Sentences below the tables.
     functions : dict, optional

@@ -52,7 +52,7 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
 
 
 def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:
-    """Return one frame per distinct value of the columns `by`, and the labels of the samples."""
+    """Return one frame per distinct value of the columns `by`, and the labels of the frames."""
     import narwhals as nw
 
     names = _check_by(frame, by, name)
@@ -96,7 +96,7 @@ def _check_by(frame: Any, by: Any, name: str) -> list[Any]:
 
 
 def _distinct(labels: list[str], name: str) -> list[str]:
-    """Return the labels of samples, and raise an error if two of them are the same string."""
+    """Return `labels`, or raise an error if two of them are the same string."""
     if len({*labels}) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
         raise InvalidInputError(
@@ -117,9 +117,9 @@ def _sorted(keys: Iterable[Any]) -> list[Any]:
 def with_kinds(groups: Mapping[str, Sequence[Any]], kinds: Any) -> list[Sequence[Any]]:
     """Apply the option `kinds` to all data frames of collections.
 
-    The columns that are keys of `kinds` are read from all frames together, as in a comparison. They
-    become numbers, or are left out if their kind is "category" or "omit". Other columns are not
-    changed. `groups` has the collections by their names in messages.
+    The columns that are keys of `kinds` are converted to numbers, in the same way in all frames, or
+    are left out if their kind is "category" or "omit". Other columns are not changed. `groups` maps
+    the name of each collection in messages to the collection. Return the converted collections.
 
     Examples
     --------
@@ -151,10 +151,10 @@ def with_kinds(groups: Mapping[str, Sequence[Any]], kinds: Any) -> list[Sequence
 
 
 def _replace_columns(frame: Any, numeric: Any, names: Iterable[str], sample: str) -> Any:
-    """Replace the columns `names` of a data frame by those of `numeric`, or leave them out.
+    """Return a data frame in which the columns `names` are replaced by those of `numeric`.
 
-    `numeric` is a data frame, or None without columns. `sample` is the name of the sample in
-    messages.
+    Columns that `numeric`, a data frame or None, does not have are left out. `sample` is the name
+    of the sample in messages.
     """
     import narwhals as nw
 
@@ -206,13 +206,13 @@ def prepare_group(
     like: str = "samples[0]",
     convert: bool = False,
 ) -> SampleGroup:
-    """Validate samples, and bring their columns into a common order.
+    """Validate the samples `inputs`, and bring their columns into a common order.
 
-    The order is that of `columns`, or of the first sample if `columns` is None. `like` is the name,
-    in messages, of the sample to which `columns` belong. Samples that are read in chunks are
-    validated later, when they are read. If `convert`, all samples are converted to the dtype of the
-    first sample. Otherwise different dtypes are an error. An automatic conversion to float64 would
-    let one float64 sample change the distances between float32 samples.
+    The order is that of `columns`, or of the first sample if `columns` is None. In messages, `name`
+    is the name of the group, and `like` that of the sample to which `columns` belong. Samples that
+    are read in chunks are validated later, when they are read. If `convert`, all samples are
+    converted to the dtype of the first sample. Otherwise different dtypes are an error, because a
+    conversion to float64 would let one sample change the distances between float32 samples.
     """
     weights = weights_of_each(weights, len(inputs), name)
     names = [f"{name}[{i}]" for i in range(len(inputs))]
@@ -239,9 +239,10 @@ def prepare_group(
 
 
 def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
-    """Replace ``scale="pooled"`` with the robust standard deviations of columns in all samples.
+    """Return a metric whose scale is the robust standard deviations of columns in all samples.
 
-    Return a copy of the metric, or the metric itself if its scale is None or an array.
+    A metric whose scale is None or an array is returned unchanged. ``scale="reference"`` is an
+    error.
     """
     if not isinstance(metric.scale, str):
         return metric
@@ -284,12 +285,12 @@ def _matched(X: Any, columns: tuple[str, ...] | None, name: str, like: str) -> A
 
 
 def _aligns(X: Any) -> bool:
-    """Return whether X is a `Source` of data read in chunks, which can reorder its columns."""
+    """Return whether X is a `Source`, whose columns are reordered when the data are read."""
     return getattr(X, "_reads_in_chunks", False) is True
 
 
 def as_list(samples: Any, name: str) -> Sequence[Any]:
-    """Check that `samples` is a nonempty collection of samples, and convert tensors to arrays.
+    """Return a nonempty collection of samples as a sequence, with tensors converted to arrays.
 
     `name` is the name of the collection in messages.
     """

@@ -1,4 +1,4 @@
-"""scikit-learn transformers whose input X is a list of samples, called bags.
+"""Transformers for scikit-learn whose input X is a list of samples, called bags.
 
 `RegionTransformer` computes features of each bag, and `DistanceTransformer` a matrix of distances
 between bags. This module is imported at its first use, because scikit-learn takes seconds to
@@ -35,8 +35,8 @@ _NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
 class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of transformers whose input is a list of samples, called bags.
 
-    It has the settings of the metric, and computes region tables: the support values of the nested
-    trimmed regions of each bag.
+    It has the options of the metric as parameters, and computes region tables: the support values
+    of the nested trimmed regions of each bag.
     """
 
     depth: Any = "projection"
@@ -55,10 +55,10 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     n_jobs: int | None = None
 
     def _fit_tables(self, X: Any, count: int | None = None) -> RegionTables:
-        """Set the attribute `metric_`, and return the region tables of the first `count` bags.
+        """Fit the metric to the bags X, and return the region tables of the first `count` bags.
 
-        The seed, the scale and the dtype of `metric_` are fixed, so that later tables are
-        comparable. If `count` is None, the tables of all bags are returned.
+        The attribute `metric_` is a metric with a fixed seed, scale and dtype, so that later tables
+        are comparable. If `count` is None, the tables of all bags are returned.
         """
         options = self.get_params(deep=False)
         table_dtype: Any = check_choice(options.pop("table_dtype"), "table_dtype", TABLE_DTYPES)
@@ -86,7 +86,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return stack
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the features: the name of the class in lower case, and a number.
+        """Return the names of the features, such as "regiontransformer0".
 
         Parameters
         ----------
@@ -168,7 +168,9 @@ class RegionTransformer(_BagTransformer):
 
         Returns
         -------
-        rows : ndarray of shape (N, levels * 2 * n_directions)
+        rows : ndarray of shape (N, levels * 2 * K)
+            K is the number of directions: `n_directions`, the length of an array `directions`, or 1
+            for bags with one column.
         """
         stack = self._tables(X)
         rows = stack.values.reshape(len(stack), -1)
@@ -178,8 +180,8 @@ class RegionTransformer(_BagTransformer):
     def _unit(self) -> float:
         """Factor by which the rows of features are multiplied.
 
-        The l_p distance between two rows is then the distance between their bags, if p = q. The
-        factor is 1 unless p = q < inf.
+        If p = q < inf, the l_p distance between two rows is then the distance DR between their
+        bags. Otherwise the factor is 1.
         """
         p, q = self.metric_.p, self.metric_.q
         if p != q or math.isinf(p):
@@ -234,7 +236,7 @@ class DistanceTransformer(_BagTransformer):
     """
 
     def fit(self, X: Any, y: Any = None) -> DistanceTransformer:
-        """Compute and store the region tables of the bags, from which distances are computed.
+        """Compute and store the region tables of N bags, for distances to these bags.
 
         Parameters
         ----------

@@ -31,8 +31,8 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
     signature : str
         Settings of the distances as a string; empty if unknown.
     settings : dict or None
-        The same by the names of the options, as numbers and strings; None if unknown. Infinity is
-        a float, and "inf" in JSON.
+        Settings of the distances: map from the name of each option to a number or string; None if
+        unknown. Infinity is a float, and the string "inf" in JSON.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
         other_labels: Iterable[Any] | None = None,
         signature: str = "",
     ) -> DistanceMatrix:
-        """Create a distance matrix from an array, which is copied, and labels.
+        """Create a distance matrix from labels and a copy of an array.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
         return self.values[item]
 
     def _matrix_lines(self, most: int = 12) -> list[str]:
-        """Format the matrix as lines of text, with at most `most` rows and columns.
+        """Format the matrix as lines of text, with at most `most` rows and `most` columns.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
         Parameters
         ----------
         kind : {"distance_matrix"}, optional
-            The only kind, as in the method `plot` of the other results.
+            Kind of figure. There is only one for matrices.
         ax : matplotlib.axes.Axes, optional
             Axes to draw into; a new figure by default.
 
@@ -161,7 +161,7 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
         return document("distance_matrix", {**names, "distances": self.values, **origin})
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Convert to a data frame with one column per entry of `other_labels`.
+        """Convert to a data frame with rows for `labels` and columns for `other_labels`.
 
         Parameters
         ----------

@@ -18,13 +18,13 @@ from isodepth.metric.settings import Metric, RandomState
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 
-# The default number of permutations is chosen so that the minimum attainable adjusted p-value is at
-# most the inverse of this number.
+# The default number of permutations is chosen so that the minimum adjusted p-value that a test can
+# have is at most the inverse of this number.
 _ATTAINABLE = 50
 
 
 class TwoSampleOptions(TypedDict, total=False):
-    """Types of the options of `isodepth.two_sample_test` that `pairwise_test` passes on."""
+    """Types of the options that `pairwise_test` passes to `isodepth.two_sample_test`."""
 
     method: Literal["aggregated", "regions"] | Metric
     tolerance: float | None
@@ -134,8 +134,10 @@ def pairwise_test(
 
     Parameters
     ----------
-    samples, by : as in :func:`isodepth.pairwise`
-        N samples of shape (n_i, d), or samples with names.
+    samples : sequence of N samples of shape (n_i, d), dictionary, or frame with `by`
+        As in :func:`isodepth.pairwise`.
+    by : str or sequence of str, optional
+        Columns of one frame whose values define the samples.
     n_permutations : int or None
         Number of permutations per pair. None means 50 times the number of pairs, minus 1, but at
         least 999. The smallest attainable adjusted p-value is then at most 0.02.
@@ -187,7 +189,7 @@ def pairwise_test(
 
 
 def holm_adjusted(pvalues: np.ndarray) -> np.ndarray:
-    """Adjust p-values (M,) by Holm's method.
+    """Return M p-values (M,), adjusted by Holm's method.
 
     The smallest p-value is multiplied by M, the second smallest by M - 1, and so on. An adjusted
     p-value is at least those of all smaller p-values, and at most 1.

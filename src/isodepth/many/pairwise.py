@@ -46,7 +46,9 @@ NOT_FOR_TABLES = ("gap", "refine")
 
 
 def table_metric(options: Mapping[str, Any], function: Callable[..., Any] | None = None) -> Metric:
-    """Create a metric for region tables from keyword options of `function`.
+    """Create a metric for region tables from keyword options.
+
+    `function` is the function with these options, which messages name, or None.
 
     If the directions are random and `random_state` is not an integer, it is replaced by a random
     integer, so that all tables have the same directions.
@@ -93,6 +95,7 @@ def region_tables(
         The sizes n_i may differ. Columns of frames are matched by name, in the order of the first.
         Samples may be read in chunks (:func:`isodepth.scan`).
     weights : sequence of N entries, each an array of shape (n_i,) or None; or None
+        Weights of the rows of each sample.
     kinds : dict or None
         Kinds of columns of data frames: "numeric", "category", "omit", or a list of values in their
         order; see :func:`isodepth.two_sample_test`. Columns of kind "category" or "omit" are left
@@ -117,7 +120,8 @@ def region_tables(
     Returns
     -------
     tables : RegionTables
-        A sequence of N :class:`RegionTable`, with `values` of shape (N, L, 2K).
+        A sequence of N :class:`RegionTable`, with `values` of shape (N, L, 2K). K is
+        `n_directions`, the length of an array `directions`, or 1 for samples with one column.
 
     Examples
     --------
@@ -179,8 +183,8 @@ def pairwise(
         Array to which the distances are written, and which the result refers to. A memory map
         allows a matrix that is larger than memory.
     table_dtype : {"float64", "float32"}
-        Precision of the tables, which have N * levels * 2 * n_directions numbers. Apart from the
-        tables and the result, little memory is used.
+        Precision of the tables, which have up to N * levels * 2 * n_directions numbers. Apart from
+        the tables and the result, little memory is used.
     levels : int, default 20
         Number of levels, the midpoints of equal parts of [0, 1 - eps]. Tables need a fixed grid:
         exact and random levels are not possible.
@@ -252,7 +256,7 @@ def _fit_stacks(
     table_dtype: Precision,
     progress: bool,
 ) -> list[RegionTables]:
-    """Compute the region tables of one or two collections of samples, with the same settings."""
+    """Return the region tables of each of one or two collections, with the same settings."""
     mine, theirs = (weights, None) if len(inputs) == 1 else split_weights(weights)
     groups = [prepare_group(inputs[0], mine, metric)]
     if len(inputs) == 2:
@@ -282,9 +286,8 @@ def _tables_of_arrays(
     """Compute the region tables of samples in memory.
 
     Threads process samples in parallel, or the directions of one sample if there are few samples.
-    Return the tables, and the samples with at most d + 1 distinct points. All points of such a
-    sample may have equal depth, for which the caller issues a warning. `advance` is called with 1
-    after each sample.
+    Return the tables, and the samples with at most d + 1 distinct points, in which all points may
+    have equal depth. `advance` is called with 1 after each sample.
     """
     samples, name = group.samples, group.name
     first = samples[0].points
@@ -327,10 +330,10 @@ def _tables_of_chunks(
 
 
 def _n_jobs_for_tables(of_rows: Mapping[str, Any], options: Mapping[str, Any]) -> int | None:
-    """Return the option `n_jobs`, and raise an error if another option is set.
+    """Return the option `n_jobs` of a comparison of tables; raise an error for other options.
 
-    Options other than `n_jobs` have no effect if the inputs are region tables. `of_rows` are the
-    options that describe rows, which are None if they are not set.
+    Other options have no effect on region tables. `of_rows` maps the names of the options that
+    describe rows, such as "weights", to their values, which are None if they are not set.
     """
     for name in (*(name for name, value in of_rows.items() if value is not None), *options):
         if name != "n_jobs":

@@ -1,9 +1,10 @@
 """Comparison of whole batches with whole blocks of the reference, for dependent rows.
 
-The score of a batch is the maximum of its distance DR from a mean region table and of its largest
-difference in a share of a category. The mean table and the shares come from a quarter of the
-blocks. Without a change, the scores of the other blocks and of the batches are exchangeable, so
-that their ranks are p-values, on which a test martingale bets.
+A quarter of the blocks gives a mean region table and shares of categories. The score of a batch is
+the maximum of two standardized numbers: the distance DR of the batch from the mean table, and the
+largest difference of a share from that of these blocks. Without a change, the scores of the other
+blocks and of the batches are exchangeable. The rank of a new score is then a p-value, and a test
+martingale bets on these p-values.
 """
 
 from __future__ import annotations
@@ -23,14 +24,15 @@ from isodepth.monitor.windows import Evidence, pvalue_of
 from isodepth.significance.fisher import log_pvalues
 from isodepth.significance.martingale import RankEvidence, conformal_pvalue
 
-# A batch is beyond all blocks if a statistic deviates from the mean over the blocks by this factor
-# times the maximum deviation of a block, and its approximate adjusted p-value is below this level.
+# A batch is beyond all blocks if two conditions hold for a statistic. Its deviation from the mean
+# over the blocks is more than _BEYOND times the maximum deviation of a block, and its approximate
+# adjusted p-value is below _NOTABLE.
 _BEYOND, _NOTABLE = 1.5, 1e-6
 _LEAST_BLOCKS = 4
-# Events whose shares enter the score of a batch.
+# Values of `Member.event` of the functions whose shares enter the score of a batch.
 _SCORED = ("shares", "missing")
-# Maximum number of rows of a batch, relative to the largest block. A batch with fewer rows than all
-# blocks is refused too, because its noisier score could cause a false alarm.
+# Maximum number of rows of a batch, relative to the largest block. A batch with fewer rows than the
+# smallest block is also an error, because its score has a larger variance.
 _LARGER = 1.1
 
 
@@ -40,11 +42,11 @@ class BlockModel:
 
     seed: int
     table: RegionTable | None  # mean table of a quarter of the blocks; None without numeric columns
-    shares: np.ndarray  # shares of categories and missing values in these blocks, transformed
+    shares: np.ndarray  # arcsine of the root of each scored share in this quarter of the blocks
     sizes: np.ndarray  # (B,), number of rows of each block
     statistics: np.ndarray  # (3, S), mean, standard deviation and maximum deviation over blocks
-    units: np.ndarray  # mean and standard deviation of the numeric score, then of the other score
-    scores: np.ndarray  # scores of the other blocks, then of all batches
+    units: np.ndarray  # (2, 2), mean and standard deviation of the numeric and the category score
+    scores: np.ndarray  # scores of the other blocks, then of all batches so far
 
     @classmethod
     def fit(
@@ -53,9 +55,9 @@ class BlockModel:
         """Choose functions from a random quarter of the blocks, and score the other blocks.
 
         `rows` (n, c) are `width` numeric columns, followed by the codes of categories, and `labels`
-        (n,) are the blocks of the rows. `rng` chooses blocks and functions. `seed` is that of the
-        directions of region tables, and of the p-values of later batches. Return the functions,
-        their counts in all rows of all blocks, and the model.
+        (n,) are the blocks of the rows. `rng` chooses blocks and functions. `seed` determines the
+        directions of region tables, and the random numbers that break ties of later scores. Return
+        the functions, their counts in all rows of all blocks, and the model.
         """
         _, index, sizes = np.unique(labels, return_inverse=True, return_counts=True)
         if len(sizes) < _LEAST_BLOCKS:
@@ -82,7 +84,7 @@ class BlockModel:
         return functions, reference, replace(model, units=units, scores=scores)
 
     def check_size(self, n_rows: int) -> None:
-        """Raise an error if a batch is smaller than all blocks, or over 10% larger than all."""
+        """Raise an error if a batch has fewer rows than all blocks, or over 10% more than all."""
         smallest, largest = self.sizes.min(), self.sizes.max()
         if not smallest <= n_rows <= _LARGER * largest:
             raise InvalidInputError(
@@ -94,7 +96,10 @@ class BlockModel:
         self, batch: Batch, functions: Functions, reference: Counts, ranks: RankEvidence,
         number: int, level: float,
     ) -> tuple[Evidence, BlockModel, RankEvidence]:  # fmt: skip
-        """Return the evidence of batch `number`, and the model and the ranks after this batch."""
+        """Return the evidence of batch `number`, and the model and `ranks` after this batch.
+
+        `level` is the alarm threshold for 1 / evidence, and becomes `Evidence.threshold`.
+        """
         assert batch.rows is not None
         counts = batch.counts
         score = float(self._scores(batch.rows, counts, functions).max())
@@ -116,9 +121,10 @@ class BlockModel:
     ) -> tuple[np.ndarray, bool]:
         """Return log adjusted p-values (H,), and whether the batch is beyond all blocks.
 
-        The p-values are approximate. The statistics of the batch are compared with those of the
-        blocks by a t distribution, which does not fit rare or tied values: Fisher's test must
-        confirm the result. Extremes and functions of several columns have p-value 1.
+        The p-values of the H functions are approximate. The statistics of the batch are compared
+        with those of the blocks by a t distribution, which does not fit rare or tied values.
+        Therefore a p-value is at least that of Fisher's exact test. Extremes and functions of
+        several columns have p-value 1.
         """
         from scipy.special import stdtr
 
@@ -140,7 +146,8 @@ class BlockModel:
     def _scores(self, rows: np.ndarray, counts: Counts, functions: Functions) -> np.ndarray:
         """Return the standardized scores (2,) of a batch: of numeric columns, and of categories.
 
-        A score is -inf without such columns, and inf if every row has a missing number.
+        The score of a kind of columns is -inf if there are no such columns. The numeric score is
+        inf if every row has a missing number.
         """
         root, width = math.sqrt(counts.n_rows) if functions.known else 1.0, len(functions.center)
         scores = np.full(2, -np.inf)
@@ -156,7 +163,7 @@ class BlockModel:
 def _spread_over_blocks(values: np.ndarray) -> np.ndarray:
     """Return mean, standard deviation and maximum deviation (3, S) of statistics (B, S) of blocks.
 
-    A statistic of a block is NaN if it has no values; it is replaced by the mean.
+    NaN, the statistic of a column that has only missing values in a block, is replaced by the mean.
     """
     present = ~np.isnan(values)
     means = np.nansum(values, axis=0) / np.maximum(1, present.sum(axis=0))
@@ -178,7 +185,8 @@ def _statistics(functions: Functions, counts: Counts) -> np.ndarray:
 
     In this order: the median of each numeric column, the interquartile range of each numeric
     column, and the transformed share of rows for which each function of `_share_functions` is 1.
-    The variance of a transformed share (arcsine of the root) hardly depends on the share.
+    The transformation is the arcsine of the root. The variance of a transformed share hardly
+    depends on the share.
     """
     shares = counts.ones[_share_functions(functions)] / counts.n_rows
     return np.concatenate([counts.quartiles.ravel(), np.arcsin(np.sqrt(shares))])
@@ -188,7 +196,7 @@ def _share_functions(functions: Functions) -> np.ndarray:
     """Return the indices of the functions of one column whose shares are statistics of a batch.
 
     The functions of categories and missing values are first, because they enter the score, too.
-    Extremes are left out: if the levels of blocks differ, the share of extreme values is 0 in most
+    Extremes are left out: if the medians of blocks differ, the share of extreme values is 0 in most
     blocks and large in a few, so that a t distribution does not fit.
     """
     single = [(h, m.event) for h, m in enumerate(functions.members) if len(m.columns) == 1]
@@ -214,7 +222,7 @@ def _statistic_of_function(functions: Functions) -> np.ndarray:
 
 
 def _scored_shares(functions: Functions, statistics: np.ndarray) -> np.ndarray:
-    """Return the statistics that enter the score: shares of categories and missing values."""
+    """Return the elements of `statistics` (S,) that are shares of categories or missing values."""
     count = sum(member.event in _SCORED for member in functions.members)
     first = 2 * len(functions.center)
     return statistics[first : first + count]
@@ -223,7 +231,11 @@ def _scored_shares(functions: Functions, statistics: np.ndarray) -> np.ndarray:
 def _region_tables(
     samples: list[np.ndarray], seed: int, scale: np.ndarray | None = None
 ) -> list[RegionTable]:
-    """Return the region tables of all samples that have rows without missing numbers."""
+    """Return the region tables of samples, computed from their rows without missing numbers.
+
+    Samples without such rows are omitted. If `scale` is None, the columns are divided by their
+    robust standard deviations in all samples together.
+    """
     complete = (points[~np.isnan(points).any(axis=1)] for points in samples)
     samples = [points for points in complete if len(points)]
     if samples and scale is None:

@@ -1,4 +1,4 @@
-"""Changes that the tests of a window of batches find, described in the units of their columns."""
+"""Description of the significant changes of a window of batches, in the units of the columns."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _LOG_NAMED, _MOST_CHANGES, _MOST_PAIRS = math.log(0.05), 10, 3
 # Minimum shift of the median, as a fraction of the interquartile range, that is called a change of
 # location, and minimum factor between these ranges that is called a change of spread.
 _MOVED, _WIDENED = 0.1, 1.2
-# Minimum difference of shares of values that medians and interquartile ranges may describe. Fewer
-# changed values do not move quartiles noticeably.
+# Minimum difference of the shares of values up to a cut point that is described by the median or
+# the interquartile range. Fewer changed values do not move quartiles noticeably.
 _BROAD = 0.05
 # Minimum effect of a function that may describe the change of its column, relative to the maximum
 # effect of a function of the column. The effect is the difference of shares of rows, minus four
@@ -34,8 +34,8 @@ _EXPLAINS, _ERRORS = 0.8, 4.0
 # Minimum factor between medians that is called a change of the unit, and maximum absolute
 # logarithm of the ratio between two factors that count as equal.
 _FACTOR, _SAME = 3.0, 0.25
-# Maximum share of rows without a side of the median for which a correlation is estimated from the
-# share of rows on the same side of two medians.
+# Maximum share of values that are missing or equal to the median for which a correlation is
+# estimated from the share of rows on the same side of two medians.
 _TIED = 0.02
 # Kinds of change of one column in the order in which they are preferred as its description.
 _PREFERRED = (
@@ -78,10 +78,11 @@ class _WindowChanges:
         return self.evidence.both
 
     def all(self) -> list[Change]:
-        """Return all changes of the window, strongest first.
+        """Return at most 10 changes of the window, strongest first.
 
-        A column is listed if a function of this column alone changed, a pair of columns only if
-        neither column is, and a change of all columns together only if nothing else is.
+        A column is listed if a function of this column alone changed. A pair of columns is listed
+        only if neither column is listed. A change of all columns together is listed only if there
+        is no other change.
         """
         logs = self.evidence.logs
         n_significant = (logs <= _LOG_NAMED).sum()
@@ -109,9 +110,9 @@ class _WindowChanges:
         return [Member("repeated").change((), None, before, after, pvalue_of(log))]
 
     def _pairs_without(self, columns: Collection[int], significant: list[int]) -> list[int]:
-        """Return significant functions of pairs of columns that are not in `columns`.
+        """Return the functions of pairs of columns in `significant`, if neither is in `columns`.
 
-        Only the strongest pairs are considered.
+        Only the first three pairs, the most significant ones, are considered.
         """
         pairs = [h for h in significant if len(self._members[h].columns) == 2][:_MOST_PAIRS]
         return [h for h in pairs if not {*columns} & {*self._members[h].columns}]
@@ -138,7 +139,7 @@ class _WindowChanges:
         return [int(counts.n_rows - counts.ones[missing]) for counts in self._both]
 
     def _significant_without_missing(self, column: int, functions: list[int]) -> list[int]:
-        """Return the functions of a column that also changed among the rows that have a value."""
+        """Return the elements of `functions` that changed among rows with a value of `column`."""
         n_before, n_after = self._present_rows(column)
         if not (functions and n_before and n_after):
             return []
@@ -147,29 +148,36 @@ class _WindowChanges:
         return [h for h, log in zip(functions, logs.tolist(), strict=True) if log <= _LOG_NAMED]
 
     def _explaining(self, column: int, functions: list[int]) -> list[int]:
-        """Return the functions of a column with nearly the largest effect, the largest first."""
+        """Return the elements of `functions` with at least 80% of the maximum effect, in order.
+
+        The functions are functions of `column`. The order is from the largest effect on.
+        """
         effects = self._effects(column, functions)
-        # Among equal effects the last is first: the coarsest unit of precision.
+        # Ties are in reverse order, because the coarsest unit of precision is the last function.
         order = np.argsort(effects, kind="stable")[::-1].tolist()
         least = min(_EXPLAINS * effects.max(), effects.max())
         return [functions[i] for i in order if effects[i] >= least]
 
     def _effects(self, column: int, functions: list[int]) -> np.ndarray:
-        """Return the effect of each function of a column, see `_EXPLAINS`."""
+        """Return the effects (len(functions),) of functions of a column.
+
+        The effect of a function is the absolute difference of the shares of rows for which the
+        function is 1, minus four standard errors.
+        """
         n_before, n_after = (max(rows, 1) for rows in self._present_rows(column))
         ones_before, ones_after = (counts.ones[functions] for counts in self._both)
         pooled = (ones_before + ones_after) / (n_before + n_after)
         errors = np.sqrt(pooled * (1.0 - pooled) * (1.0 / n_before + 1.0 / n_after))
         before, after = ones_before / n_before, ones_after / n_after
         effects = np.abs(before - after) - _ERRORS * errors
-        # Any shift of whole numbers makes them fractional, which does not describe it.
+        # After a shift by a fraction, whole numbers are fractional. The shift describes the change.
         precision = np.array([self._members[h].event == "precision" for h in functions])
         fell = precision & (after < before)
         effects[fell] = np.minimum(effects[fell], effects.min())
         return effects
 
     def _with_changed_share(self, change: Change) -> Change:
-        """Add the lower bound for the share of rows that changed in the columns of a change.
+        """Return a change with the lower bound for the share of rows that changed in its columns.
 
         Repeated rows have no such bound: their function depends on other rows.
         """
@@ -186,7 +194,7 @@ class _WindowChanges:
         return replace(change, changed_share=changed / window.n_rows)
 
     def _change(self, h: int) -> Change:
-        """Return the change that a function detects."""
+        """Return the change that function h detects."""
         member = self._members[h]
         names = tuple(self.reader.names[c] for c in member.columns)
         category = _category_of(member, self.reader)
@@ -218,11 +226,11 @@ class _WindowChanges:
                 return change
 
     def _uncounted_change(self, h: int, change: Change) -> Change:
-        """Return the change of all values that are not counted separately.
+        """Return `change`, of the values that are not counted separately, with a description.
 
-        These are rare values of the reference and new values. The change has the name of a new
-        value only if all these rows have this value. Batches before the last one have only the
-        total of such rows.
+        These are rare values of the reference and new values. If all rows with such values have the
+        same new value, this value is the attribute `value` of the change. Otherwise the description
+        names the most frequent new value of the last batch as an example.
         """
         (column,) = self._members[h].columns
         counts = self.unseen.get(column)
@@ -235,9 +243,9 @@ class _WindowChanges:
         return replace(change, description=f"{description} (such as {new})")
 
     def _shares(self, h: int) -> tuple[float, float]:
-        """Return the shares of rows of the reference and of the window for which a function is 1.
+        """Return the shares of rows of the reference and of the window for which function h is 1.
 
-        The share of a function of a category is relative to the rows with this category.
+        A function of a column within a category has the share of the rows with this category.
         """
         member, rows = self._members[h], [counts.n_rows for counts in self._both]
         if member.event == "crossed":
@@ -247,18 +255,18 @@ class _WindowChanges:
         return before, after
 
     def _has_values_at_medians(self, columns: Collection[int]) -> bool:
-        """Return whether more than _TIED of the rows have no side of the median of a column.
+        """Return whether over 2% of the values of a column are missing or equal to the median.
 
-        Their values are missing, or equal to the median. A correlation that is estimated from the
-        share of rows on the same side of both medians would be too small.
+        A correlation that is estimated from the share of rows on the same side of both medians
+        would then be too small.
         """
         return any(self._share_at_median(column) > _TIED for column in columns)
 
     def _share_at_median(self, column: int) -> float:
-        """Return the maximum share of missing values and values at the center, of both samples.
+        """Return the share of values of a column that are missing or equal to the median.
 
-        A frequent value has a function of its own. If all values of a column are cut points, the
-        share is the difference between two cut points.
+        This is the maximum of the shares in the reference and in the window. Values equal to the
+        median are counted if they are frequent, or if all values of the column are cut points.
         """
         center = self._functions.center[column]
         own = [(h, each) for h, each in enumerate(self._members) if each.columns == (column,)]
@@ -275,7 +283,7 @@ class _WindowChanges:
         return float(share.max())
 
     def _projection_text(self, h: int) -> str:
-        """Return a description of the direction of a function, or of the distance."""
+        """Return a description of the feature of function h: a direction or the distance."""
         if self._members[h].event == "distance":
             return "the distance from the center"
         text = direction_text(self._functions.direction_of(h), self.reader.names).strip()
@@ -283,9 +291,10 @@ class _WindowChanges:
         return "a direction" if text == "..." else f"a direction ({text}, standardized)"
 
     def _number_change(self, h: int, change: Change) -> Change:
-        """Return the change of a numeric column by its median or spread, if these changed.
+        """Return `change` of a numeric column, described by the median or the interquartile range.
 
-        Otherwise return the change of the share of values up to the cut point of the function.
+        If neither changed enough, it is described by the share of values up to the cut point of
+        function h.
         """
         member = self._members[h]
         (column,) = member.columns
@@ -296,7 +305,7 @@ class _WindowChanges:
             float(counts.ones[h] / max(counts.summaries[0, column], 1.0)) for counts in self._both
         )
         broad = abs(before - after) >= _BROAD
-        # A monitor with blocks, which has no changed share, describes the last batch alone.
+        # With blocks, where the changed share is None, only the last batch is described.
         joined = self.evidence.n_window_batches > 1 and self.evidence.changed_share is not None
         n_batches = self.evidence.n_window_batches if joined else None
         if member.event == "column" and broad and _is_shift(new_median - median, spread):
@@ -328,7 +337,7 @@ def _correlation_change(change: Change) -> Change:
 
 
 def _category_of(member: Member, reader: BatchReader) -> str | None:
-    """Return the category of a function; None for a function of several or of no categories."""
+    """Return the name of the category of a function; None if it does not have exactly one."""
     if member.event not in ("shares", "crossed") or member.value == UNSEEN:
         return None
     column = member.columns[-1]
@@ -336,12 +345,12 @@ def _category_of(member: Member, reader: BatchReader) -> str | None:
 
 
 def _is_shift(shift: float, spread: float) -> bool:
-    """Return whether a shift of the median is large enough to describe a change."""
+    """Return whether a shift of the median exceeds a tenth of the interquartile range `spread`."""
     return _MOVED * spread < abs(shift) < math.inf
 
 
 def _is_wider(before: float, after: float) -> bool:
-    """Return whether the ratio of two spreads is large enough to describe a change."""
+    """Return whether two interquartile ranges differ by a factor of at least 1.2."""
     ratio = after / before if min(before, after) > 0 else 1.0
     return _WIDENED <= max(ratio, 1.0 / ratio) < math.inf
 
@@ -351,8 +360,10 @@ def _kind_of_shift(
 ) -> tuple[str, float | None]:
     """Return the kind of a change of the median, and the factor if the values were multiplied.
 
-    The values were multiplied by a constant, or by -1, if the ratios of the medians and of the
-    spreads agree. The factor is a power of ten, or has two significant digits.
+    `medians` and `spreads` are medians and interquartile ranges before and after the change. If
+    their ratios agree, the kind is "sign" for a factor of about -1, and "unit" for a factor of at
+    least 3 or at most 1/3, which is rounded to a power of ten or to two significant digits.
+    Otherwise the kind is "location", and the factor is None.
     """
     factor, widened = (after / before if before else 0.0 for before, after in (medians, spreads))
     if not (0.0 < abs(factor) < math.inf and 0.0 < widened < math.inf):

@@ -14,8 +14,9 @@ The functions are chosen from one part of the reference and stay fixed. A functi
   the functions were chosen from, or the row is more outlying than all these rows, or
 - a value is a whole number, a whole tenth, or a multiple of 5 or 10.
 
-The last two families, missing values and all descriptions are those of the two-sample test. Its
-function "the row occurs more than once" depends on other rows: see `isodepth.monitor.repeated`.
+The two-sample test has functions of the last two items and of missing values as well. It also has
+the function "the row occurs more than once", which depends on other rows. Monitors test repeated
+rows in `isodepth.monitor.repeated`.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ _RARE = 0.1
 
 
 class Counts(NamedTuple):
-    """Sums over the rows of a batch, a window or the reference. The operator + joins two sets."""
+    """Counts in a set of rows. The sum of two objects has the counts in both sets together."""
 
     n_rows: int
     ones: np.ndarray  # (H,), number of rows for which each function is 1
@@ -80,23 +81,23 @@ class Counts(NamedTuple):
     def quartiles(self) -> np.ndarray:
         """Median and interquartile range (2, d) of each numeric column; NaN without values.
 
-        For a sum of counts, such as a window of several batches, these are the means of the medians
-        and ranges of the batches, weighted by their numbers of values.
+        For a sum of `Counts`, such as a window of several batches, these are the means of the
+        medians and ranges of the batches, weighted by their numbers of values.
         """
         return self.summaries[1:] / np.where(self.summaries[0], self.summaries[0], np.nan)
 
     def with_quartiles(self, numbers: np.ndarray) -> Counts:
-        """Return the counts with the quartiles of the rows `numbers` (m, d), all rows together."""
+        """Return a copy whose quartiles are those of the rows `numbers` (m, d), all together."""
         return self._replace(summaries=summary_of_rows(numbers))
 
 
 class Batch(NamedTuple):
-    """Counts of a batch and facts about its rows, which are not kept after the batch."""
+    """Counts of a batch, and attributes of its rows that the monitor does not store."""
 
     counts: Counts
-    hashes: np.ndarray  # (m,), hash of each row
+    hashes: np.ndarray  # (m,), uint64, hash of each row
     suspicious: np.ndarray  # indices of suspicious rows, see `UsualValues`
-    rows: np.ndarray | None  # None without blocks
+    rows: np.ndarray | None  # (m, d + C); None without blocks
     unseen: dict[int, Counter[str]]  # index of a category column -> counts of its new categories
 
 
@@ -118,9 +119,9 @@ class Functions:
     def choose(cls, rows: np.ndarray, width: int, rng: np.random.Generator) -> Functions:
         """Choose functions from rows (n, d + C) with d = `width` numeric columns.
 
-        The rows determine medians, scales, the most frequent values and all thresholds. They must
-        not be counted later. A quantile of these rows is a threshold, so that exactly this fraction
-        of these rows is below it. In other rows the number below the threshold is random.
+        The rows determine medians, scales, the most frequent values and all thresholds. These rows
+        must not be counted later: the thresholds are their quantiles, so that the number of these
+        rows up to a threshold is not random.
         """
         numbers, codes = rows[:, :width], rows[:, width:]
         center, scale = np.zeros(width), np.ones(width)
@@ -146,7 +147,7 @@ class Functions:
 
     @functools.cached_property
     def thresholds(self) -> Thresholds:
-        """Functions that compare a feature with a threshold."""
+        """The first L functions, which compare a feature with a threshold."""
         return Thresholds.from_array(self.stored_thresholds)
 
     @functools.cached_property
@@ -164,7 +165,7 @@ class Functions:
 
     @functools.cached_property
     def missing(self) -> dict[int, int]:
-        """Index of the function that is 1 for missing values, for each column."""
+        """Map from the index of a column to the index of its function of missing values."""
         return {m.columns[0]: h for h, m in enumerate(self.members) if m.event == "missing"}
 
     def direction_of(self, h: int) -> np.ndarray:
@@ -172,7 +173,7 @@ class Functions:
         return self.directions[self.thresholds.feature[h] - 2 * len(self.center)]
 
     def median_within(self, member: Member) -> float:
-        """Return the median that a function of a frequent category compares a column with."""
+        """Return the cut point of a function of a column and a frequent category: a median."""
         column, category = member.columns
         same = (self.crossed == (category - len(self.center), member.value)).all(axis=1)
         return float(self.medians[same.argmax(), column])
@@ -195,21 +196,20 @@ class Functions:
         """Count the rows of a batch given in parts; there must be at least one row.
 
         The counts do not depend on the division into parts: the value of a function depends on the
-        bits of a row alone. Medians do, if a part has many rows, see `PartsSummary`.
+        bits of a row alone. Quartiles depend on the division if several parts have over 1000 rows,
+        see `PartsSummary`.
 
         Parameters
         ----------
         parts : iterable of ndarrays of shape (m_i, d + C)
             Consecutive rows of the batch.
         unseen : dict
-            Index of a category column with new values -> its most frequent new value. It becomes
-            the field of the returned `Batch`; the reader of a source fills it while it yields
-            `parts`.
+            Index of a category column -> counts of its new categories. This object becomes the
+            field of the returned `Batch`, and may be filled while `parts` are iterated over.
         usual : UsualValues or None
             Ranges of usual values, from which suspicious rows are found; None for no such rows.
         keep_rows : bool
-            Whether the returned `Batch` has the rows of all parts, which comparisons with blocks
-            need.
+            Whether the returned `Batch` has the rows of all parts, for comparisons with blocks.
         """
         counts: list[Counts] = []
         summary = PartsSummary()
@@ -236,7 +236,7 @@ class Functions:
         return Batch(of_batch, np.concatenate(hashes), np.concatenate(suspicious), joined, unseen)
 
     def _count_chunk(self, rows: np.ndarray) -> Counts:
-        """Return the counts of a chunk of rows."""
+        """Return the counts of a chunk of rows (m, d + C)."""
         width, absent = len(self.center), np.isnan(rows).sum(axis=0)
         numbers, codes = rows[:, :width], rows[:, width:]
         z = standardized(numbers, self.center, self.scale)
@@ -268,11 +268,12 @@ def total(counts: Iterable[Counts]) -> Counts:
 def fit_functions(
     rows: np.ndarray, width: int, rng: np.random.Generator, names: Sequence[str], title: str
 ) -> tuple[Functions, Counts, ReferenceHashes]:
-    """Return functions chosen from a part of the reference, and the counts of the other rows.
+    """Return functions chosen from a quarter of the rows, and the counts and hashes of the others.
 
-    Also return hashes of other rows. Warn if consecutive rows depend on each other: the sum of
-    squared deviations of the counts in consecutive parts, divided by their variance, is nearly
-    chi-squared for independent rows.
+    The rows (n, d + C) are those of the reference or of a group, with d = `width` numeric columns
+    and column names `names`. `title` is their name in messages. Warn if consecutive rows depend on
+    each other: the sum of squared deviations of the counts in consecutive parts, divided by their
+    variance, is nearly chi-squared for independent rows.
     """
     order = rng.permutation(len(rows))
     n_chosen = min(max(1, int(_CHOOSING * len(rows))), _MOST_CHOOSING)
@@ -316,7 +317,11 @@ def _warn_of_dependence(
 def _choose_categories(
     numbers: np.ndarray, codes: np.ndarray, center: np.ndarray
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
-    """Return the fields `known`, `crossed` and `medians` of `Functions`."""
+    """Return the fields `known`, `crossed` and `medians` of `Functions`.
+
+    They are determined from the rows with `numbers` (n, d) and `codes` (n, C) of categories.
+    Missing numbers are replaced by `center` (d,).
+    """
     known, frequent, width = [], [], len(center)
     for c, column in enumerate(codes.T):
         values, counts = np.unique(column[column >= 0], return_counts=True)

@@ -53,14 +53,14 @@ class Monitor(ReportableResult):
     tolerance : float in [0, 0.5), optional
         Share of rows in a window that may be arbitrary (contaminated) without raising an alarm, if
         the other rows are exchangeable with those of the reference.
-    patience : int, 1 to 100
-        Number of windows that must cross their thresholds before an alarm is raised. These windows
+    patience : int, 1 to 100, default 1
+        Number of windows with a p-value up to their threshold that raise an alarm. These windows
         have no batch in common.
     blocks : str or array-like of shape (n,), optional
         Label of each row of the reference, such as its day, if rows with the same label depend on
         each other. Batches are then compared with whole blocks and must have about as many rows.
-        A string is the name of the column with the labels, which is then not compared. Not together
-        with `tolerance`.
+        A string is the name of the column with the labels, which is then not compared. `blocks` and
+        `tolerance` exclude each other.
     groups : str or array-like of shape (n,), optional
         Label of each row of the reference, such as its site, or the name of the column with the
         labels, which is then not compared. Each group has its own reference and windows, and an
@@ -133,7 +133,7 @@ class Monitor(ReportableResult):
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Lock the monitor and its file; raise an error if another process changed the file."""
+        """Lock the monitor and its file; raise an error if the file was changed elsewhere."""
         with self._lock, output.locked(self._path) if self._path else nullcontext():
             if self._path and self._digest and not self._path.exists():
                 raise BusyFileError(
@@ -166,7 +166,7 @@ class Monitor(ReportableResult):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Options `alpha`, `arl`, `tolerance`, `patience` and `nan_policy` of this monitor."""
+        """Values of `alpha`, `arl`, `tolerance`, `patience` and `nan_policy` by name."""
         return {**asdict(self._state.policy), "nan_policy": self._state.reader.nan_policy}
 
     @property
@@ -198,6 +198,11 @@ class Monitor(ReportableResult):
             if the rows differ. Of verdicts that are no longer among the last 500, only the batch
             and the alarm are known.
         group : str, only if the reference has groups
+            Group that the batch belongs to.
+
+        Returns
+        -------
+        verdict : Verdict
         """
         label, group = (None if name is None else str(name) for name in (label, group))
         if label is not None and not (label.isprintable() and 0 < len(label) <= _LONGEST_LABEL):
@@ -219,7 +224,7 @@ class Monitor(ReportableResult):
         return verdict
 
     def reset(self) -> None:
-        """Clear the alarm, which stays until then, and restart all windows.
+        """Clear the alarm, and restart all windows: later windows have no earlier batches.
 
         The bound on the probability of a false alarm holds for the whole stream, if the times of
         resets depend only on past batches.
@@ -234,10 +239,10 @@ class Monitor(ReportableResult):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, autosave: bool = True) -> Monitor:
-        """Read a saved monitor, and continue it.
+        """Read a saved monitor from a file, and return it.
 
-        It is saved to this file after every batch, like a new monitor with this `path`. With
-        ``autosave=False``, the file never changes: batches are counted in memory only.
+        The monitor is saved to this file after every batch, like a new monitor with this `path`.
+        With ``autosave=False``, the file never changes: batches are counted in memory only.
         """
         monitor = cls.__new__(cls)
         saved = as_path(path, UnreadableFileError) if check_boolean(autosave, "autosave") else None
@@ -262,7 +267,7 @@ class Monitor(ReportableResult):
         self._write_report(path, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert settings, state and all stored verdicts to plain numbers and strings."""
+        """Convert settings, state and all stored verdicts to plain Python objects."""
         state = self._state
         groups = [
             {"group": name, "n_rows": group.reference.n_rows,
@@ -282,7 +287,7 @@ class Monitor(ReportableResult):
         return document("monitor", content)
 
     def _rows(self) -> dict[str, list[Any]]:
-        """Return the columns of a table with one row per batch and its strongest change."""
+        """Return a table with one row per stored verdict, as a dictionary of columns."""
         names = ("batch_number", "label", "group", "n_rows", "pvalue", "n_window_batches",
                  "window_pvalue", "threshold", "alarm")  # fmt: skip
         rows = {name: [getattr(each, name) for each in self.verdicts] for name in names}

@@ -1,7 +1,7 @@
 """Medians and interquartile ranges of the numeric columns of a batch.
 
-A summary of d columns is an array (3, d) of the number n of values, n times the median, and n times
-the interquartile range, so that the sum of summaries has means with weights n.
+A summary of d columns is an array (3, d). It has for each column the number n of values, n times
+the median, and n times the interquartile range. A sum of summaries thus gives means weighted by n.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MOST_KEPT = 1000
 
 
 def summary_of_sorted(columns: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Return the summary of sorted columns (d, m), with `present` (d,) values before NaN."""
+    """Return the summary (3, d) of sorted columns (d, m) with `present` (d,) values before NaN."""
     last = np.maximum(present - 1, 0)
     at = _LEVELS[:, None] * last
     low, index = at.astype(np.int64), np.arange(len(columns))
@@ -26,12 +26,12 @@ def summary_of_sorted(columns: np.ndarray, present: np.ndarray) -> np.ndarray:
 
 
 def summary_of_rows(numbers: np.ndarray) -> np.ndarray:
-    """Return the summary of rows (m, d) with missing values."""
+    """Return the summary (3, d) of rows (m, d), in which NaN are missing values."""
     return summary_of_sorted(np.sort(numbers.T), np.count_nonzero(~np.isnan(numbers), axis=0))
 
 
 def _summary(present: np.ndarray, quartiles: np.ndarray) -> np.ndarray:
-    """Return the summary of columns with `present` (d,) values and these quartiles (3, d)."""
+    """Return the summary (3, d) of columns with `present` (d,) values and `quartiles` (3, d)."""
     first, median, third = quartiles
     return present * np.array([np.ones(len(present)), median, third - first])
 
@@ -39,8 +39,8 @@ def _summary(present: np.ndarray, quartiles: np.ndarray) -> np.ndarray:
 class PartsSummary:
     """Summary of a batch that is read in parts, without keeping all values.
 
-    From each part and column, at most 1000 order statistics are kept, at equal distances of their
-    ranks. The quartiles are exact if no part has more rows.
+    From each part and column, at most 1000 order statistics with equidistant ranks are kept. The
+    quartiles are exact if no part has more than 1000 rows.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class PartsSummary:
         self._kept.append(_order_statistics(numbers))
 
     def summary(self) -> np.ndarray | None:
-        """Return the summary of all parts; None for a single part, whose values are known."""
+        """Return the summary (3, d) of all parts; None if there is at most one part."""
         if not self._kept:
             return None
         columns = [np.concatenate(parts, axis=1) for parts in zip(*self._kept, strict=True)]
@@ -68,7 +68,10 @@ class PartsSummary:
 
 
 def _order_statistics(numbers: np.ndarray) -> list[np.ndarray]:
-    """Return at most _MOST_KEPT values of each column (m, d) with their weights, as (2, k)."""
+    """Return order statistics with weights, an array (2, k) for each column of `numbers` (m, d).
+
+    k is at most _MOST_KEPT. Missing values are ignored.
+    """
     kept = []
     for column in np.sort(numbers.T):
         n = int(np.count_nonzero(~np.isnan(column)))
@@ -80,9 +83,9 @@ def _order_statistics(numbers: np.ndarray) -> list[np.ndarray]:
 
 
 def _weighted_quartiles(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the quartiles (3,) of values with weights; 0 without values.
+    """Return the quartiles (3,) of values (k,) with weights (k,); 0 if there are no values.
 
-    A value of weight w stands for w equal values. Its rank is the mean of their ranks.
+    A value of weight w counts as w equal values, and its rank is the mean of the ranks of these.
     """
     if not len(values):
         return np.zeros(3)

@@ -42,13 +42,13 @@ _KINDS_HINT = "Kinds are set when a monitor is fitted. The batch was not counted
 _REFERENCE_HINT = ", or accept them with nan_policy='keep'"
 _BATCH_HINT = "; fit the monitor with nan_policy='keep' to count missing values as a change"
 _REFERENCE, _BATCH = "the reference", "the batch"
-# Name of a sample in code, such as "the batch.astype(float)".
+# Name of a sample in the code of an error message, such as "the batch.astype(float)".
 _NAME_IN_CODE = re.compile(r"\bthe (reference|batch)(?=\.[a-z]|\), -1)")
 
 
 @contextmanager
 def _names_in_code() -> Iterator[None]:
-    """Remove the article from names of samples in the code that an error recommends."""
+    """Remove the article from names of samples in the code of messages: "batch.astype(float)"."""
     try:
         yield
     except InvalidInputError as error:
@@ -58,7 +58,7 @@ def _names_in_code() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class BatchReader:
-    """Columns of the reference, by which batches are read."""
+    """Columns of the reference, and methods that read the same columns of batches."""
 
     width: int  # number of numeric columns
     columns: Names  # names of the numeric columns; None for plain arrays
@@ -71,7 +71,11 @@ class BatchReader:
     def of_reference(
         cls, reference: Any, nan_policy: str, kinds: Any, seed: int | None
     ) -> tuple[BatchReader, np.ndarray]:
-        """Return the reader and the rows, a random subset if a source does not fit into memory."""
+        """Return the reader and the rows of the reference, with category columns last, as codes.
+
+        `seed` selects a random subset of the rows if a source does not fit into memory. If the seed
+        is None, such a source raises an error.
+        """
         found: tuple[ColumnKind, ...] | None = None
         if is_chunked(reference):
             source = as_source(reference)
@@ -98,9 +102,9 @@ class BatchReader:
 
     @_names_in_code()
     def read(self, batch: Any) -> tuple[Iterable[np.ndarray], dict[int, Counter[str]]]:
-        """Return the rows of a batch in chunks, and the numbers of its new values by column index.
+        """Return an iterable of chunks of rows, and the counts of new categories by column index.
 
-        The new values are complete after all chunks have been read.
+        The dictionary of counts is complete after all chunks have been read.
         """
         if is_chunked(batch):
             source = as_source(batch)
@@ -120,7 +124,7 @@ class BatchReader:
         return [rows], unseen
 
     def _chunks(self, source: Source, unseen: dict[int, Counter[str]]) -> Iterator[np.ndarray]:
-        """Yield the rows of a source in chunks, and add their new values to `unseen`."""
+        """Yield the rows of a source in chunks, and add counts of new categories to `unseen`."""
         if not {*self.names} <= {*(source.columns or ())}:
             raise self._lacks_columns(source.columns or ())
         source = source._select(self.names)
@@ -140,7 +144,7 @@ class BatchReader:
             )
 
     def _frame_rows(self, batch: Any) -> tuple[np.ndarray, dict[int, Counter[str]]]:
-        """Return the rows of a batch in memory, and the numbers of its new values by column."""
+        """Return the rows of a batch in memory, and the counts of new categories by column."""
         kinds = {k.column: k.option for k in self.kinds if k.use == "numeric" and k.option}
         kinds |= dict.fromkeys(self.categories, "category")
         batch = _with_missing_numbers(batch, self.columns or ())
@@ -157,7 +161,7 @@ class BatchReader:
         return rows, new
 
     def _matched(self, batch: Any) -> Any:
-        """Select the columns of the reference by name, in its order; others are ignored."""
+        """Return a batch with the columns of the reference only, in the order of the reference."""
         labels = labels_of(batch)
         if self.categories and (labels is None or isinstance(batch, NamedArray)):
             raise InvalidInputError(
@@ -175,7 +179,7 @@ class BatchReader:
         return select_columns(batch, names)
 
     def _lacks_columns(self, labels: Sequence[str]) -> InvalidInputError:
-        """Return the error for a batch with columns `labels` that lacks reference columns."""
+        """Return the error for a batch whose columns `labels` lack columns of the reference."""
         missing = [repr(name) for name in self.names if name not in labels]
         columns, it = ("column", "it") if len(missing) == 1 else ("columns", "them")
         return InvalidInputError(
@@ -184,9 +188,10 @@ class BatchReader:
         )
 
     def _with_booleans(self, batch: Any, mixed: MixedFrames) -> MixedFrames:
-        """Write 0 and 1 in columns of numbers like the booleans of the reference, and vice versa.
+        """Convert 0 and 1 to False and True if the reference has booleans, and vice versa.
 
-        They are equal values, as in the two-sample test.
+        This applies to columns that are categories in the reference, and numbers or booleans in the
+        batch. As in the two-sample test, 0 equals False and 1 equals True.
         """
         import narwhals as nw
 
@@ -210,10 +215,10 @@ class BatchReader:
         return mixed._replace(categories=categories)
 
     def _check_kinds(self, batch: Any, mixed: MixedFrames) -> None:
-        """Refuse columns of another kind than in the reference.
+        """Raise an error for a column of another kind than in the reference.
 
-        Numbers are accepted in a column of categories if some are categories of the reference, or
-        if all are booleans like those of the reference.
+        Numbers are accepted in a column of categories if some are categories of the reference. If
+        the categories are True and False, all numbers must be 0 or 1.
         """
         import narwhals as nw
 
@@ -243,8 +248,9 @@ class BatchReader:
     ) -> tuple[np.ndarray, Names, dict[int, Counter[str]]]:
         """Return the rows, the names of the numeric columns, and the counts of new categories.
 
-        Category columns follow the numeric columns, as codes. The counts are a dictionary: the
-        index of a category column -> how often each new category occurs.
+        Category columns follow the numeric columns, as codes. The counts are a dictionary from the
+        index of a category column to the number of rows with each new category. `name` is the name
+        of the sample in messages.
         """
         (numbers,), columns, unseen = mixed.numeric, None, {}
         if numbers is not None:
@@ -275,9 +281,10 @@ def _are_booleans(categories: Collection[str]) -> bool:
 
 
 def _with_missing_numbers(batch: Any, columns: Collection[str]) -> Any:
-    """Convert those of `columns` that have no value to missing numbers, if the batch is a frame.
+    """Convert columns in which all values are missing to float64, if the batch is a data frame.
 
-    The type of a column without values is often not numeric, such as the type null of pyarrow.
+    Only columns with names in `columns` are converted. The type of such a column is often not
+    numeric, such as the type null of pyarrow.
     """
     if isinstance(batch, NamedArray) or not is_frame(batch):
         return batch

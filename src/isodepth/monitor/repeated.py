@@ -1,13 +1,12 @@
 """Test of repeated rows in a batch.
 
-Whether a row occurs more than once depends on other rows. So the function is chosen anew for each
-batch, from the rows of the batch and of a part of the reference together: it is 1 for the rows that
-occur more than once among all of them. This choice does not depend on the labels of the rows. If
-the rows are exchangeable, the number of such rows in the batch has a hypergeometric distribution.
+A row of the batch or of a sample of the reference is repeated if it occurs more than once in both
+together. This does not depend on which rows belong to the batch. If the rows are exchangeable, the
+number of repeated rows in the batch therefore has a hypergeometric distribution.
 
-Rows of the reference that occur again in a batch are not a change. So only the rows that are
-repeated within the batch are counted there. This number is at most the number above, so that the
-probability of at least as many rows remains an upper bound.
+A row of the reference that occurs again in a batch is not a change. Therefore the statistic is the
+number of rows that are repeated within the batch. It is at most the hypergeometric number, so that
+the p-value remains valid.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ REPEATED_LEVEL = 1 / 64
 
 
 class RepeatedCounts(NamedTuple):
-    """Fractions of repeated rows in the reference and in a batch, and the log p-value."""
+    """Fractions of repeated rows within the reference and within a batch, and the log p-value."""
 
     before: float
     after: float
@@ -40,13 +39,13 @@ class ReferenceHashes(NamedTuple):
 
     @classmethod
     def of_rows(cls, hashes: np.ndarray, rng: np.random.Generator) -> ReferenceHashes:
-        """Select rows at random; `hashes` (n,) are those of all counted rows of the reference."""
+        """Return hashes of at most 4096 random rows, given the hashes (n,) of all counted rows."""
         if len(hashes) > _MOST_ROWS:
             hashes = hashes[rng.permutation(len(hashes))[:_MOST_ROWS]]
         return cls(*np.unique(_stored(hashes), return_counts=True))
 
     def test(self, hashes: np.ndarray) -> RepeatedCounts:
-        """Test whether more rows are repeated in a batch, given the hashes (m,) of its rows."""
+        """Test whether more rows are repeated in a batch, given its uint64 hashes (m,)."""
         distinct, counts = np.unique(_stored(hashes), return_counts=True)
         at = np.minimum(self.distinct.searchsorted(distinct), len(self.distinct) - 1)
         common = self.distinct[at] == distinct
@@ -62,5 +61,5 @@ class ReferenceHashes(NamedTuple):
 
 
 def _stored(hashes: np.ndarray) -> np.ndarray:
-    """Return hashes as non-negative integers, which can be written to a file."""
+    """Return uint64 hashes as non-negative int64, without their last bit."""
     return (hashes >> np.uint64(1)).astype(np.int64)

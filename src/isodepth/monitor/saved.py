@@ -82,7 +82,10 @@ NAMES: FieldNames = {
 
 
 def check_new(path: Any, overwrite: bool) -> Path:
-    """Return the path of a new monitor; a file there must be a monitor, and `overwrite` True."""
+    """Check the path of a new monitor, and return it.
+
+    An existing file must be a monitor, and is an error unless `overwrite` is True.
+    """
     target = output.check_archive_target(path)
     if target.exists():
         try:
@@ -125,7 +128,7 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
 
 
 def _check(state: MonitorState) -> None:
-    """Raise an error if a value is out of range, or if a group fails to check a batch of 2 rows."""
+    """Raise an error if a value is out of range, or if a test batch of 2 rows cannot be checked."""
     _check_history(state)
     names, ranks = state.reader.names, state.ranks
     width = state.reader.width + len(state.reader.categories)
@@ -185,10 +188,10 @@ def _check_functions(functions: Functions, reader: BatchReader) -> None:
 
 
 def _check_counts(group: Group, counted: Counts) -> None:
-    """Raise an error if counts or hashes of the group are not valid.
+    """Raise an error if counts or hashes of a group are not valid.
 
     The counts of the reference and of windows must have the shapes of `counted`, the counts of a
-    test batch. A group must have hashes of rows of the reference, but not if it has blocks.
+    test batch. A group must have hashes of rows of the reference, except with blocks.
     """
     _require((group.hashes is None) is (group.model is not None), "hashes")
     if group.hashes is not None:

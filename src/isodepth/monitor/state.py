@@ -37,7 +37,7 @@ from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 from isodepth.significance.martingale import RankEvidence
 from isodepth.significance.samples import row_labels
 
-#: Number of verdicts that a monitor keeps. Of earlier batches with a label, 32 bytes are kept.
+#: Number of verdicts that a monitor keeps. Each label takes 32 bytes, also of earlier batches.
 HISTORY = 500
 # Maximum number of indices of suspicious rows in a verdict.
 _MOST_SUSPICIOUS = 100
@@ -56,8 +56,9 @@ class Group(NamedTuple):
     def counted(self, parts: Iterable[np.ndarray], unseen: dict[int, Counter[str]]) -> Batch:
         """Count the functions of this group in a batch, and check the size of the batch.
 
-        `parts` are arrays with consecutive rows of the batch. `unseen` is the field of `Batch` of
-        the same name. With blocks, an error is raised if the batch is not as large as the blocks.
+        `parts` are arrays with consecutive rows of the batch. `unseen` becomes the field of the
+        returned `Batch`. With blocks, an error is raised if the batch has fewer rows than all
+        blocks, or over 10% more than all.
         """
         batch = self.functions.count_batch(
             parts, unseen, self.usual, keep_rows=self.model is not None
@@ -80,8 +81,8 @@ class MonitorState:
     crossings: int = 0  # number of windows that crossed their level since the last alarm or reset
     alarm_since: int = 0  # number of the batch that raised the alarm; 0 without an alarm
     records: tuple[str, ...] = ()  # verdicts on the last batches as JSON
-    #: Row per batch with a label: digest of its group and label, digest of its content, number,
-    #: `alarm_since`.
+    #: One row per batch with a label: digest of its group and label, digest of its content, number
+    #: of the batch, `alarm_since`.
     labels: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
 
     def verdict_on(self, label: str, name: str | None, batch: Batch) -> Verdict | None:
@@ -110,7 +111,7 @@ class MonitorState:
         )  # fmt: skip
 
     def _entry(self, digest: int) -> list[int] | None:
-        """Return the row of `labels` that starts with `digest`; None if there is none."""
+        """Return the four numbers of the row of `labels` that starts with `digest`, or None."""
         (found,) = np.nonzero(self.labels[:, 0] == digest)
         return self.labels[found[0]].tolist() if len(found) else None
 
@@ -160,7 +161,7 @@ class MonitorState:
     def _alarm_after(self, number: int, crossed: bool) -> tuple[int, int, bool]:
         """Return `crossings` and `alarm_since` after batch `number`, and whether windows restart.
 
-        `crossed` is True if a window crossed its level with this batch.
+        `crossed` is whether the window p-value of this batch is at most the level of the window.
         """
         crossings, alarm_since = self.crossings, self.alarm_since
         if self.policy.arl is not None:
@@ -184,7 +185,7 @@ class MonitorState:
 
 
 def _digest(text: str) -> int:
-    """Return a digest of 63 bits of a string."""
+    """Return a digest of a string as an integer of 63 bits."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
 
 
@@ -200,7 +201,10 @@ def _content(name: str | None, batch: Batch) -> int:
 
 
 def _label_strings(labels: Any, name: str, n: int) -> np.ndarray:
-    """Return the labels of the n rows of the reference as strings, which files store."""
+    """Return the labels of the n rows of the reference as an array (n,) of strings.
+
+    `name` is the name of the option in messages, "blocks" or "groups".
+    """
     array = row_labels(labels, name, n, "the reference")
     strings = array.astype(str)
     if array.dtype == object and len(np.unique(strings)) != len({*array.tolist()}):
@@ -215,7 +219,10 @@ def fit_state(
     reference: Any, policy: AlarmPolicy, blocks: Any, groups: Any, kinds: Any, nan_policy: str,
     seed: int,
 ) -> MonitorState:  # fmt: skip
-    """Return the state before the first batch; the arguments are those of `Monitor`."""
+    """Return the state of a new monitor, before the first batch.
+
+    `policy` contains the options of alarms. The other arguments are those of `Monitor`.
+    """
     if isinstance(blocks, str) and isinstance(groups, str) and blocks == groups:
         raise InvalidOptionError(
             f"blocks and groups are both {blocks!r}; a group needs several blocks, so name two "

@@ -1,7 +1,7 @@
 """Numeric features of a row, and functions that compare a feature with a threshold.
 
-The features are the numeric columns, their absolute deviations from the medians, projections, the
-distance from the center, and the outlyingness.
+The features are the numeric columns, their standardized absolute deviations from the medians,
+projections of standardized rows, the distance from the center, and the outlyingness.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 
 from isodepth.rowfunctions.families import Extremes, Member, Rows, SingleValues
 
-# Levels of the quantiles that serve as cut points of each feature. They were tuned on the
-# streams of experiments/monitoring/delays.py: more cut points find more kinds of changes, but the
-# p-value is multiplied by the number of functions.
+# Levels of the quantiles that are the cut points of each feature. They were tuned on the streams of
+# experiments/monitoring/delays.py: more cut points detect more kinds of changes, but the p-value is
+# multiplied by the number of functions.
 _LEVELS = {
     "column": (0.01, 0.03, *(np.arange(1, 16) / 16), 0.97, 0.99),
     "deviation": (0.3, 0.5, 0.7, 0.85, 0.95, 0.99),
@@ -37,13 +37,13 @@ _FEW_ROWS = 1 << 10
 class Relation(IntEnum):
     """Relation between a feature and a threshold; files of monitors contain these numbers."""
 
-    CUT = 0  # the feature is at most the threshold, a quantile
-    EQUAL = 1  # it equals a frequent value, the minimum, the maximum, or one of _SENTINELS
-    EXTREME = 2  # it is at least the threshold, or at most the threshold, which few values are
-    BEYOND = 3  # it is larger than the threshold, the maximum, or smaller than the minimum
+    CUT = 0  # at most the threshold, which is a quantile
+    EQUAL = 1  # equal to the threshold: a frequent value, minimum, maximum or one of _SENTINELS
+    EXTREME = 2  # one of the few values that are at least the threshold, or at most the threshold
+    BEYOND = 3  # above the threshold, which is the maximum, or below it, if it is the minimum
 
 
-# Event of a function with a relation other than CUT, see `Member`.
+# Value of `Member.event` for the relations other than CUT, whose event is the name of the feature.
 _EVENTS = {Relation.EQUAL: "value", Relation.EXTREME: "extremes", Relation.BEYOND: "beyond"}
 
 
@@ -53,7 +53,7 @@ class Threshold(NamedTuple):
     feature: int  # index of the feature in the result of `features_of`
     relation: Relation
     value: float
-    upper: bool = True  # for extremes, whether the function is 1 for large values of the feature
+    upper: bool = True  # for EXTREME and BEYOND, whether large values have the relation
 
 
 class Thresholds(NamedTuple):
@@ -66,15 +66,15 @@ class Thresholds(NamedTuple):
 
     @classmethod
     def from_array(cls, stored: np.ndarray) -> Thresholds:
-        """Return the thresholds of an array (4, L) of floats, which a file of a monitor contains.
+        """Return the thresholds, given the attributes in their order as an array (4, L) of floats.
 
-        Its rows are the attributes in their order.
+        Files of monitors contain this array.
         """
         feature, relation, value, upper = stored
         return cls(feature.astype(np.int64), relation.astype(np.int64), value, upper > 0)
 
     def members(self, width: int, n_directions: int) -> list[Member]:
-        """Return the descriptions of the functions, for `width` numeric columns."""
+        """Return L members, for `width` numeric columns and `n_directions` projections."""
         features, members = feature_names(width, n_directions), []
         for feature, relation, value, upper in zip(*(each.tolist() for each in self), strict=True):
             name, columns = features[feature]
@@ -84,13 +84,13 @@ class Thresholds(NamedTuple):
     def intervals(self, n_features: int) -> tuple[list[np.ndarray], np.ndarray]:
         """Return sorted ends of intervals for each feature, and indices (2, L) of these ends.
 
-        A function is 1 if its feature is in a half-open interval (low, high]. The indices count the
-        ends of all features together.
+        A function is 1 if its feature is in a half-open interval (low, high]. The two rows are the
+        indices of low and high in the concatenated ends of all features.
         """
         beyond, extreme = self.relation == Relation.BEYOND, self.relation == Relation.EXTREME
         before = np.nextafter(self.value, -np.inf)
-        # The interval ends at the threshold, or begins there. Which of both excludes the threshold
-        # itself depends on the relation: BEYOND does, the others include it.
+        # The interval ends or begins at the threshold. BEYOND excludes the threshold, the other
+        # relations include it.
         low = np.where(self.relation == Relation.EQUAL, before, -np.inf)
         high = np.where(beyond, before, self.value)
         above = self.upper & (extreme | beyond)
@@ -112,7 +112,7 @@ def choose_thresholds(
     """Choose thresholds from n rows: d numeric columns (n, d), C categories (n, C), and features.
 
     `features` (F, n) is the result of `features_of`. Return the thresholds in this order: cut
-    points of all features, single values, extremes, minima and maxima of the columns
+    points of all features, single values, extremes, maximum and minimum of each column
     (`Relation.BEYOND`), and the maximum of the outlyingness. The list is empty if d = 0.
 
     If all values of a column are cut points, neither its extremes nor its maximum are chosen,
@@ -146,7 +146,11 @@ def _range(column: np.ndarray) -> tuple[float, float] | None:
 
 
 def _single_values(rows: Rows, ranges: list[tuple[float, float] | None]) -> list[Threshold]:
-    """Return frequent values, minima, maxima and sentinels of all columns, in increasing order."""
+    """Return thresholds for single values, in increasing order for each column.
+
+    They are frequent values, the minimum, the maximum, and numbers that often replace missing
+    values. `ranges` has the minimum and the maximum of each column; None for an empty column.
+    """
     single = {(each.columns[0], each.value) for each in SingleValues.choose(rows).members}
     for j, ends in enumerate(ranges):
         single |= {(j, value) for value in (*_SENTINELS, *(ends or ()))}
@@ -154,7 +158,11 @@ def _single_values(rows: Rows, ranges: list[tuple[float, float] | None]) -> list
 
 
 def _extremes(rows: Rows, tails: list[bool]) -> list[Threshold]:
-    """Return the extremes with fewer rows than the outermost cut points of their columns."""
+    """Return thresholds that fewer than 1% of the rows reach.
+
+    `tails` is, for each column, whether there are values above its last cut point. Other columns
+    have no such thresholds.
+    """
     family = Extremes.choose(rows)
     counts = np.nansum(family.evaluate(rows), axis=1).tolist()
     least = _LEVELS["column"][0] * len(rows.numbers)
@@ -166,7 +174,10 @@ def _extremes(rows: Rows, tails: list[bool]) -> list[Threshold]:
 
 
 def feature_names(width: int, n_directions: int) -> list[tuple[str, tuple[int, ...]]]:
-    """Return the name and the columns of each row of the result of `features_of`."""
+    """Return the name and the columns of each row of the result of `features_of`.
+
+    The names are "column", "deviation", "direction" and "distance"; the latter two have no columns.
+    """
     names: list[tuple[str, tuple[int, ...]]] = [("column", (j,)) for j in range(width)]
     names += [("deviation", (j,)) for j in range(width)] + [("direction", ())] * n_directions
     return names + [("distance", ())] * 2 if width else []
@@ -177,9 +188,10 @@ def features_of(
 ) -> np.ndarray:
     """Return numeric features (F, m) of m rows, to be compared with cut points.
 
-    In this order: the columns `numbers` (m, d), their absolute deviations from the medians,
-    projections of the standardized columns `z` (m, d), the distance from the center, and the
+    In this order: the columns `numbers` (m, d), the absolute values of the standardized columns `z`
+    (m, d), projections of `z` on `directions` (K, d), the distance from the center, and the
     outlyingness, which is the maximum standardized deviation over all columns and directions.
+    `middles` (2, K) has the median and the MAD of each projection.
     """
     m, width = z.shape
     if not width:
@@ -203,11 +215,13 @@ def features_of(
 
 
 def cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.ndarray:
-    """Return the quantiles of `levels` as cut points, or all distinct values if there are few.
+    """Return the cut points of a feature: quantiles of its values at `levels`, below the maximum.
 
-    If `exact` and if there are few values, the maximum is a cut point too, which detects larger
-    values. Computed features (not `exact`) are affected by rounding errors. Their cut points are
-    midpoints between consecutive distinct values, which rounding errors do not cross.
+    With at most one more distinct value than levels, all distinct values are cut points.
+
+    `exact` is False for computed features, which have rounding errors. Their cut points are moved
+    up to the midpoints between consecutive distinct values, which rounding errors do not cross. The
+    maximum is then not a cut point.
     """
     present = values[~np.isnan(values)]
     distinct = np.unique(present)

@@ -19,8 +19,8 @@ class UsualValues(NamedTuple):
     combinations of usual values is not suspicious.
     """
 
-    values: np.ndarray  # (2, d), minima and maxima from the tails of the values
-    nonzero: np.ndarray  # (2, d), from both tails; a zero has no logarithm
+    values: np.ndarray  # (2, d), minima and maxima for zeros: zero has no logarithm
+    nonzero: np.ndarray  # (2, d), minima and maxima for all other values
 
     @classmethod
     def of_rows(cls, rows: np.ndarray, width: int) -> UsualValues:
@@ -31,7 +31,7 @@ class UsualValues(NamedTuple):
         return cls(*scorer.usual_values())
 
     def suspicious(self, rows: np.ndarray) -> np.ndarray:
-        """Return for each of m rows (m, d + C) whether it is suspicious.
+        """Return an array (m,) of bool: whether each of the rows (m, d + C) is suspicious.
 
         A row is suspicious if a value is outside its range, or if it has a category that does not
         occur in the reference. Missing values are not suspicious.

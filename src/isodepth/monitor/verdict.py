@@ -30,27 +30,29 @@ class Verdict(ResultMixin):
     n_rows : int
     pvalue : float
         p-value of the batch alone, adjusted for the number of functions. With `blocks`, the rank of
-        its score among the scores of blocks and earlier batches, as a fraction. NaN for a label of
-        an earlier batch whose verdict is no longer stored.
+        its score among the scores of blocks and earlier batches, as a fraction. NaN if `check` is
+        called with the label of an earlier batch whose verdict is no longer stored.
     n_window_batches : int
-        Number of batches in the strongest window. With `blocks`, all since the last reset.
+        Number of batches in the window with the smallest ratio of p-value to threshold. With
+        `blocks`, all batches since the last restart.
     window_pvalue : float
-        Adjusted p-value of that window. With `blocks`, 1 / evidence.
+        Adjusted p-value of this window. With `blocks`, 1 / evidence of the test martingale.
     threshold : float
-        Level of the test of this window.
+        Level of the test of this window, a part of the level of the monitor.
     crossed : bool
         Whether the threshold is crossed: `window_pvalue` is at most `threshold`.
     alarm : bool
         Whether there is an alarm: until `reset`, or with `arl` at the batch that raised it.
     alarm_since : int or None
-        Batch that raised the alarm.
+        Number of the batch that raised the alarm; None without an alarm.
     changed_share : float or None
-        Lower bound, with 95% confidence, for the share of rows of the window that changed. 0 if no
-        share can be claimed. None with `blocks`, and if the verdict is no longer stored.
+        Lower bound, with 95% confidence, for the share of rows of the window that changed. 0 if
+        there is no positive bound. None with `blocks`, and if the verdict is no longer stored.
     beyond_blocks : bool
-        Only with `blocks`: whether a median, a spread or a share is farther from the mean of the
-        blocks than 1.5 times the maximum over all blocks. This has no guarantee: batches without a
-        change may be beyond all blocks, often so if there are few blocks or some are exceptional.
+        Only with `blocks`: whether a median, an interquartile range or a share deviates from its
+        mean over the blocks by more than 1.5 times the maximum deviation of a block, and
+        significantly. This has no guarantee: batches without a change may be beyond all blocks,
+        often if there are few blocks or some are exceptional.
     changes : tuple of Change
         Columns that changed in the window, strongest first, with adjusted p-values.
     n_suspicious : int
@@ -60,10 +62,11 @@ class Verdict(ResultMixin):
     suspicious_indices : tuple of int
         Indices of these rows, from 0; the first 100 if `n_suspicious` is larger.
     score : float or None
-        Only with `blocks`: distance from the blocks of the reference.
+        Only with `blocks`: standardized distance from the blocks of the reference, whose rank gives
+        `pvalue`. None if it is infinite.
     exact_guarantee : bool
-        Whether the bound on false alarms is exact. It is approximate if `blocks` have different
-        sizes.
+        Whether the bound on false alarms is exact. It is approximate if the batch and all `blocks` do not have
+        the same number of rows.
     """
 
     batch_number: int
@@ -99,7 +102,7 @@ class Verdict(ResultMixin):
         return document("verdict", {**vars(self), "changes": changes})
 
     def _rows(self) -> dict[str, list[Any]]:
-        """Return the columns of a table with one row per change."""
+        """Return a table with one row per change, as a dictionary of columns."""
         names = (*(field.name for field in fields(Change)), "text")
         rows = {name: [getattr(change, name) for change in self.changes] for name in names}
         return rows | {"columns": [", ".join(columns) for columns in rows["columns"]]}

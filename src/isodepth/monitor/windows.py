@@ -1,8 +1,8 @@
 """Windows of the last 1, 2, 4, 8, ... batches, their tests, and the rule for an alarm.
 
-A window of 2^j batches is tested whenever it ends at a multiple of 2^(j - 1), counted from the
-first batch of the stream. A restart removes the windows that began before it. `docs/guarantees.md`
-proves the guarantees.
+Each batch is tested. For j > 0, the last 2^j batches are tested if the number of batches is a
+multiple of 2^(j - 1). A restart removes the windows that began before the restart.
+`docs/guarantees.md` proves the guarantees.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class DyadicSums(NamedTuple):
     """Counts of the latest run of 2**j batches that ends at a multiple of 2**j, for each j."""
 
     end: int = 0  # number of batches so far
-    runs: tuple[Counts | None, ...] = ()  # None if batches of the run precede a restart
+    runs: tuple[Counts | None, ...] = ()  # None for a run with batches before a restart
 
     def restarted(self) -> DyadicSums:
-        """Return sums without any batch; the numbering of the batches continues."""
+        """Return a copy without counts; the number of batches is kept."""
         return DyadicSums(self.end, (None,) * len(self.runs))
 
     def add(self, batch: Counts) -> tuple[DyadicSums, list[Counts]]:
-        """Return the sums with one more batch, and the counts of the last 1, 2, 4, ... batches."""
+        """Return the sums with one more batch, and the counts of the windows that end with it."""
         end, runs, windows = self.end + 1, [*self.runs, None], [batch]
         for scale, before in enumerate(runs):
             runs[scale] = windows[-1]
@@ -60,21 +60,21 @@ class _WindowTest(NamedTuple):
     scale: int
     level: float
     logs: np.ndarray  # (H,), logarithm of the adjusted p-value of each function
-    log_pvalue: float  # minimum over all functions, and the test of repeated rows
+    log_pvalue: float  # minimum over all functions and the test of repeated rows
 
     @property
     def log_ratio(self) -> float:
-        """Logarithm of the p-value divided by the level."""
+        """Logarithm of the ratio of the p-value to the level."""
         return self.log_pvalue - math.log(self.level)
 
 
 class Evidence(NamedTuple):
-    """Result of the tests of a batch. The fields from `pvalue` on are described in `Verdict`."""
+    """Result of the tests after a batch; `Verdict` describes the fields from `pvalue` on."""
 
     functions: Functions
     both: tuple[Counts, Counts]  # counts of the reference and of the strongest window
     logs: np.ndarray  # (H,), logarithm of the adjusted p-value of each function
-    repeated: RepeatedCounts | None  # with an adjusted p-value
+    repeated: RepeatedCounts | None  # with an adjusted p-value; None if there is no such test
     pvalue: float
     n_window_batches: int
     window_pvalue: float
@@ -86,9 +86,9 @@ class Evidence(NamedTuple):
 
 
 def confidence_error(scale: int) -> float:
-    """Return the level of the bound on the share of changed rows for windows of 2**scale batches.
+    """Return 1 - confidence of the bound on the share of changed rows in 2**scale batches.
 
-    The window is selected among all window lengths, so that their levels must sum to 5%.
+    The window is selected among all window lengths, so that these numbers must sum to 5%.
     """
     return _UNCOVERED / ((scale + 1) * (scale + 2))
 
@@ -125,11 +125,11 @@ class AlarmPolicy:
         return self.alpha or 1.0 / (self.arl or 1.0)
 
     def evidence_level(self, n_groups: int) -> float:
-        """Return the level for 1 / evidence of the batches of one group, with blocks.
+        """Return the value of 1 / evidence at which a group raises an alarm, with blocks.
 
         Batches of different groups may depend on each other, such as those of one day at all sites.
-        So each group has its own evidence (`RankEvidence`), and the probabilities of false alarms
-        are added. The factor 2 for `arl` is explained in `docs/guarantees.md`.
+        Therefore each group has its own evidence (`RankEvidence`), and the probabilities of false
+        alarms are added. `docs/guarantees.md` explains the factor 2 for `arl`.
         """
         if self.arl is None:
             return self.level / n_groups
@@ -138,9 +138,10 @@ class AlarmPolicy:
     def window_level(self, scale: int, end: int, n_groups: int = 1) -> float:
         """Return the level of the test of the last 2**scale batches after `end` batches.
 
-        The false alarm probability is divided among the window lengths with weights that sum to 1,
-        and among the windows of one length in proportion to 1 / (k log(k)^2), k = 2, 3, .... The
-        sum of these terms is 2.1097, so that the factor 0.47 makes it at most 1.
+        `alpha` is divided among the window lengths with weights that sum to 1, and among the
+        windows of one length in proportion to 1 / (k log(k)^2), k = 2, 3, .... The sum of these
+        terms is 2.1097, so that the factor 0.47 makes it at most 1. With `arl`, all windows of one
+        length have equal levels.
         """
         weight, step = 1.0 / ((scale + 1) * (scale + 2)), max(1, 2**scale // 2)
         if self.arl is not None:
@@ -159,10 +160,11 @@ class AlarmPolicy:
         n_groups: int,
         repeated: RepeatedCounts | None,
     ) -> Evidence:
-        """Return the window with the smallest ratio of p-value to level, after `end` batches.
+        """Return the evidence of the window with the smallest ratio of p-value to level.
 
-        The level of the window of one batch is divided among its functions and the test of
-        repeated rows.
+        `windows` are the counts of the last 1, 2, 4, ... batches after `end` batches of the group,
+        and `repeated` is the test of repeated rows of the last batch. The level of the window of
+        one batch is divided among its functions and this test.
         """
         n, ones, _ = reference
         tests: list[_WindowTest] = []

@@ -38,7 +38,8 @@ FIGURES = {
 def draw(result: AnyResult, kind: str | None, ax: Any) -> Any:
     """Draw a figure of a result into `ax`, or into a new figure if `ax` is None.
 
-    `kind` is the kind of figure; None for the default of the type of result.
+    `kind` is the kind of figure; None for the default of the type of result. Return the axes, or
+    the figure for the kind "timeline".
     """
     known = FIGURES[result._result_type]
     kind = known[0] if kind is None else kind

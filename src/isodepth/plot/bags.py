@@ -19,7 +19,7 @@ from isodepth.plot.style import FIRST, INK, MARK, PAPER, dress, legend_below, ne
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Number of directions of the depth. The depth has no random component in two dimensions.
+# Number of directions of the depth. They are equispaced, not random.
 _DIRECTIONS = 720
 # Factor by which the bag is inflated to obtain the fence, as in the paper.
 _FACTOR = 3.0
@@ -88,7 +88,7 @@ def bagplot(X: Any, *, ax: Axes | None = None, depth: Any = "halfspace") -> Axes
 
 
 def _median_and_bag(points: np.ndarray, depth: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the depth median (2,) and the vertices (k, 2) of the bag."""
+    """Return the depth median (2,) and the vertices (k, 2) of the bag; see `bagplot`."""
     source = resolve_depth(private_copy(depth))
     sample = Sample.of(points)
     source._warn_if_uninformative(sample)
@@ -116,12 +116,15 @@ def _hull(points: np.ndarray) -> np.ndarray:
 
 
 def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
-    """Return a positive number if the path from a over b to c turns left."""
+    """Return the signed area of a, b, c, times two: positive if the path a, b, c turns left."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 def _outside(points: np.ndarray, vertices: np.ndarray) -> np.ndarray:
-    """Return whether each of the points (n, 2) is outside a convex polygon, as booleans (n,)."""
+    """Return an array (n,) of bool: whether each of the points (n, 2) is outside a polygon.
+
+    The polygon is convex, with `vertices` (k, 2) in counterclockwise order.
+    """
     edges = np.roll(vertices, -1, axis=0) - vertices
     outward = np.stack([edges[:, 1], -edges[:, 0]], axis=1)
     # The bounding box is implied by the edges, except if the polygon is a segment or a point.

@@ -75,7 +75,7 @@ def column_figure(column: str, samples: TwoSamples, figure: Figure) -> str:
     Parameters
     ----------
     column : str
-        Name of a numeric column or of a category.
+        Name of a numeric column or of a column of categories.
     samples : TwoSamples
         Rows of both samples.
     figure : matplotlib Figure
@@ -101,17 +101,20 @@ def column_figure(column: str, samples: TwoSamples, figure: Figure) -> str:
 
 
 def score_figure(x: np.ndarray, y: np.ndarray, figure: Figure) -> Figure:
-    """Draw the scores (n,) and (m,) of the rows of two samples into an empty figure.
+    """Draw histograms of the scores (n,) and (m,) of two samples into an empty figure.
 
-    Scores are positions along the direction in which the samples differ most, see
-    `isodepth.inspection.typical.TypicalRow`.
+    The score of a row is its position along the direction in which the samples differ most, see
+    `isodepth.inspection.typical.TypicalRow`. Return the figure.
     """
     _histogram(figure.subplots(), x, y)
     return figure
 
 
 def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray, are_dates: bool = False) -> str:
-    """Draw two samples of numbers, or of days since 1970; return the drawn range as a string."""
+    """Draw histograms of two samples, and return the drawn range as a string.
+
+    If `are_dates`, the numbers are days since 1970, and the string contains dates.
+    """
     pooled = np.concatenate([x, y])
     low, high = _range(pooled)
     values = np.unique(np.clip(pooled, low, high))
@@ -147,7 +150,8 @@ def _without_ticks(ax: Axes) -> None:
 def _range(values: np.ndarray) -> tuple[float, float]:
     """Return the minimum and the maximum of the values without extreme values.
 
-    Extreme values would compress the other values. The rarer of two values is not extreme.
+    Extreme values would compress the other values. If there are only two distinct values, neither
+    is extreme.
     """
     if len(distinct := np.unique(values)) == 2:
         return float(distinct[0]), float(distinct[1])
@@ -171,7 +175,10 @@ def _bars(ax: Axes, shares: list[tuple[str, float, float]]) -> str:
 
 
 def _shares(both: list[list[str | None]]) -> list[tuple[str, float, float]]:
-    """Return values of a category with their shares in X and Y, largest difference first."""
+    """Return tuples (value, share in X, share in Y), in decreasing order of the difference.
+
+    `both` has the values of a column of categories in X and in Y; None for missing values.
+    """
     x, y = map(Counter, both)
     values = sorted(value for value in {*x, *y} if value is not None)
     shares = [(value, x[value] / x.total(), y[value] / y.total()) for value in values]
@@ -179,7 +186,7 @@ def _shares(both: list[list[str | None]]) -> list[tuple[str, float, float]]:
 
 
 def _complete_pairs(names: tuple[str, str], samples: TwoSamples) -> list[np.ndarray]:
-    """Return the rows (n, 2) of both samples in which neither of two columns is missing."""
+    """Return two columns of both samples, (n, 2) and (m, 2), without rows with missing values."""
     columns = [samples.columns.index(name) for name in names]
     pairs = [points[:, columns] for points in samples.points]
     return [pair[~np.isnan(pair).any(axis=1)] for pair in pairs]

@@ -26,7 +26,7 @@ def gap_profile(comparison: ComparisonLike, *, ax: Axes | None = None) -> Axes:
     """Draw the gap between the depth-trimmed regions of two samples at every level.
 
     The region of level beta contains the deepest rows, about a fraction beta of all rows. The curve
-    shows the gap as a function of beta, for all levels that enter the distance. The gap is the
+    shows the gap as a function of beta, for all levels that the distance averages. The gap is the
     Hausdorff distance between the two regions of level beta. If the option q is finite, the gap is
     the mean of order q of the differences between the support functions over all directions. A
     large gap on the left means different centers. A gap that increases only on the right means
@@ -133,8 +133,8 @@ def contributions(result: PairResult, *, ax: Axes | None = None) -> Axes:
         bars show the maximum difference of the distribution functions of each column
         (`ColumnTest.difference`), the most significant column first. With a test, p-values are
         shown, and bars of columns that are not significant (adjusted p-value above 0.05) are
-        hollow. So are those of columns without a p-value, such as constant columns. If the distance
-        is 0, there are no bars.
+        hollow. Bars of columns without a p-value, such as constant columns, are hollow too. If the
+        distance is 0, there are no bars.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 
@@ -180,7 +180,7 @@ def contributions(result: PairResult, *, ax: Axes | None = None) -> Axes:
 
 
 def _bars(result: PairResult) -> tuple[Sequence[tuple[str, float]], str, dict[str, float]]:
-    """Return the columns with the lengths of their bars, the label of the axis, and p-values."""
+    """Return pairs (column, length of the bar), the label of the axis, and p-values by column."""
     test = get_test(result)
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
     hollow = f" (hollow: p above {_ALPHA:g})" if pvalues else ""

@@ -29,8 +29,8 @@ def distance_matrix(matrix: DistanceMatrixLike, *, ax: Axes | None = None) -> Ax
     """Draw a distance matrix as a heat map, with similar samples next to each other.
 
     The rows and columns of a symmetric matrix are in the order of a dendrogram with average
-    linkage, which is drawn above the heat map. Those of another matrix keep their order. Cells of
-    up to 12 samples contain the distance.
+    linkage, which is drawn above the heat map. Other matrices keep the order of their rows and
+    columns. Matrices of up to 12 samples show the distance in each cell.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def distance_matrix(matrix: DistanceMatrixLike, *, ax: Axes | None = None) -> Ax
 
 
 def _draw_dendrogram(ax: Axes, distances: np.ndarray) -> np.ndarray:
-    """Draw the dendrogram of a symmetric matrix above the axes, and return its order of samples."""
+    """Draw the dendrogram of a symmetric matrix above the axes; return the order of its leaves."""
     from scipy.cluster.hierarchy import dendrogram, linkage
     from scipy.spatial.distance import squareform
 

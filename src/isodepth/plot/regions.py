@@ -103,12 +103,12 @@ def nested_regions(
 
 
 def drawn_levels(comparison: ComparisonLike) -> np.ndarray:
-    """Return the four levels whose regions are drawn."""
+    """Return the four levels, from 0 to 1, of the regions that are drawn."""
     return np.array(FRACTIONS) * _starts(comparison).max()
 
 
 def _starts(comparison: ComparisonLike) -> np.ndarray:
-    """Return the levels (L,) that enter the distance; for intervals of levels, their lower ends."""
+    """Return the levels (L,) that the distance averages; of intervals, the lower ends."""
     intervals = comparison.level_intervals
     return np.asarray(comparison.levels if intervals is None else intervals[:, 0], dtype=float)
 
@@ -116,10 +116,10 @@ def _starts(comparison: ComparisonLike) -> np.ndarray:
 def _supports(
     comparison: ComparisonLike, side: int, directions: np.ndarray, levels: np.ndarray
 ) -> np.ndarray:
-    """Return the support functions of the regions of one sample, of shape (levels, directions).
+    """Return the support functions (L, B) of regions of one sample.
 
-    `side` is 0 for the first sample and 1 for the second. Each level is rounded down to a level
-    that enters the distance.
+    They are evaluated at `levels` (L,) and `directions` (B, d). `side` is 0 for the first sample
+    and 1 for the second. Each level is rounded down to a level that the distance averages.
     """
     starts = _starts(comparison)
     places = np.clip(np.searchsorted(starts, levels, side="right") - 1, 0, len(starts) - 1)
@@ -163,7 +163,7 @@ def _axis_labels(comparison: ComparisonLike, basis: np.ndarray) -> tuple[str, st
 
 
 def _combination(names: Sequence[str], direction: np.ndarray) -> str:
-    """Format the largest entries of a direction with column names: "+0.80 temp +0.60 wind".
+    """Format the largest entries of a direction (d,) as a string: "+0.80 temp +0.60 wind".
 
     At most three columns are named.
     """
@@ -289,10 +289,10 @@ def _candidates(comparison: ComparisonLike) -> np.ndarray:
 
 
 def _best(comparison: ComparisonLike, candidates: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
-    """Return the candidate direction with the largest mean squared gap.
+    """Return the direction (d,) with the largest mean squared gap; see `mean_squared_gaps`.
 
-    Each candidate is replaced by its normalized component orthogonal to the rows of `orthogonal`.
-    The sign is chosen so that the entry with the largest absolute value is positive.
+    The maximum is over the components of the candidates orthogonal to the rows of `orthogonal`,
+    with unit length. The entry with the largest absolute value is made positive.
     """
     candidates = _unit_parts(candidates, orthogonal)
     best = candidates[mean_squared_gaps(comparison, candidates).argmax()]
@@ -300,7 +300,7 @@ def _best(comparison: ComparisonLike, candidates: np.ndarray, orthogonal: np.nda
 
 
 def _unit_parts(vectors: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
-    """Return the components of vectors orthogonal to the rows of `orthogonal`, of unit length.
+    """Return the components of the rows of `vectors` orthogonal to `orthogonal`, of unit length.
 
     The rows of `orthogonal` are orthonormal. Vectors in their span are dropped.
     """

@@ -71,7 +71,7 @@ def dress(ax: Axes, title: str | None = None, *, x: str = "", y: str = "", grid:
 
 
 def note(ax: Axes, text: str, at: tuple[float, float], offset: Any, **options: Any) -> Any:
-    """Write a small text next to the position `at`, moved right and up by `offset` in points."""
+    """Write a small text at the position `at`, moved right and up by `offset` in points."""
     look = {"textcoords": "offset points", "fontsize": "small", "color": INK}
     return ax.annotate(text, at, xytext=offset, **{**look, **options})
 
@@ -92,7 +92,7 @@ def legend_below(ax: Axes, **options: Any) -> None:
 
 
 def color_bar(image: Any, ax: Axes, label: str, **options: Any) -> None:
-    """Add the color bar of an image."""
+    """Add the color bar of an image to its axes, with a label."""
     bar = ax.figure.colorbar(image, ax=ax, **options)
     bar.set_label(label, color=INK)
     bar.ax.tick_params(colors=INK)
@@ -100,6 +100,6 @@ def color_bar(image: Any, ax: Axes, label: str, **options: Any) -> None:
 
 
 def short(name: str, longest: int = 24) -> str:
-    """Shorten a name to `longest` characters, and escape "$", which would start math text."""
+    """Return a name with at most `longest` characters, and with "$" escaped for matplotlib."""
     text = " ".join(str(name).split()).replace("$", r"\$")
     return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -148,7 +148,7 @@ def _draw_changes(
 
 
 def _changed_columns(verdicts: Sequence[VerdictLike]) -> list[str]:
-    """Return at most 12 columns with changes, in increasing order of their smallest p-values."""
+    """Return the names of at most 12 columns with changes, in order of their minimum p-values."""
     least: dict[str, float] = {}
     for verdict in verdicts:
         for change in verdict.changes:

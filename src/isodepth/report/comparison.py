@@ -236,7 +236,7 @@ def _row_counts(result: PairResult) -> dict[str, list[int] | None]:
 
 
 def share_sentence(test: TwoSampleTestLike | None) -> str:
-    """Return a sentence about the share of changed rows; "" if there is no difference or bound."""
+    """Return a sentence about the share of changed rows of a significant test, else ""."""
     if test is None or not test.significant or test.settings["blocks"] is not None:
         return ""
     text = test.changed_share_text
@@ -244,15 +244,15 @@ def share_sentence(test: TwoSampleTestLike | None) -> str:
 
 
 def _distance_name(result: PairResult) -> str:
-    """Return the name of the distance of the report.
+    """Return the name of the distance in the report.
 
-    The distance of a test has other settings than that of `isodepth.compare`.
+    A test has another name for its distance, which has other settings than a comparison.
     """
     return "distance" if result._result_type == "comparison" else "distance between trimmed regions"
 
 
 def _distance_note(comparison: ComparisonLike) -> str:
-    """Return a sentence with the settings of the distance of a test, which has its own."""
+    """Return sentences that name the settings of the distance of a test."""
     settings = comparison.settings
     return (
         f"This distance has the settings of the test: {settings['levels']} levels, "
@@ -273,7 +273,7 @@ def _counts(result: PairResult) -> list[int]:
 def comparison_content(
     result: PairResult, names: Sequence[str], files: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
-    """Return the content of the report as a dictionary for the JSON output."""
+    """Return the content of the report as a dictionary for the JSON output of commands."""
     _, test, samples, rows, typical, chance = Findings.of(result)
     return {
         **result.to_dict(),
@@ -370,8 +370,8 @@ def _unchanged_columns(
 ) -> list[dict[str, Any]]:
     """Return the p-values and the medians in X and Y of the columns without a significant change.
 
-    The list is empty if `test` is None. Categories have no medians (None), and there are none if
-    `samples` is None.
+    The list is empty if `test` is None. The medians are None for columns of categories, and for all
+    columns if `samples` is None.
     """
     if test is None:
         return []
@@ -395,10 +395,10 @@ def suspicious_entries(
     *,
     all_rows: bool,
 ) -> list[dict[str, Any]]:
-    """Return the template variables of at most `most` suspicious rows, with some values.
+    """Return the template variables of at most `most` suspicious rows, with some of their values.
 
-    If `all_rows` is False, the samples have random rows of larger sources. Only the unusual value
-    of a row is then known.
+    `names` are the names of the samples. If `all_rows` is False, the samples are random rows of
+    larger sources, and only the unusual value of a suspicious row is known.
     """
     if rows is None or samples is None:
         return []
@@ -436,7 +436,7 @@ def _csv(rows: SuspiciousRows, names: Sequence[str]) -> str:
 
 
 def _typical_entries(typical: TypicalRows, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Return the columns of the table of the rows that are most typical of a difference."""
+    """Return the columns of a table of the rows that are most typical of a difference."""
     return {
         "sample": list(names),
         "most typical rows": [", ".join(map(str, typical.indices(s).tolist())) for s in "XY"],
@@ -446,7 +446,10 @@ def _typical_entries(typical: TypicalRows, names: Sequence[str]) -> dict[str, li
 
 
 def _score_figure(result: PairResult, samples: TwoSamples | None) -> Any:
-    """Return a figure of the scores of all rows; None if there are more than 100,000 rows."""
+    """Return a figure of the scores of all rows; None without rows, or with over 100,000.
+
+    See `isodepth.plot.changes.score_figure` for the scores.
+    """
     if samples is None or sum(samples.n_rows) > _MAX_SCORES:
         return None
     rows = result.typical_rows(max(samples.n_rows)).rows
@@ -455,9 +458,10 @@ def _score_figure(result: PairResult, samples: TwoSamples | None) -> Any:
 
 
 def _figures(findings: Findings, names: Sequence[str]) -> dict[str, Any]:
-    """Return the figures of the distance and of the test.
+    """Return the figures of the distance and of the test by name.
 
-    There is no figure of contributions if the columns have no names, or do not differ.
+    There is no figure of contributions if all are 0, if the test is not significant, or if typical
+    rows describe the difference.
     """
     comparison, test = findings.comparison, findings.test
     figures = {}

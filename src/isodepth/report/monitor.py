@@ -21,8 +21,8 @@ def monitor_context(
 ) -> dict[str, Any]:
     """Return the variables of the template `monitor.html`.
 
-    `labels` are names of the batches, and `files` has the file of the monitor if it was read from a
-    file.
+    `labels` are names of the batches. `files` contains the file from which the monitor was read;
+    None if there is no such file.
     """
     verdicts = monitor.verdicts
     summary = monitor.to_dict()

@@ -37,7 +37,7 @@ _MAX_CHANGES, _MAX_ROWS, _MAX_BATCHES = 5, 5, 8
 # Maximum number of rows of both samples for which figures are drawn, about 0.05 s per figure.
 _DRAWN_ROWS = 200_000
 # Maximum number of values of both samples for which suspicious rows are computed, about 0.3 s.
-# Suspicious rows that were already computed are always shown.
+# Suspicious rows that the result already stores are always shown.
 _SEARCHED_VALUES = 50_000
 # Maximum number of values of both samples for which typical rows are computed without a test, about
 # 0.5 s.
@@ -56,7 +56,7 @@ def _pair_html(result: PairResult) -> str:
     headline = comparison_headline(result, ("X", "Y"))
     drawable = samples is not None and sum(samples.n_rows) <= _DRAWN_ROWS and _can_draw()
     lines: list[str] = []
-    by_rows = has_typical_rows(result)  # instead of changes of columns without names
+    by_rows = has_typical_rows(result)  # typical rows replace changes of unnamed columns
     n_changes = 0 if test is None or by_rows else len(test.changes)
     if n_changes > _MAX_CHANGES:
         lines.append(f"The first {_MAX_CHANGES} of {n_changes} changes; the report has all.")
@@ -97,7 +97,7 @@ def _suspicious_rows(result: PairResult, samples: TwoSamples) -> SuspiciousRows 
 
 
 def _typical_texts(result: PairResult, samples: TwoSamples | None) -> list[str]:
-    """Return the lines about typical rows of samples with many unnamed columns, else []."""
+    """Return sentences about typical rows; [] unless there are many unnamed columns."""
     if samples is None or not has_typical_rows(result):
         return []
     # The headline of a test has computed the typical rows.

@@ -38,7 +38,7 @@ class TableFile(NamedTuple):
     ----------
     path : str
     columns : sequence of str
-        Columns that were selected; empty for all.
+        Columns that the command line selected, as comma-separated names; empty for all.
     dropped : sequence of str
         Columns that were left out.
     block_column : str or None
@@ -125,7 +125,7 @@ def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
 
 
 def _metric_code(options: dict[str, Any]) -> str:
-    """Return code for the argument `method` of a test with these options of the metric."""
+    """Return code for the argument `method` of a test: "regions", or a metric with `options`."""
     if options == _OF_REGIONS:
         return "'regions'"
     given = {name: value for name, value in options.items() if value != _OF_METRIC.get(name)}
@@ -168,7 +168,7 @@ def _reading_code(name: str, path: str) -> str | None:
 
 
 def _keywords(options: dict[str, Any]) -> str:
-    """Format keyword arguments as code, each after a comma.
+    """Format keyword arguments as code, with a comma before each: ", p=1, q=2".
 
     Arguments that are None, False or empty are skipped, except `scale`.
     """

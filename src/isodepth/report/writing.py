@@ -82,7 +82,7 @@ def write_report_of_files(
     files: Sequence[TableFile] | None,
     **options: Unpack[ReportOptions],
 ) -> None:
-    """Write the report of a result as `write_report` does, see `html_report_of_files`."""
+    """Write the report of a result that was computed from files; see `html_report_of_files`."""
     target = check_target(path, PAGE_ENDINGS)
     replace_file(target, html_report_of_files(result, files, **options).encode("utf-8"))
 
@@ -90,10 +90,9 @@ def write_report_of_files(
 def html_report_of_files(
     result: AnyResult, files: Sequence[TableFile] | None, **options: Unpack[ReportOptions]
 ) -> str:
-    """Return the report of a result as `html_report` does, with the files that were read.
+    """Return the report of a result, as `html_report` does, with code that reads the files.
 
-    `files` are those of both samples, or the file of a monitor; None if there are none. The report
-    shows code that reads them.
+    `files` are the files of both samples, or the file of a monitor; None if there are no files.
     """
     load_extra("matplotlib.figure", "plot", "a report with figures")
     if getattr(result, "_result_type", None) not in ("comparison", "test", "monitor"):

@@ -16,7 +16,9 @@ _NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
 
 
 def class_of_type(type_: str) -> str | None:
-    """Return the class of a pyarrow type: the columns of one sample must be of the same class.
+    """Return the class of a pyarrow type, given the name of the type.
+
+    A column of a sample must be of the same class in all files of the sample.
 
     Returns
     -------
@@ -52,7 +54,7 @@ def has_other_types(table: Any) -> bool:
         return False  # reading the table raises the error with the reason
 
     def is_other(label: str, type_: Any) -> bool:
-        if type_ == nw.Unknown:  # among others the type null of pyarrow, of columns without values
+        if type_ == nw.Unknown:  # such as the type null of pyarrow, of columns without values
             return len(frame) > 0 and frame.get_column(label).null_count() == len(frame)
         return not type_.is_numeric()
 
@@ -62,9 +64,8 @@ def has_other_types(table: Any) -> bool:
 def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:
     """Convert an array or a data frame to a pyarrow table with few types.
 
-    The types are int64, double, bool, string and timestamp[us], and those that pyarrow
-    cannot convert to one of these. Categorical columns become strings, except for those that
-    `encoded` allows.
+    Integers become int64, other numbers double, strings and categories string, and dates and times
+    timestamp[us]. Columns of all other types, such as booleans and lists, are unchanged.
 
     Parameters
     ----------
@@ -73,7 +74,12 @@ def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:
     origin : str
         Name of the table in messages.
     encoded : collection of str
-        Columns that may remain dictionaries of strings, with an index per row.
+        Names of columns that remain dictionary-encoded if `table` is a pyarrow table in which they
+        are dictionary-encoded strings.
+
+    Returns
+    -------
+    table : pyarrow.Table
 
     Examples
     --------
@@ -108,7 +114,7 @@ def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:
 
 
 def _arrow_column(series: Any) -> Any:
-    """Convert a narwhals series; Python objects of several types become strings."""
+    """Convert a narwhals series to a pyarrow array; objects of several types become strings."""
     import pyarrow as pa
 
     series = object_numbers(series)
@@ -132,7 +138,7 @@ def _plain_table(
 
 
 def is_encoded(type_: Any) -> bool:
-    """Return whether a pyarrow type is a dictionary of strings with an index per row."""
+    """Return whether a pyarrow type is that of dictionary-encoded strings."""
     import pyarrow as pa
 
     return pa.types.is_dictionary(type_) and class_of_type(str(type_.value_type)) == "strings"
@@ -172,9 +178,9 @@ def _words(values: Any) -> list[str | None]:
 
 
 def encode(column: Any) -> tuple[np.ndarray, Any]:
-    """Return the codes (n,) of the values of a column, and its distinct values.
+    """Return the code of each value of a column, as an array (n,), and the distinct values.
 
-    The code of a missing value is -1.
+    A code is an index into the distinct values, or -1 for a missing value.
     """
     import pyarrow as pa
 
@@ -188,18 +194,20 @@ def encode(column: Any) -> tuple[np.ndarray, Any]:
 
 
 def narrowed_type(column: Any, type_: str | None) -> str | None:
-    """Return the type of the strings of a text file, given the type `type_` of earlier strings.
+    """Return the type of a column of a text file, of which the next chunk of strings was read.
 
     Parameters
     ----------
     column : pyarrow array of strings
+        Values of the column in this chunk.
     type_ : {"int64", "double", "bool", "timestamp[us]", "string"} or None
-        None if all earlier strings stand for missing values.
+        Type of the column in the earlier chunks; None if all of their values are missing.
 
     Returns
     -------
     type_ : str or None
-        Type to which all strings can be converted, "string" if there is no other.
+        First of these types to which the strings of all chunks can be converted; None if all values
+        are missing.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -233,7 +241,11 @@ def _castable(column: Any, type_: str) -> bool:
 
 
 def typed_column(column: Any, type_: str | None, missing: Sequence[str] = ("",)) -> Any:
-    """Convert strings of a text file to a type of `narrowed_type`; strings in `missing` to null."""
+    """Convert a column of strings to the type `type_`, which is a result of `narrowed_type`.
+
+    In a column of strings (`type_` "string" or None), the strings in `missing` become null. In a
+    column of another type, all words for missing values become null.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -249,7 +261,7 @@ def typed_column(column: Any, type_: str | None, missing: Sequence[str] = ("",))
 
 
 def without_words(table: Any, words: Sequence[str]) -> Any:
-    """Return a pyarrow table in which strings that are among `words` are null."""
+    """Return a pyarrow table in which the strings in `words` are replaced with null."""
     for at, column in enumerate(table.columns if words else ()):
         if class_of_type(str(column.type)) == "strings":
             column = typed_column(column, "string", words)
@@ -258,7 +270,10 @@ def without_words(table: Any, words: Sequence[str]) -> Any:
 
 
 def typed_table(table: Any, types: Mapping[str, str | None]) -> Any:
-    """Convert the columns of a chunk of a text file, which are strings, to `types`."""
+    """Convert the columns of strings of a pyarrow table to the types in `types`.
+
+    `types` maps names of columns to results of `narrowed_type`. Other columns are unchanged.
+    """
     for at, name in enumerate(table.column_names):
         column = table.column(at)
         if types.get(name, "string") != "string" and class_of_type(str(column.type)) == "strings":

@@ -30,7 +30,9 @@ _MOST_KNOWN = 1000
 def mixed_readers(
     profiles: Sequence[Profile], names: Sequence[str], kinds: Mapping[str, Any] | None
 ) -> list[MixedReader]:
-    """Determine the kinds of the columns of several sources together, with a reader for each.
+    """Determine the kinds of the columns of several sources, and return one reader per source.
+
+    The kind of a column is the same for all sources.
 
     Parameters
     ----------
@@ -59,9 +61,10 @@ def mixed_readers(
 
 
 def _of_all_rows(column: ColumnKind, profiles: Sequence[Profile]) -> ColumnKind:
-    """Return the kind of a column that was decided from random rows, corrected by all rows.
+    """Return `column`, the kind decided from random rows, or its correction by all rows.
 
-    A category is an identifier if all rows together have too many distinct values.
+    If all rows together have too many distinct values for a category, the correction is the kind
+    "identifier".
     """
     values = [profile.state.values.get(column.column, Counter()) for profile in profiles]
     distinct = set().union(*(each for each in values if each is not None))
@@ -73,7 +76,7 @@ def _of_all_rows(column: ColumnKind, profiles: Sequence[Profile]) -> ColumnKind:
 
 
 def _words(values: Sequence[Any]) -> set[str]:
-    """Return the strings among `values` that are not numbers in any style."""
+    """Return the strings among `values` that are not numbers with any decimal mark."""
     words = {value for value in values if isinstance(value, str)}
     while (numerals := Numerals([*words])).count:
         words = numerals.others
@@ -81,7 +84,7 @@ def _words(values: Sequence[Any]) -> set[str]:
 
 
 def _style_marks(values: Sequence[Any]) -> list[str]:
-    """Return a few strings that have the same style of numbers as all `values` together.
+    """Return a few of the strings in `values` that determine the style of all their numbers.
 
     A style is a decimal mark and a thousands separator, see `isodepth.data.columns.numerals`.
     Strings that are not numbers are ignored.
@@ -108,9 +111,9 @@ class MixedReader:
     columns : tuple of ColumnKind
         Kinds of all columns, for all samples together.
     types : dict
-        Types of the columns of text files.
+        Type of each column of text files by its name, see `narrowed_type`.
     style_marks : dict
-        For columns of strings that are numbers, strings from which their style is recognized.
+        For the name of each column of strings that are numbers, the result of `_style_marks`.
     with_words : frozenset of str
         Names of columns of numbers and words, in which the words are missing values.
     """
@@ -132,7 +135,7 @@ class MixedReader:
 
     @property
     def kinds(self) -> dict[str, Any]:
-        """Entries of the option `kinds` with which random rows are read in the same way."""
+        """Entries of the option `kinds` that give the same kinds for any rows of the sources."""
         given = {each.column: each.option for each in self.columns if each.option is not None}
         given |= dict.fromkeys(self.categorical, "category")
         left_out = [each.column for each in self.columns if each.use == "omit"]
@@ -148,7 +151,7 @@ class MixedReader:
         return tuple(each.column for each in self.columns if each.use != "omit")
 
     def used_source(self, source: Source) -> Source:
-        """Return the source with only the columns `used`, under the names of the source."""
+        """Return the source with only the columns `used`; their names in the source are kept."""
         names = dict(zip((each.column for each in self.columns), source._labels, strict=True))
         categorical = [names[name] for name in self.categorical]
         return source._select([names[name] for name in self.used])._encoding(categorical)
@@ -167,7 +170,8 @@ class MixedReader:
     def numbers(self, table: Any, origin: str, first: int = 0) -> np.ndarray:
         """Return the columns of a chunk as numbers (n, d); missing values are NaN.
 
-        The columns of the chunk are numeric columns, and may end with a column of weights.
+        `table` is a pyarrow table with the numeric columns, and possibly a last column of weights.
+        `origin` and `first`, the index of its first row, are for messages.
         """
         table = typed_table(table, self.types)
         # In Fortran order: columns are written and read one by one.
@@ -183,7 +187,7 @@ class MixedReader:
         return points
 
     def _converted(self, name: str, column: Any, origin: str) -> np.ndarray:
-        """Convert a column of strings, dates or booleans, by its distinct values."""
+        """Convert a pyarrow column of strings, dates or booleans to numbers (n,)."""
         import pyarrow as pa
 
         codes, values = encode(column)
@@ -232,9 +236,10 @@ class MixedReader:
         return result
 
     def _words(self, name: str, distinct: Any, origin: str) -> tuple[np.ndarray, list[str]]:
-        """Return the strings of distinct values of a category, each once, in order.
+        """Convert the m distinct values of a category column to strings.
 
-        Also return the index of the string of each value, -1 for a missing value, followed by -1.
+        Return an array (m + 1,) and the list of the distinct strings. Entry i of the array is the
+        index of the string of value i, or -1 for a missing value. The last entry is -1.
         """
         import pyarrow as pa
 
@@ -255,5 +260,5 @@ class MixedReader:
 
     @cached_property
     def _known_words(self) -> dict[tuple[Any, ...], tuple[np.ndarray, list[str]]]:
-        """Results of `_words`, because the chunks of a row group have the same distinct values."""
+        """Cache of results of `_words`: many chunks have the same distinct values."""
         return {}

@@ -101,7 +101,7 @@ class FrameRows(NamedTuple):
         return self.place * _ROWS_OF_A_PART + self.start
 
     def indices_of(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the indices in the table of the rows with the given numbers, which are sorted."""
+        """Return the indices in `table` of those rows whose numbers are in the sorted `numbers`."""
         ends = np.searchsorted(numbers, [self.number, self.number + self.n_rows])
         return numbers[slice(*ends)] - self.number
 
@@ -127,7 +127,7 @@ class FrameReading:
     names: tuple[str, ...] | None = None
 
     def read(self, parts: Iterable[Part], number: int = 0) -> Iterator[FrameRows]:
-        """Yield the rows of parts. `number`, the index of the first part, is not needed."""
+        """Yield the rows of parts, one chunk at a time. `number` is not used here."""
         for part in parts:
             start = part.offset
             for table, origin, _ in part.frames(self.chunk_rows):
@@ -155,7 +155,7 @@ class MassUnit(NamedTuple):
 
     @classmethod
     def of(cls, mean: float, n_rows: int, exact: bool = False) -> MassUnit:
-        """Return a conversion for which the masses of all rows sum to less than 2**61.
+        """Return the conversion for which the sum of the masses of all rows is below 2**61.
 
         `mean` is the mean weight of the `n_rows` rows. If `exact`, the unit is a power of two.
         """
@@ -180,7 +180,8 @@ class Preparation:
         The source without its data. Only the description of its columns is needed.
     dtype : {"float32", "float64"}
     nan_policy : {"raise", "omit", "keep"}
-        "raise" refuses missing values. Otherwise `rows` drops their rows, and `split` keeps them.
+        "raise" refuses missing values. Otherwise the method `rows` drops the rows with missing
+        values, and the method `split` keeps these rows.
     scale : ndarray of shape (d,) or None
         Units by which the columns are divided.
     chunk_rows : int
@@ -212,7 +213,10 @@ class Preparation:
         return cls(replace(source, _parts=()), dtype or source.dtype, nan_policy, *more)
 
     def read(self, parts: Iterable[Part], number: int = 0) -> Iterator[Rows]:
-        """Yield the validated rows of parts; `number` is the index of the first part."""
+        """Yield the validated rows of parts, one chunk at a time.
+
+        `number` is the index of the first of these parts in the source.
+        """
         start = number * _ROWS_OF_A_PART
         for part in parts:
             for chunk in part.read(self.chunk_rows):
@@ -221,9 +225,10 @@ class Preparation:
                 start += rows.n_rows
 
     def rows(self, chunk: Chunk, start: int) -> Rows:
-        """Validate and scale the rows of a chunk; drop rows with missing values or weight zero.
+        """Return the rows of a chunk after validation and division by the scale.
 
-        `start` is the number of the first row that is kept.
+        Rows with missing values or weight zero are dropped. `start` is the number of the first row
+        that is kept.
         """
         points, weights = self.split(chunk)
         missing = np.isnan(points)
@@ -267,9 +272,10 @@ class Preparation:
 
 
 class Pass:
-    """Base class of computations over the chunks of a source.
+    """Base class of computations that read all chunks of a source once.
 
-    The result is a state, which is updated with each chunk. It is small for sources of any size.
+    The result is a state, an object that is updated with each chunk. Its size does not depend on
+    the number of rows.
     """
 
     def start(self) -> Any:
@@ -277,7 +283,7 @@ class Pass:
         raise NotImplementedError
 
     def step(self, state: Any, rows: Any, n_threads: int) -> None:
-        """Update `state` with the rows of a chunk, `Rows` or `FrameRows`; at least one row."""
+        """Update `state` with the `Rows` or `FrameRows` of a chunk, which has at least one row."""
         raise NotImplementedError
 
     def merge(self, state: Any, other: Any) -> None:
@@ -294,11 +300,11 @@ Fold = Callable[[Pass], Any]
 def run_pass(
     step: Pass, how: Reading, prepared: Iterable[Any] = (), advance: Any = None
 ) -> tuple[Any, Any]:
-    """Run the pass `step` over rows as `how.read` yields them, one item of `prepared` per chunk.
+    """Run the pass `step` over `prepared`, the rows of the chunks that `how.read` yields.
 
-    Return the final state, and the sum of `Rows.tally`, which are row counts and checksums. Stop if
-    there are more than `how.most_rows` rows. `advance` is called with 1 after each chunk, to report
-    progress.
+    Return the final state of the pass, and the sum of the tallies of all chunks, see `Rows.tally`.
+    Stop if there are more than `how.most_rows` rows. `advance` is called with 1 after each chunk,
+    to report progress.
     """
     state: Any = step.start()
     tally: Any = 0
@@ -334,7 +340,7 @@ class Runner:
         self.n_threads = n_threads
 
     def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
-        """Run a pass over the chunks of a source; return the same as `run_pass`."""
+        """Run a pass over the chunks of a source; return its final state and the sum of tallies."""
         how = _within(how, source)
         count = min(self.n_threads or available_cores(), _MOST_THREADS, len(source._parts))
         if isinstance(how, FrameReading) and count > 1:
@@ -393,12 +399,12 @@ def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
 
 
 def place_and_row(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of the file and the index of the row in it, from `FrameRows.number`."""
+    """Convert row numbers, see `FrameRows.number`, to indices of files and of rows in a file."""
     return numbers // _ROWS_OF_A_PART, numbers % _ROWS_OF_A_PART
 
 
 def row_keys(seed: int, start: int, count: int) -> np.ndarray:
-    """Return uniform random numbers for `count` rows, which are numbered from `start` on.
+    """Return uniform random numbers in [0, 1) for `count` rows, numbered from `start` on.
 
     The random number of a row depends only on the row number and the seed, not on the chunk size.
     """
@@ -429,7 +435,7 @@ class DaskRunner(Runner):
         self.client = client
 
     def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
-        """Run a pass over a source with one Dask task per part; return the same as `run_pass`."""
+        """Run a pass with one Dask task per part; return its final state and the sum of tallies."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
         import cloudpickle  # a dependency of Dask
 
@@ -471,7 +477,7 @@ def _merge(shared: bytes, states: list[Any]) -> tuple[Any, Any]:
 
 
 def _merged(step: Pass, how: Reading, states: list[Any]) -> tuple[Any, Any]:
-    """Merge results of `run_pass` into a new state: other Dask tasks may use the given states."""
+    """Merge `states`, pairs of a state and a tally, into a new pair; they are not changed."""
     result, total = run_pass(step, how)
     for state, tally in states:
         step.merge(result, state)

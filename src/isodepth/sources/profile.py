@@ -90,17 +90,17 @@ class ProfileState:
     n_rows : Counter of int
         Number of rows of each file, array or partition, by its index.
     pieces : list of (keys, numbers, table)
-        Random rows: their random keys, the numbers of the rows, and the columns.
+        Blocks of random rows: random keys, row numbers, and a pyarrow table of the columns.
     limit : float
-        Upper bound on the keys of the subset.
+        Upper bound on the random keys of the rows of the subset.
     values : dict
-        Numbers of rows of the distinct values of each column of strings or booleans, or None if
-        there are more than `MOST_CATEGORIES` values.
+        For the name of each column of strings or booleans, the number of rows of each distinct
+        value, or None if there are more than `MOST_CATEGORIES` distinct values.
     odd : dict
-        First string that is not a number, for each column of strings that has one, after the number
-        of its row.
+        For the name of a column of strings, the number of the first row with a string that is not a
+        number, and this string. Columns without such a string are absent.
     types : dict
-        Types of the columns of text files, see `narrowed_type`.
+        Type of each column of text files by its name, see `narrowed_type`.
     """
 
     n_rows: Counter[int] = field(default_factory=Counter)
@@ -211,9 +211,9 @@ class ProfilePass(Pass):
 
 
 def _distinct(codes: np.ndarray, values: Any) -> Counter[Any] | None:
-    """Count the values of a column without missing values; None if there are too many.
+    """Count the rows of each value of a column; None if there are too many distinct values.
 
-    `codes` and `values` are those of `encode`. Values without rows are not counted.
+    `codes` and `values` are the results of `encode`. Missing values are not counted.
     """
     counts = np.bincount(codes[codes >= 0] if codes.min() < 0 else codes, minlength=len(values))
     present = np.flatnonzero(counts)
@@ -225,9 +225,10 @@ def _distinct(codes: np.ndarray, values: Any) -> Counter[Any] | None:
 
 
 def _odd_string(codes: np.ndarray, values: Any) -> tuple[int, str] | None:
-    """Return the first row with a string that is not a number and not missing, and this string.
+    """Return the index of the first row with a string that is not a number, and this string.
 
-    `codes` and `values` are those of `encode`. Return None if there is no such string.
+    Strings that stand for missing values are ignored. `codes` and `values` are the results of
+    `encode`. Return None if there is no such string.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -274,7 +275,10 @@ class Profile:
         runner: Runner | None = None,
         names: tuple[str, ...] | None = None,
     ) -> Profile:
-        """Read all rows of a source once; `names` are given to its columns, None keeps theirs."""
+        """Return the profile of a source, after one pass over all of its rows.
+
+        `names` are new names of the columns; None keeps the names in the source.
+        """
         names = names or source._labels
         texts = frozenset(part.place for part in source._parts if part.untyped)
         step = ProfilePass(max(max_rows, _DECIDING_ROWS), seed, names, texts)
@@ -295,7 +299,10 @@ class Profile:
 
     @cached_property
     def types(self) -> dict[str, str | None]:
-        """Type of each column of text files: "string" if other files contain strings."""
+        """Type of each column of text files, see `narrowed_type`.
+
+        The type is "string" if the column contains strings in a file of another format.
+        """
         types = dict(self.state.types)
         for name, type_ in types.items():
             for part in self.source._parts:
@@ -333,7 +340,7 @@ class Profile:
 
     @cached_property
     def random_rows(self) -> RandomRows:
-        """Random rows, `max_rows` of them or all rows of the source."""
+        """Random rows: `max_rows` rows, or all rows of the source if there are fewer."""
         _, numbers, table = self._ordered
         chosen = self._smallest(self.max_rows)
         return RandomRows(
@@ -353,10 +360,11 @@ class Profile:
         return files, row, before[np.searchsorted(places, place)] + row
 
     def deciding_frame(self) -> Any:
-        """Return random rows and, below them, distinct values that these rows do not have.
+        """Return a pyarrow table of random rows and of all distinct strings of the source.
 
-        In the additional rows all other values are missing. If all rows of the source are random
-        rows, they are returned.
+        Additional rows below the random rows contain the strings that do not occur in the random
+        rows. Other values of the additional rows are missing. If all rows of the source are in
+        memory, the table consists of these rows.
         """
         table = self._ordered[2]
         if len(table) == self.n_rows:
@@ -364,7 +372,7 @@ class Profile:
         return self._with_all_values(table.take(self._smallest(_DECIDING_ROWS)))
 
     def all_values(self) -> Any:
-        """Return the random rows and, below them, distinct values that these rows do not have."""
+        """Return a pyarrow table of all random rows and, below them, all other distinct strings."""
         return self._with_all_values(self._ordered[2])
 
     def _with_all_values(self, table: Any) -> Any:

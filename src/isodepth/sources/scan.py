@@ -50,8 +50,8 @@ def scan(
     :func:`isodepth.pairwise_test`, :func:`isodepth.region_tables`,
     :meth:`isodepth.Metric.distance`, :meth:`isodepth.Metric.compare`,
     :meth:`isodepth.Metric.region_table`, :class:`isodepth.Monitor` and
-    :meth:`isodepth.Monitor.check`. `scan` itself reads only the headers of files, and the first
-    nonempty chunk of a function.
+    :meth:`isodepth.Monitor.check`. `scan` itself reads only the beginning of each file, and the
+    first nonempty chunk of a function.
 
     Columns may contain numbers, strings, booleans, dates and missing values. Functions that compare
     two sources determine the kind of each column from both, in one pass over the data. Region
@@ -291,7 +291,7 @@ class DelayedPart(Part):
     delayed = True
 
     def tables(self, rows: int, raw: bool = False) -> Iterator[tuple[Any, str, int]]:
-        """Yield the partition as one table, with its name in messages and first row index 0."""
+        """Yield the partition as one table, with its name in messages and the row index 0."""
         data = self.data.compute() if hasattr(self.data, "compute") else self.data
         yield data, self.origin, 0
 

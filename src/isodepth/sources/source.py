@@ -111,10 +111,9 @@ class Source:
 
     @property
     def _others(self) -> dict[str, str]:
-        """Dictionary from the labels of columns that are not stored as numbers to their types.
+        """Names of the pyarrow types of the columns that are not stored as numbers, by label.
 
-        Types are names of types of pyarrow. Before the first pass over the rows, it may lack
-        columns of text files: only their first lines have been read.
+        A column of a text file is included only if the first lines show that it is not numeric.
         """
         labels = {*self._labels}
         return {
@@ -159,12 +158,12 @@ class Source:
         return self._select(kept)
 
     def _with_missing(self, words: Sequence[str]) -> Source:
-        """Return a source in which strings that are among `words` stand for missing values."""
+        """Return a source in which the strings in `words` stand for missing values."""
         parts = tuple(replace(part, missing=tuple(words)) for part in self._parts)
         return replace(self, _parts=parts)
 
     def _encoding(self, names: Collection[str]) -> Source:
-        """Return a source that may read columns of strings as dictionaries, see `Part.encoded`."""
+        """Return a source that may dictionary-encode the columns `names`, see `Part.encoded`."""
         return replace(self, _parts=tuple(replace(part, encoded=names) for part in self._parts))
 
     def _without_weights(self) -> Source:
@@ -223,10 +222,10 @@ def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, la
 
 
 def _check_types(part: Part, selected: Sequence[str], known: dict[str, tuple[str, str]]) -> None:
-    """Raise an error if a column is of another class in this part than in earlier ones.
+    """Raise an error if a column is of another class in this part than in earlier parts.
 
-    `known` has the class of each column and the name of the part in which it was found. This
-    function adds the columns of `part`. A column without values (type null) may be of any class.
+    Classes are those of `class_of_type`. `known` maps the name of a column to its class and to the
+    name of the first part that has values. The columns of `part` are added to `known`.
     """
     for name in selected:
         found = class_of_type(part.others.get(name, "double"))
@@ -296,15 +295,15 @@ class Part:
     only_single : bool
         Whether tables of another dtype are an error, because the first table is float32.
     place, offset : int
-        Index of the file, array or partition, and index of the first row of this part in it. They
-        number the rows of a source, see `FrameReading`.
+        Index of the file, array or partition, and index of the first row of this part in the file,
+        array or partition. They determine the numbers of the rows, see `FrameRows.number`.
     untyped : bool
         Whether the types of the columns are not known before all rows have been read.
     reader : MixedReader or None
         Object that converts columns of other types to numbers; None if all are numbers.
     encoded : collection of str
-        Columns of strings that `frames` may return as dictionaries, with an index per row. Parquet
-        files are read faster in this way, if the strings have few different values.
+        Names of columns of strings that `frames` may return dictionary-encoded. Parquet files are
+        read faster in this way if a column has few distinct strings.
     missing : tuple of str
         Strings that stand for missing values in `frames`, in addition to the usual ones.
     """
@@ -347,14 +346,14 @@ class Part:
         return cls(data, origin, labels, table.columns is not None, single, n_rows)
 
     def tables(self, rows: int, raw: bool = False) -> Iterator[tuple[Any, str, int]]:
-        """Yield the data as tables, each with its name in messages and its first row index.
+        """Yield tables, each with its name in messages and the index of its first row in the data.
 
         If `raw`, the columns of text files remain strings.
         """
         yield self.data, self.origin, 0
 
     def few_valued_strings(self) -> list[str]:
-        """Return the columns of strings that are read faster as dictionaries, see `encoded`."""
+        """Return the columns for which `encoded` saves time: none, except for Parquet files."""
         return []
 
     def read(self, rows: int) -> Iterator[Chunk]:
@@ -378,7 +377,7 @@ class Part:
                 yield Chunk(selected, origin, start + first)
 
     def _selected(self, frame: Any, origin: str) -> Any:
-        """Return the selected columns of a data frame; the others need not be numbers."""
+        """Return a data frame with only the columns `labels`."""
         labels = labels_of(frame) or ()
         return select_columns(
             frame, tuple(labels[i] for i in indices_of(self.labels, labels, origin))

@@ -39,7 +39,7 @@ def source_pair(X: Any, Y: Any) -> tuple[Source, Source]:
 def common_columns(
     x: Source, y: Source
 ) -> tuple[Source, Source, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return sources with the columns that both have, and the names of the columns of only one."""
+    """Return two sources with only their common columns, and the names of all other columns."""
     if x.columns is None or y.columns is None or {*x.columns} == {*y.columns}:
         return *source_pair(x, y), ((), ())
     both = [name for name in x.columns if name in y.columns]
@@ -51,14 +51,14 @@ def common_columns(
 
 
 def stored_kinds(source: Source, names: Sequence[str]) -> dict[str, str]:
-    """Return the kind of each of the columns `names`, from their types in the source alone."""
+    """Return the kind of each of the columns `names`, determined by its stored type alone."""
     kinds = {"numbers": "numeric", "dates": "date"}
     types = {name: class_of_type(source._others.get(name, "double")) for name in names}
     return {name: kinds.get(stored or "", "category") for name, stored in types.items()}
 
 
 def _common_names(x: Source, y: Source) -> tuple[str, ...]:
-    """Return the names of the columns of both sources; only one of them needs to have names."""
+    """Return the common column names of two sources, of which one may have no names."""
     return x._labels if y.columns is None else y._labels
 
 
@@ -95,7 +95,8 @@ class SubsetPair:
     profiles : pair of Profile
     readers : pair of MixedReader
     only : pair of tuples of str
-        Names of the columns that only X has, and of those that only Y has. They are left out.
+        Names of the columns that only X has, and of those that only Y has. These columns are left
+        out of all other attributes.
     sources : pair of Source
     random_rows : pair of RandomRows
         The random rows with their files and indices.
@@ -116,8 +117,8 @@ class SubsetPair:
     def all_categories(self) -> list[list[str]]:
         """Return the values of each categorical column in all rows of both sources, sorted.
 
-        If a column has more than 200 values because of the option `kinds`, those of the random rows
-        are returned.
+        If a column has more than 200 distinct values because of the option `kinds`, only the values
+        of the random rows are returned.
         """
         values: dict[str, set[str]] = {name: set() for name in self.readers[0].categorical}
         for profile, reader in zip(self.profiles, self.readers, strict=True):
@@ -170,7 +171,8 @@ def subset_pair(
     ----------
     X, Y : sources of `scan`, Dask collections, or data that `scan` accepts
     max_rows : int or None
-        Maximum number of rows of each subset; None for 10^6 values, and at least 10^4 rows.
+        Maximum number of rows of each subset. None for 10^6 divided by the number of columns, but
+        at least 10^4.
     kinds : dict or None
         Option of :func:`isodepth.two_sample_test`.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
@@ -272,7 +274,7 @@ def count_rows(
 
 @dataclass(frozen=True)
 class CountPass(Pass):
-    """Pass over the data that sums `functions.counts`; see `count_rows`."""
+    """Pass over a source that counts the rows at which functions are 1; see `count_rows`."""
 
     functions: RowCounts
     reader: MixedReader
@@ -283,15 +285,16 @@ class CountPass(Pass):
         return np.zeros(len(self.functions), dtype=np.int64)
 
     def step(self, state: np.ndarray, rows: FrameRows, n_threads: int) -> None:
-        found = mixed_rows(rows.table, rows, self.reader, self.categories)
+        found = mixed_rows(rows, self.reader, self.categories)
         state += self.functions.counts(found)
         if len(excluded := rows.indices_of(self.excluded)):
             state -= self.functions.counts(MixedRows(*(part[excluded] for part in found)))
 
 
 def mixed_rows(
-    table: Any, rows: FrameRows, reader: MixedReader, categories: Sequence[Sequence[str]]
+    rows: FrameRows, reader: MixedReader, categories: Sequence[Sequence[str]]
 ) -> MixedRows:
-    """Convert rows of a chunk to numbers and codes of categories."""
-    numbers = reader.numbers(table.select(list(reader.numeric)), rows.origin, rows.start)
-    return MixedRows(numbers, reader.codes(table, rows.origin, categories))
+    """Convert the columns of a chunk to numbers, and to codes of the `categories`."""
+    numeric = rows.table.select(list(reader.numeric))
+    numbers = reader.numbers(numeric, rows.origin, rows.start)
+    return MixedRows(numbers, reader.codes(rows.table, rows.origin, categories))

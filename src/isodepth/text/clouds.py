@@ -51,7 +51,7 @@ def check_counts(n_candidates: int, n_references: int) -> None:
 def check_text(text: Any, name: str, position: int) -> None:
     """Check that `text` is a string that can be encoded in UTF-8.
 
-    `name` and `position` are the name of its list and its index in error messages.
+    In error messages, `name` is the name of a list of texts, and `position` the index of `text`.
     """
     if not isinstance(text, str):
         raise InvalidInputError(
@@ -88,7 +88,8 @@ def clean_clouds(clouds: Iterable[Any], l2_normalize: bool) -> list[np.ndarray |
 
     Returns
     -------
-    list of N entries, each a float32 ndarray of shape (n, d), or None for a text without tokens
+    cleaned : list of N entries
+        For each text a float32 ndarray of shape (n, d), or None if the text has no tokens.
     """
     cleaned = [_clean(cloud, l2_normalize) for cloud in clouds]
     widths = sorted({cloud.shape[1] for cloud in cleaned if cloud is not None})
@@ -120,7 +121,7 @@ def _clean(cloud: Any, l2_normalize: bool) -> np.ndarray | None:
 
 
 def _unit_rows(rows: np.ndarray) -> np.ndarray:
-    """Scale rows to length one; zero rows are left unchanged."""
+    """Return rows scaled to Euclidean length one; zero rows are unchanged."""
     # Each row is first divided by a power of two near its largest entry. This is exact and prevents
     # overflow and underflow of the squares in the norm.
     _, exponents = np.frexp(np.abs(rows).max(axis=1, keepdims=True))

@@ -56,7 +56,7 @@ class Encoder(EncoderOptions):
     layer : int or None
         Index of the hidden state of the model, 0 for its input embeddings; None for the last.
     special_tokens : {"drop", "keep"}
-        Whether to keep the vectors of tokens that the tokenizer adds, such as [CLS] and [SEP].
+        Treatment of the vectors of tokens that the tokenizer adds, such as [CLS] and [SEP].
     max_length : int or None
         Maximum number of tokens per text, including special tokens. Longer texts are truncated,
         with a warning. None for the limit of the model.
@@ -68,7 +68,7 @@ class Encoder(EncoderOptions):
     dtype : {"float64", "float32"}
         Dtype of the forward pass. With "float64" the vectors do not depend on the other texts in
         the batch, up to the final rounding to float32. "float32" is about twice as fast, but the
-        seventh digit varies between batches.
+        seventh significant digit depends on the other texts.
     progress : bool or None
         Whether to show a progress bar. None: only if stderr is a terminal.
 
@@ -134,7 +134,7 @@ class Encoder(EncoderOptions):
         return clouds
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of each text: one id per token vector that the encoder returns."""
+        """Return a list of token ids for each text, one id per token vector of the encoder."""
         ids, kept = self._tokenize(texts)
         return [[text[i] for i in rows] for text, rows in zip(ids, kept, strict=True)]
 
@@ -169,7 +169,7 @@ class Encoder(EncoderOptions):
         return Path(self.model).resolve().name if os.path.isdir(self.model) else self.model
 
     def _resolved_device(self) -> str:
-        """Return the device that the model runs on."""
+        """Return the name of the device that the model runs on, such as "cuda"."""
         torch = models.load_torch()
         if self.device is not None:
             return str(self.device)
@@ -178,7 +178,7 @@ class Encoder(EncoderOptions):
     def _resolved_layer(self) -> int:
         """Return the index of the hidden state that contains the token vectors.
 
-        Raise an error if the model has fewer layers.
+        Raise an error if the option `layer` exceeds the number of layers of the model.
         """
         last = self._loaded.model.config.num_hidden_layers
         if self.layer is not None and self.layer > last:
@@ -209,7 +209,7 @@ class Encoder(EncoderOptions):
         return self.max_length
 
     def _tokenize(self, texts: Sequence[str]) -> tuple[list[list[int]], list[list[int]]]:
-        """Return the token ids of each text, and the positions of the tokens that are kept.
+        """Return for each text all token ids, and the positions of the token ids that are kept.
 
         With ``special_tokens="drop"``, tokens such as [CLS] are not kept.
         """
@@ -277,11 +277,11 @@ class CachedEncoder:
         return [self.cache[text] for text in texts]
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of each text; the wrapped encoder must have a method `token_ids`."""
+        """Return `token_ids` of the wrapped encoder, which must have this method."""
         return self.encoder.token_ids(texts)  # type: ignore[attr-defined]
 
     @property
     def signature(self) -> str:
-        """Signature of the wrapped encoder, or a string with its name if it has no signature."""
+        """Signature of the wrapped encoder, or a string with the name of an encoder without one."""
         name = getattr(self.encoder, "__name__", type(self.encoder).__name__)
         return getattr(self.encoder, "signature", None) or f"model=own:{name}"

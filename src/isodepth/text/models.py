@@ -35,7 +35,10 @@ class LoadedModel(NamedTuple):
 
 @lru_cache(maxsize=4)
 def load(path: str, device: str, dtype: str) -> LoadedModel:
-    """Load a model by its name or folder. The four most recently used models are cached."""
+    """Load the model with a name or folder `path` onto a device, with weights of type `dtype`.
+
+    The four most recently used models are cached.
+    """
     torch = load_torch()
     floats = torch.float64 if dtype == "float64" else torch.float32
     try:

@@ -62,16 +62,16 @@ class Scores(ReadOnlyValues, ResultMixin):
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
 
-    # This is a method, because numpy.mean(scores) calls it with its own options.
+    # numpy.mean(scores) calls this method with options of NumPy, such as `axis`.
     def mean(self, **options: Any) -> float:
-        """Return the mean of all scores; NaN if there is no score, or if one is NaN.
+        """Return the mean of all scores; NaN if there are no scores, or if any score is NaN.
 
         The options are those of `numpy.mean`.
         """
         return float(np.mean(self.values, **options)) if len(self) else math.nan
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the scores, their mean, `higher_is_better` and the signature."""
+        """Return a dictionary of the scores, their mean, `higher_is_better` and the signature."""
         settings = {"higher_is_better": self.higher_is_better, "signature": self.signature}
         return document("scores", {"scores": self.values, "mean": self.mean(), **settings})
 
@@ -251,8 +251,8 @@ class DepthScore(EncoderOptions):
     ) -> Scores:
         """Return the scores of all candidates.
 
-        Candidates and references are given by their keys in `clouds`, a dictionary of the token
-        vectors of all texts.
+        `clouds` is a dictionary of the token vectors of all texts. `candidates` and `references`
+        contain keys of this dictionary.
         """
         cleaned = clean_clouds(clouds.values(), self.l2_normalize)
         index = {key: position for position, key in enumerate(clouds)}
@@ -276,7 +276,7 @@ class DepthScore(EncoderOptions):
         return Scores(values=np.array(scores, dtype=float), signature=self.signature)
 
     def _report_empty(self, name: str, empty: np.ndarray) -> None:
-        """Warn if there are empty texts, given a mask `empty` of the texts.
+        """Warn of empty texts, which are the true elements of the bool array `empty` (n,).
 
         `name` is "candidates" or "references".
         """

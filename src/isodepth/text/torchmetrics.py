@@ -95,12 +95,12 @@ class DepthScoreMetric(Metric):
         self.add_state("scores", default=[], dist_reduce_fx="cat")
 
     def update(self, preds: Sequence[str], target: Sequence[str | Sequence[str]]) -> None:
-        """Score N texts against N references or N lists of references, and store the scores."""
+        """Store the scores of N texts `preds` with N texts or lists of texts `target`."""
         scores = self.score.score(preds, target)
         self.scores.append(torch.tensor(scores.values, dtype=torch.float64, device=self.device))
 
     def compute(self) -> torch.Tensor:
-        """Return the mean of all stored scores, or all scores if ``reduction="none"``.
+        """Return the mean of all stored scores; all scores (N,) if ``reduction="none"``.
 
         A lower score means that a text is closer to its references.
         """

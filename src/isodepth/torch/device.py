@@ -31,9 +31,10 @@ from isodepth.torch.samples import DeviceSample, TensorPair, check_finite_tensor
 
 
 class DeviceDistance(NamedTuple):
-    """Distance of two samples, and its gradient with respect to the rows of each sample.
+    """Distance of two samples, with its gradient.
 
-    The gradient `slopes` is None if it was not requested.
+    The gradient `slopes` has one tensor per sample, with the shape of the sample. It is None if it
+    was not requested.
     """
 
     value: torch.Tensor  # distance, a zero-dimensional float64 tensor
@@ -43,10 +44,10 @@ class DeviceDistance(NamedTuple):
 def distance_on_device(
     metric: MetricSettings, pair: TensorPair, gradient: bool = False
 ) -> DeviceDistance | None:
-    """Compute the distance of two tensors on their device.
+    """Compute the distance of two tensors on their device, and its gradient if `gradient`.
 
-    Return None if a sample has at most d + 1 distinct points in d dimensions, because they may be
-    the vertices of a simplex. The caller then computes the distance on the host.
+    Return None if a sample has at most d + 1 distinct points in d dimensions. The points may then
+    be the vertices of a simplex, whose depths are computed only on the host.
     """
     with working_on(pair.device):
         fit = fit_pair(metric, pair)
@@ -79,8 +80,8 @@ def distance_on_device(
 def compare_from_device(metric: MetricSettings, pair: TensorPair) -> Comparison | None:
     """Compute the depths of two tensors on their device, and compare their regions on the host.
 
-    Return None if a sample has at most d + 1 distinct points in d dimensions, because they may be
-    the vertices of a simplex. The caller then computes the depths on the host.
+    Return None if a sample has at most d + 1 distinct points in d dimensions. The points may then
+    be the vertices of a simplex, whose depths are computed only on the host.
     """
     with working_on(pair.device):
         fit = fit_pair(metric, pair)
@@ -106,8 +107,8 @@ class FittedPair(NamedTuple):
 def fit_pair(metric: MetricSettings, pair: TensorPair) -> FittedPair | None:
     """Compute the depth-trimmed regions of two tensors on their device.
 
-    Return None if a sample has at most d + 1 distinct points in d dimensions, because they may be
-    the vertices of a simplex.
+    Return None if a sample has at most d + 1 distinct points in d dimensions. The points may then
+    be the vertices of a simplex, whose depths are computed only on the host.
     """
     host_only = {"nan_policy": metric.nan_policy != "raise", "scale": isinstance(metric.scale, str)}
     for name in (name for name, used in host_only.items() if used):
@@ -137,7 +138,7 @@ def fit_pair(metric: MetricSettings, pair: TensorPair) -> FittedPair | None:
 
 
 def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype) -> torch.Tensor:
-    """Convert a tensor to `precision` and divide its columns by the scale of the metric."""
+    """Divide the columns of a tensor by the scale of `drawn`, and convert it to `precision`."""
     points = tensor.detach().to(precision)
     if drawn._origin.scale is None:
         return points
@@ -153,10 +154,10 @@ def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
 
 
 def _budget(metric: MetricSettings, *samples: torch.Tensor) -> int:
-    """Return the number of bytes available for blocks of directions.
+    """Return the number of bytes available for blocks of projections.
 
-    This is the option `memory_mb` minus the memory for copies of the samples, but at least a
-    quarter of `memory_mb`. If the option is None, this is the default of `budget_on`.
+    This number is the option `memory_mb` minus the memory for copies of the samples, but at least a
+    quarter of `memory_mb`. If the option is None, the number is the default of `budget_on`.
     """
     limit = budget_on(samples[0].device, metric.memory_mb)
     if metric.memory_mb is None:
@@ -171,8 +172,8 @@ def _host_regions(
 ) -> TrimmedRegions:
     """Convert the depth-trimmed regions of a tensor from the device to the host.
 
-    The depths are reordered, because the host stores the distinct rows in another order. Depths of
-    rows of weight zero are computed here, because the device does not compute them.
+    The depths are reordered, because the host stores the distinct rows in another order. This
+    function computes the depths of rows of weight zero, which the device does not compute.
     """
     points, weights = tensor.cpu().numpy(), to_host(weights)
     sample = Sample.of(points, weights)
@@ -214,7 +215,7 @@ def _maximum_gap_gradient(
         Number of rows of each sample in the region of each level.
     directions : tensor of shape (K, d)
     codes : int64 tensor of shape (L,)
-        Maximizing direction of each level: k for direction k, and -1 - k for its negative.
+        Maximizing direction of each level: k for direction k, and -1 - k for its opposite.
     slopes : tensor of shape (L,)
         Derivatives of the distance with respect to the gaps of the levels.
     budget : int

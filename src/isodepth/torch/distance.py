@@ -50,7 +50,7 @@ def distance(metric: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Any
 
 
 def compare(metric: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comparison:
-    """Compare two tensors, as `Metric.compare` does for arrays; the result is on the host."""
+    """Compare two tensors, as `Metric.compare` does for arrays; the result has NumPy arrays."""
     pair = check_tensors(X, Y, weights, metric.dtype)
     comparison = device.compare_from_device(metric, pair) if _elsewhere(pair) else None
     if comparison is None:
@@ -62,7 +62,7 @@ def compare(metric: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comp
 
 
 def _elsewhere(pair: TensorPair) -> bool:
-    """Return whether the computation starts on a device other than the host.
+    """Return whether the tensors are on a device other than the host, and depths computed there.
 
     Samples with at most d + 1 rows in d dimensions are processed on the host. The rows may be the
     vertices of a simplex, whose depths are computed without directions.
@@ -71,10 +71,9 @@ def _elsewhere(pair: TensorPair) -> bool:
 
 
 def with_gradient(metric: MetricSettings) -> MetricSettings:
-    """Return a copy of the metric whose distance has a gradient.
+    """Return a metric whose distance has a gradient: without refinement, if `refine` is None.
 
-    If the option `refine` has its default None, refinement is disabled. Raise an error if the value
-    of an option does not allow a gradient.
+    Raise an error if the value of an option does not allow a gradient.
     """
     if metric.refine is None and metric.gap != "exact":
         metric = replace(metric, refine=0)

@@ -21,7 +21,7 @@ class DepthLoss(torch.nn.Module):
     ----------
     resample : bool, default False
         Sample new directions at each call in training mode, so that training as a whole uses more
-        directions than a single call. The loss of equal inputs then varies between calls. In
+        directions than a single call. The loss of the same inputs then varies between calls. In
         evaluation mode the directions are always those of `random_state`.
     random_state : int, default 0
         Seed of the directions. With `resample` the directions of call k in training mode depend on
@@ -60,7 +60,7 @@ class DepthLoss(torch.nn.Module):
 
     @property
     def signature(self) -> str:
-        """Settings as a string. With `resample` the string contains the seed of the first call."""
+        """Settings of the distance as a string, with the seed `random_state`."""
         return self.metric.signature
 
     def forward(self, X: torch.Tensor, Y: torch.Tensor, *, weights: Any = None) -> torch.Tensor:
@@ -75,7 +75,7 @@ class DepthLoss(torch.nn.Module):
         return distance(metric, X, Y, weights)
 
     def _seed_of(self, draw: int) -> int:
-        """Return the seed of call number `draw` with new directions; call 0 uses `random_state`."""
+        """Return the seed of call number `draw` in training mode; call 0 uses `random_state`."""
         if draw == 0:
             return self.random_state
         return integer_seed(rng_for(self.random_state, "resampling", draw))
@@ -89,5 +89,5 @@ class DepthLoss(torch.nn.Module):
         self.draws = state["draws"]
 
     def extra_repr(self) -> str:
-        """Return the settings for `repr`."""
+        """Return the settings as the string in the parentheses of `repr`."""
         return self.signature + (f", resample=True, draws={self.draws}" if self.resample else "")

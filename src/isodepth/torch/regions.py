@@ -20,7 +20,7 @@ from isodepth.torch.samples import DeviceSample
 class DeviceRegions(NamedTuple):
     """Nested depth-trimmed regions of a sample with u distinct points, stored on a device.
 
-    `core.regions.TrimmedRegions` is the corresponding class on the host.
+    `isodepth.geometry.regions.TrimmedRegions` is the corresponding class on the host.
     """
 
     sample: DeviceSample
@@ -59,8 +59,8 @@ def depths_on_device(
 ) -> torch.Tensor:
     """Compute the depths of the u points of a sample, given directions (K, d).
 
-    The result is a float64 tensor of shape (u,). `budget` is the memory in bytes for blocks of
-    directions.
+    The result is a float64 tensor of shape (u,). `source` is a depth estimator, and `budget` the
+    memory in bytes for blocks of projections.
     """
     prepare = {"ai_irw": sample.whitened, "projection": sample.standardized}
     points = prepare.get(source._name, sample.with_ranks)()
@@ -103,9 +103,9 @@ def level_plan(
     """Return the weights of the L compared levels, and the sizes of the regions of x and of y.
 
     The size of a region is its number of points. All three tensors have shape (L,). If `betas` (L,)
-    is given, these levels have equal weights. Otherwise the levels are the intervals of
-    [0, 1 - eps] on which the regions of both samples are constant, with weights proportional to
-    their lengths.
+    is given, it contains the levels, which have equal weights. If it is None, there is one level
+    for each interval of [0, 1 - eps] on which the regions of both samples are constant. The weight
+    of such a level is proportional to the length of its interval.
     """
     if betas is not None:
         starts = torch.from_numpy(np.sort(betas)).to(x.depth.device)
@@ -124,8 +124,8 @@ def mean_of_gaps(gaps: torch.Tensor, shares: torch.Tensor, p: float, length: flo
     """Compute the distance (length * sum of shares * gaps**p) ** (1/p) from the gaps (L,).
 
     `shares` (L,) are the weights of the L levels, which sum to 1. `length` is 1, or 1 - eps if the
-    option `normalize` is False. For p = inf, return the maximum gap. `core.regions.power_mean` is
-    the corresponding function on the host.
+    option `normalize` is False. For p = inf, return the maximum gap. The corresponding function on
+    the host is `isodepth.geometry.regions.power_mean`.
     """
     if p < SMALL_POWER:
         return gaps.new_tensor(power_mean(gaps.cpu().numpy(), shares.cpu().numpy(), p, length))

@@ -43,7 +43,8 @@ class TensorPair(NamedTuple):
 def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> TensorPair:
     """Check that two samples are real tensors on one device with equal numbers of columns.
 
-    `dtype` is the dtype of the computation, or None to choose it by the tensors.
+    Return the samples as a pair. `dtype` is the dtype of the computation. None means float64 if a
+    tensor has float64 or integers, and otherwise float32.
     """
     check_both_tensors(X, Y)
     for name, sample in (("X", X), ("Y", Y)):
@@ -88,7 +89,7 @@ class DeviceSample(NamedTuple):
     """Distinct points of a sample, in any order, with their masses (integer weights).
 
     If no two rows are equal and no weight is zero, `points` is the input tensor, not a copy.
-    `core.regions.Sample` is the corresponding class on the host.
+    `isodepth.geometry.regions.Sample` is the corresponding class on the host.
     """
 
     points: torch.Tensor  # u distinct points, of shape (u, d)
@@ -148,8 +149,8 @@ class DeviceSample(NamedTuple):
     def standardized(self) -> torch.Tensor:
         """Return the points (u, d), centered and divided by a power of two near their spread.
 
-        The projection depth is computed from these points. Center and spread are medians over a few
-        evenly spaced rows, as in `isodepth.depth.base.center_and_exponent`.
+        The projection depth is computed from these points. Center and spread are medians over a
+        subset of evenly spaced rows, as in `isodepth.depth.base.center_and_exponent`.
         """
         rows = self._spaced_rows()
         center = _lower_median(rows)

@@ -42,7 +42,10 @@ class Dates(NamedTuple):
 
 
 def apart(x: tuple[Any, Any], y: tuple[Any, Any]) -> bool:
-    """Return whether two ranges of dates do not overlap. Times are compared by day with dates."""
+    """Return whether two ranges of dates (minimum, maximum) do not overlap.
+
+    If a bound is a date without a time of day, only the days are compared.
+    """
     bounds = [*x, *y]
     if any(getattr(value, "tzinfo", None) is None for value in bounds):
         bounds = [value.replace(tzinfo=None) if _is_time(value) else value for value in bounds]
@@ -59,9 +62,10 @@ def _is_time(value: Any) -> bool:
 
 
 def range_text(x: tuple[Any, Any], y: tuple[Any, Any]) -> str:
-    """Return the ranges of dates of both samples, without the time of day if the days differ.
+    """Return a string with the ranges of dates of both samples, "x0 to x1 -> y0 to y1".
 
-    Durations are written as they are.
+    Times of day are left out if the days of both ranges do not overlap. Ranges of durations are not
+    shortened.
     """
     strings = [[str(value) for value in each] for each in (x, y)]
     days = [[value[:10] for value in each] for each in strings]
@@ -71,7 +75,11 @@ def range_text(x: tuple[Any, Any], y: tuple[Any, Any]) -> str:
 
 
 def read_dates(series: Any, dates: bool) -> Dates:
-    """Return facts about the dates in a series; only the missing values if not `dates`."""
+    """Return facts about the dates in a series.
+
+    If `dates` is false and the series does not have a type of dates, only the fraction of missing
+    values is determined.
+    """
     n = max(1, len(series))
     if series.dtype.is_temporal():
         missing = series.null_count()
@@ -132,9 +140,10 @@ def _zone(time: str) -> str:
 
 
 def _parsed(days: set[str]) -> dict[str, date | None]:
-    """Return the valid dates among strings such as "2013-01-30" and "30.1.2013".
+    """Return a dictionary that maps strings such as "2013-01-30" and "30.1.2013" to dates.
 
-    The date is None if the order of day and month is unknown.
+    Strings that are not valid dates are left out. The date is None if the order of day and month is
+    unknown.
     """
     numbers = {day: [int(part) for part in re.split("[-/.]", day)] for day in days}
     slashes = [each for day, each in numbers.items() if date_format(day).startswith("DD/")]

@@ -232,7 +232,7 @@ def _numeric_frames(frames: Sequence[Any], numeric: Sequence[list[Any]]) -> list
 def _check_without_frames(
     samples: Sequence[Any], names: Sequence[str], kinds: Mapping[str, Any]
 ) -> None:
-    """Raise an error if samples without kinds of columns are not tables, or if `kinds` is given."""
+    """Raise an error if `kinds` is not empty, or if a sample is a path, None or a dictionary."""
     for sample, name in zip(samples, names, strict=True):
         refuse_other_types(sample, name)
     if kinds:
@@ -243,10 +243,10 @@ def _check_without_frames(
 def _pooled_columns(
     frames: Sequence[Any], names: Sequence[str], kinds: Mapping[str, Any]
 ) -> list[PooledColumn] | None:
-    """Return the columns of all frames, matched by name and pooled.
+    """Return one `PooledColumn` per column of the frames, which are matched by name.
 
-    Return None if the frames have different columns and all are numeric: a later check raises the
-    error then.
+    Return None if the frames have different columns, all columns are numeric and `kinds` is empty:
+    a later check raises the error in this case. In other cases different columns are an error here.
     """
     labels = [
         dict(zip(column_names(frame.columns, name), frame.columns, strict=True))
@@ -277,7 +277,7 @@ def _column_kind(column: PooledColumn, reading: Reading) -> ColumnKind:
 def category_values(
     values: Sequence[str | None], column: str, sample: str, nan_policy: str
 ) -> list[str]:
-    """Return the values of a category column, in which missing values are a separate category.
+    """Return the values of a category column, with "(missing)" in place of missing values.
 
     With nan_policy "raise", missing values raise an error. `column` and `sample` are names for the
     message.
@@ -367,9 +367,10 @@ def _stored_kinds(frame: Any) -> dict[str, str]:
 def unmatched_kinds(
     kinds: Mapping[str, Any] | None, types: Sequence[Mapping[str, str]]
 ) -> tuple[dict[str, Any] | None, tuple[ColumnKind, ...]]:
-    """Return the option `kinds` without the columns that only one sample has, and these columns.
+    """Return the option `kinds` without unmatched columns, and the kinds of unmatched columns.
 
-    `types` has, for X and for Y, the kind of each column that the other sample lacks.
+    An unmatched column is in only one sample. `types` has two dictionaries, for X and for Y, which
+    map the names of unmatched columns to their kinds.
     """
     unmatched = tuple(
         ColumnKind(name, kind, "omit", f"only in {sample}", attention=True)

@@ -65,11 +65,12 @@ class Numerals:
     count : int
         Number of strings that are numbers in this style.
     example : str
-        A string that is a number, preferably one with a separator, currency or percent sign.
+        A string that is a number in this style, preferably with a thousands separator, currency or
+        percent sign; "" if there is none.
     others : set of str
-        Strings that are not numbers.
+        Strings that are neither missing nor numbers in this style.
     other : str or None
-        The most frequent string that is not a number.
+        The most frequent string in `others`; None if there is none.
     units : set of str
         Currency and percent signs of the numbers; "" for numbers without such a sign.
     distinct : set of str

@@ -45,7 +45,7 @@ class PooledColumn:
 
     @cached_property
     def _strings(self) -> list[Strings]:
-        """Values of each sample as strings, independently of the other samples."""
+        """Values of each sample as strings, which do not depend on the other samples."""
         return [strings_of(each.to_list()) for each in self.series]
 
     @property
@@ -57,9 +57,10 @@ class PooledColumn:
     def values(self) -> list[list[str | None]]:
         """Values of each sample as strings; None if missing.
 
-        Equal values have equal strings, whatever the type of the column in each sample. If any
-        value in any sample is a boolean, see `boolean`. If any value is a number, strings that
-        are numbers, such as "01" and "1.0", are written like the number.
+        Equal values have equal strings, for any type of the column in each sample. If a value in
+        any sample is a boolean and all values stand for booleans, they are converted by `boolean`.
+        If a value is a number, strings that are numbers, such as "01" and "1.0", are written like
+        the number.
         """
         values, types = [each.values for each in self._strings], self.value_types
         if bool in types:
@@ -86,7 +87,7 @@ class PooledColumn:
         return {*self.types} - {"empty"}
 
     def sample_of(self, type_: str) -> str:
-        """Return the name of the first sample in which the column has a type."""
+        """Return the name of the first sample in which the column has the type `type_`."""
         return self.samples[self.types.index(type_)]
 
     @cached_property
@@ -110,7 +111,7 @@ class PooledColumn:
 
     @property
     def is_boolean(self) -> bool:
-        """Whether all values are booleans, or strings or numbers that stand for booleans."""
+        """Whether all entries of `values` are "True", "False" or missing."""
         return {*self.counts} <= {"True", "False"}
 
     def without(self, words: Collection[str]) -> PooledColumn:
@@ -150,9 +151,10 @@ class PooledColumn:
         return f"{count} distinct values; choose 'category' if they are codes"
 
     def integer_base(self) -> int | None:
-        """Return the minimum of integers beyond 2**53 whose differences are exact in float64.
+        """Return the minimum of a column of integers if float64 needs its subtraction to be exact.
 
-        Return None if the integers are exact without a base, or if their range exceeds 2**53.
+        Return None if all integers are at most 2**53 in absolute value, if their range exceeds
+        2**53, or if the column has other values than integers.
         """
         if not all(each.dtype.is_integer() for each in self.series):
             return None

@@ -44,8 +44,8 @@ from isodepth.errors import InvalidInputError
 #: Maximum number of distinct values of a category. A non-numeric column with more distinct values
 #: is an identifier, which is not compared.
 MOST_CATEGORIES = 200
-# Minimum number of pooled values per sample for which a column with nearly all values distinct is
-# taken for an identifier, and the fraction that is nearly all.
+# Minimum number of pooled values per sample, and minimum fraction of distinct values, for which a
+# column is an identifier.
 _MANY_ROWS, _NEARLY_ALL = 20, 0.9
 # Minimum fraction of pooled values that are numbers for which any other values are read as missing.
 _NEARLY_NUMERIC = 0.99
@@ -66,7 +66,7 @@ class Reading(NamedTuple):
     note, option, attention
         Attributes of `isodepth.data.columns.kinds.ColumnKind`.
     omitted : bool
-        Whether the column is left out on request.
+        Whether the user left out the column by the option `kinds`.
     """
 
     kind: str
@@ -118,7 +118,7 @@ def _number_types(column: PooledColumn) -> Reading | None:
 
 
 def _date_types(column: PooledColumn) -> Reading | None:
-    """Leave out dates, times and durations in all samples."""
+    """Leave out a column that has a type of dates, times or durations in all samples."""
     if column.known_types != {"date"}:
         return None
     note = "durations" if column.has_durations else "dates and times"
@@ -126,7 +126,7 @@ def _date_types(column: PooledColumn) -> Reading | None:
 
 
 def _booleans(column: PooledColumn) -> Reading | None:
-    """Read booleans in one sample, with booleans, "true", "false", 0 or 1 in the others."""
+    """Read a column of booleans, which may be "true", "false", 0 or 1 in some samples."""
     if not column.is_boolean or column.known_types == {"text"}:
         return None
     note = ""
@@ -136,7 +136,7 @@ def _booleans(column: PooledColumn) -> Reading | None:
 
 
 def _categoricals(column: PooledColumn) -> Reading | None:
-    """Read columns that are categorical in one or all samples, and compare them by value."""
+    """Read a column that has a categorical type in one or all samples as a category."""
     if "category" not in column.known_types:
         return None
     note = ""
@@ -217,7 +217,7 @@ def _has_some_numbers(column: PooledColumn) -> bool:
 
 
 def _numbers_with_words(column: PooledColumn) -> Reading | None:
-    """Read numbers and a few words, which are missing values."""
+    """Read a column of numbers and a few words, in which the words are missing values."""
     if not _has_some_numbers(column) or not _few_words(column.pooled_numerals):
         return None
     _refuse_units(column.without(column.pooled_numerals.others))
@@ -244,7 +244,7 @@ def _most_are_numbers(pooled: Numerals) -> bool:
 
 
 def _may_be_numeric(pooled: Numerals) -> bool:
-    """Return whether a column without marks can be read as numbers, with words as missing."""
+    """Return whether most values are numbers, or some are and there are at most ten words."""
     return _most_are_numbers(pooled) or (pooled.count > 0 and len(pooled.others) <= FEW_VALUES)
 
 
@@ -305,7 +305,7 @@ def _two_types(column: PooledColumn) -> Reading | None:
 
 
 def _dates_as_strings(column: PooledColumn) -> Reading | None:
-    """Leave out strings of which at least 90% are dates; other samples may have date types."""
+    """Leave out a column if at least 90% of its strings are dates; samples may have date types."""
     rows = column.counts.total()
     dates = sum(count for value, count in column.counts.items() if date_format(value))
     if not dates or dates < _NEARLY_ALL * rows:
@@ -315,7 +315,11 @@ def _dates_as_strings(column: PooledColumn) -> Reading | None:
 
 
 def _shares(column: PooledColumn, note: str = "") -> Reading:
-    """Read categories, or leave out an identifier, which has too many distinct values."""
+    """Read a category, or leave out an identifier.
+
+    An identifier has more than `MOST_CATEGORIES` distinct values, or nearly all of its values are
+    distinct.
+    """
     rows, distinct, n_samples = column.counts.total(), len(column.counts), len(column.samples)
     if rows >= n_samples * _MANY_ROWS and n_samples * distinct > _NEARLY_ALL * rows:
         return Reading("identifier", column.series, "nearly all values are distinct")
@@ -368,11 +372,11 @@ def _converted(column: PooledColumn, option: Any) -> Reading:
 
 
 def _stated_numbers(column: PooledColumn) -> Reading | None:
-    """Read a column in which some values are not numbers, although it is stated to be numeric.
+    """Read a column in which some values are not numbers, although the user calls it numeric.
 
-    These values are missing values if they have no letter and no digit, such as "-". Others are
-    missing values if `_may_be_numeric`, and if there are more than ten distinct values or at most
-    ten rows. Otherwise raise an error. Return None if all values are numbers.
+    The values that are not numbers are missing values if they have no letter and no digit, such as
+    "-". Others are missing values if `_may_be_numeric`, and if there are more than ten distinct
+    values or at most ten rows. Otherwise raise an error. Return None if all values are numbers.
     """
     pooled = column.pooled_numerals
     if not pooled.others:

@@ -71,12 +71,14 @@ def _string(value: Any, types: set[type]) -> str | None:
 
 
 def _writable(string: str) -> str:
-    """Escape lone surrogates, which cannot be written to files or terminals."""
+    """Return a string with lone surrogates escaped, which files and terminals do not accept."""
     return string.encode("utf-8", "backslashreplace").decode()
 
 
 def visible(value: str) -> str:
-    """Quote a string with spaces that a reader would not see, and shorten long runs at its end.
+    """Return a string for a message, quoted if its spaces would not be visible otherwise.
+
+    A long run of spaces at the end is replaced with the number of spaces.
 
     Examples
     --------
@@ -91,7 +93,7 @@ def visible(value: str) -> str:
 
 
 def boolean(value: str) -> str:
-    """Return "True" or "False" for a boolean, its name in any case, 0 or 1; "" for other values."""
+    """Return "True" for "true" and "1", "False" for "false" and "0", in any case, "" otherwise."""
     return {"true": "True", "1": "True", "false": "False", "0": "False"}.get(value.lower(), "")
 
 

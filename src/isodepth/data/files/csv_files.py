@@ -204,7 +204,7 @@ MISSING_WORDS = tuple(_spellings(_MISSING))
 def _numbers_of(
     cells: Sequence[str], decimal: str, missing_words: Sequence[str]
 ) -> dict[str, float] | None:
-    """Return a dictionary from each cell of a column that is not missing to its number.
+    """Return a dictionary that maps each cell of a column, except missing values, to its number.
 
     Return None if the column is not numeric: a cell is neither a number nor missing, or there are
     words for missing values such as "NA" but no number.
@@ -276,7 +276,7 @@ def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> Non
 
 
 def _walk(file: InputFile, form: CsvFormat) -> Iterator[tuple[int, list[str]]]:
-    """Yield, for each row of data, the number of the line in which it ends and its cells."""
+    """Yield the rows of data: the number of the line in which a row ends, and its cells."""
     with io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="") as stream:
 
         def lines() -> Iterator[str]:

@@ -69,7 +69,7 @@ class CsvFormat(NamedTuple):
 
 
 def csv_format(file: InputFile) -> CsvFormat:
-    """Detect separator, decimal mark and header from the beginning of a file."""
+    """Return the separator, decimal mark and header of a file, detected from its beginning."""
     # The first 256 KiB are usually enough. If they do not contain a whole row, 16 MiB are read.
     for size in (_HEAD_BYTES, LINE_BYTES):
         lines, whole = _decoded_lines(file, size)
@@ -92,7 +92,7 @@ def csv_format(file: InputFile) -> CsvFormat:
 
 
 def _decoded_lines(file: InputFile, size: int) -> tuple[list[str], bool]:
-    """Return the whole lines in the first `size` bytes, and whether these are the whole file."""
+    """Return the complete lines in the first `size` bytes, and whether the file ends there."""
     head = file.read(size)
     whole = len(head) < size
     try:
@@ -103,7 +103,10 @@ def _decoded_lines(file: InputFile, size: int) -> tuple[list[str], bool]:
 
 
 def _sniffed_rows(lines: list[str], ending: str) -> dict[str, list[list[str]]]:
-    """Return the first rows, split by each possible separator; the usual separator comes first."""
+    """Return a dictionary that maps each possible separator to the first rows, split into cells.
+
+    The first key is the usual separator of files whose name ends in `ending`.
+    """
     marks = (TEXT_ENDINGS.get(ending, ","), *_DELIMITERS)
     return {mark: _first_rows(lines, mark) for mark in marks}
 

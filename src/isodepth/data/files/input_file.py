@@ -50,7 +50,7 @@ class InputFile(NamedTuple):
         return self.content is None and not self.compressed
 
     def open(self) -> BinaryIO:
-        """Open the file for reading decompressed bytes."""
+        """Return an open file object that reads the decompressed bytes."""
         if self.content is not None:
             return io.BytesIO(self.content)
         if self.compressed:

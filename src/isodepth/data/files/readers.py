@@ -98,7 +98,7 @@ class ReadResult:
         names = [name for name, type_ in types.items() if holds_numbers(type_)]
         whole = len(names) == self.frame.num_columns
         with warnings.catch_warnings():
-            if not whole:  # whoever reads the whole frame repeats the warnings
+            if not whole:  # reading the whole frame repeats the warnings
                 warnings.simplefilter("ignore", ColumnWarning)
             points, _ = read_frame(self.frame.select(names), "the table")
         return NamedArray(points, self.columns if whole else tuple(names))
@@ -113,8 +113,14 @@ class ReadResult:
 class Choice(NamedTuple):
     """Columns of a file that were selected.
 
-    The attributes are the positions of the selected columns, the names of the dropped columns, and
-    the names of columns to drop that the file does not have.
+    Attributes
+    ----------
+    kept : list of int
+        Positions of the selected columns.
+    dropped : list of str
+        Names of the columns that were left out because of the option `drop`.
+    absent : list of str
+        Names in the option `drop` that the file does not have.
     """
 
     kept: list[int]
@@ -243,7 +249,7 @@ def _read_parquet(file: InputFile, options: ReadOptions) -> ReadResult:
 
 
 def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
-    """Convert an error in reading to the error for a damaged file, and raise it.
+    """Raise the error for a damaged file in place of `error`, which occurred in reading the file.
 
     Errors of isodepth and of the operating system are raised unchanged.
     """
@@ -261,7 +267,7 @@ def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
 def open_parquet(file: InputFile, encoded: Collection[str] = ()) -> Iterator[Any]:
     """Open a Parquet file; folder names such as "year=2020" do not become columns.
 
-    The columns `encoded`, which are strings, are read as dictionaries.
+    The columns of strings in `encoded` are read dictionary-encoded.
     """
     from pyarrow import parquet
 
@@ -307,7 +313,7 @@ def _chosen_columns(
     options: ReadOptions,
     where: Callable[[int, int], str],
 ) -> ReadResult:
-    """Return the selected columns; `options` determine the treatment of strings and missing values.
+    """Apply the options about strings and missing values to the selected columns of a file.
 
     `frame` has the selected columns. `where(row, place)` describes a cell for messages, given the
     index of its row and the position of its column.
@@ -348,8 +354,8 @@ def _refuse_text(
 ) -> NoReturn:
     """Raise the error about non-numeric columns of a table that must be numeric.
 
-    `text` has, for the position of each such column, the result of `_first_text`. The error names
-    the first cell of the file.
+    `text` maps the position of each non-numeric column to the result of `_first_text`. The message
+    describes the cell in the first of these rows.
     """
     place = min(text, key=lambda place: text[place][0])
     row, cell = text[place]

@@ -48,7 +48,7 @@ def unpacked(type_: Any, value: Any, names: FieldNames | None = None) -> Any:
     if isinstance(type_, types.UnionType):
         if value is None:
             return None
-        # Of several types, such as float | str | None, one is that of the value.
+        # For a union such as float | str | None, the type of the value is used.
         first, *others = typing.get_args(type_)
         return unpacked(type(value) if type(value) in others else first, value, names)
     if type_ is np.ndarray:
@@ -66,7 +66,7 @@ def unpacked(type_: Any, value: Any, names: FieldNames | None = None) -> Any:
 
 
 def _array(dtype: str, shape: Sequence[int], data: str) -> np.ndarray:
-    """Return the array with these bytes in base64. It must be of floats or signed integers."""
+    """Return the array with the bytes `data` in base64; `dtype` must be float or signed integer."""
     if np.dtype(dtype).kind not in "fi":
         raise TypeError(f"an array of {dtype}")
     array = np.frombuffer(base64.b64decode(data), dtype).reshape(shape)

@@ -116,11 +116,11 @@ def _running(values: torch.Tensor, sign: int) -> torch.Tensor:
 def _supports(
     projections: torch.Tensor, prefix_sizes: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the maximum of each column over the first rows, and the index of its row.
+    """Return running maxima of each column, and the indices of the rows that attain them.
 
-    `projections` has shape (n, B). Both results have shape (L, B): entry l of `prefix_sizes` (L,)
-    is the number of first rows over which the maxima l are taken. If several rows attain a maximum,
-    the index is that of the first row.
+    `projections` has shape (n, B). Both results have shape (L, B). Row l of the first result has
+    the maximum of each column over its first `prefix_sizes[l]` entries. If several rows attain a
+    maximum, the index is that of the first row.
     """
     maxima = _running(projections, 1)
     increased = torch.ones_like(maxima, dtype=torch.bool)
@@ -171,7 +171,7 @@ def mean_gaps(
 
 
 def _each(x: torch.Tensor, y: torch.Tensor, prefix_sizes: torch.Tensor) -> int:
-    """Return the bytes that each direction needs for projections, running extremes and supports.
+    """Return the bytes of working memory that each direction needs in a search for gaps.
 
     `x` and `y` are the rows of both samples. `prefix_sizes` has one entry per level.
     """
@@ -187,7 +187,9 @@ def mean_gap_gradient(
     slopes: torch.Tensor,
     budget: int,
 ) -> list[torch.Tensor]:
-    """Compute the gradient of the distance with respect to the rows of both samples, for q < inf.
+    """Compute the gradient of a distance with respect to the rows of both samples, for q < inf.
+
+    The distance is a function of the gaps of all levels.
 
     Parameters
     ----------

@@ -39,9 +39,9 @@ def check_both_tensors(X: Any, Y: Any) -> None:
 
 
 def arrays_on_host(X: Any, Y: Any, labels: Any = None) -> tuple[Any, Any, Any, str | None]:
-    """Convert samples and row labels from tensors to arrays on the host.
+    """Convert two samples and the labels of their rows from tensors to arrays on the host.
 
-    The last item of the result is a string with the devices of the tensors, or None if all samples
+    Return X, Y, the labels, and a string with the devices of the samples, which is None if both
     were on the CPU.
     """
     if is_tensor(X) or is_tensor(Y):

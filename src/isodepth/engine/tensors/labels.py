@@ -42,8 +42,8 @@ class DeviceLabels:
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return the sums (F, count) of functions over the rows of the first sample.
 
-        `values` (F, n) are the functions at all rows. The products of blocks of rows have the
-        precision of the values, and are added in float64.
+        `values` (F, n) are the values of F functions at all n rows. Sums over blocks of rows have
+        the precision of the values, and are added in float64.
         """
         with working_on(self._device):
             return self._sums(self._moved(values)).cpu().numpy()
@@ -51,7 +51,10 @@ class DeviceLabels:
     def cosine_sums(
         self, values: np.ndarray, n_cosines: int, dtype: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the sums of cosines of ranks over the rows of the first sample, and their means.
+        """Return sums of cosines of ranks over the rows of the first sample, means and ranges.
+
+        The functions are cos(pi j R) for j = 1, ..., `n_cosines`, where R in (0, 1) is the rank of
+        a row with respect to a row of `values`.
 
         Parameters
         ----------
@@ -94,9 +97,10 @@ class DeviceLabels:
 
 
 def _rank_cosines(values: torch.Tensor, count: int) -> torch.Tensor:
-    """Return cos(pi j R), j = 1, ..., count, of shape (count, n), of the ranks R of values (n,).
+    """Return cos(pi j R) for j = 1, ..., `count` and the ranks R of `values` (n,).
 
-    Missing values (NaN) are not ranked; their cosine is the mean of the other cosines.
+    The result has shape (count, n). Ranks are mid-ranks, scaled to (0, 1). Missing values (NaN) are
+    not ranked, and their cosines are the means of the other cosines.
     """
     rows = (~values.isnan()).nonzero()[:, 0]
     ordered, at = values[rows].sort()

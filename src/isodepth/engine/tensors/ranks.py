@@ -16,10 +16,9 @@ def smallest_halfspace(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Compute the minimum mass of a closed halfspace that has a given point on its boundary.
+    """Compute for each point the minimum mass of a closed halfspace with the point on its boundary.
 
-    The result has one minimum per point, over the halfspaces whose normal vectors are the
-    directions or their negatives.
+    The minimum is over the halfspaces whose normal vectors are the directions or their negatives.
 
     Parameters
     ----------
@@ -53,11 +52,11 @@ def mean_rank_weight(
 ) -> torch.Tensor:
     """Compute the mean of min(F, 1 - F) over directions for each point.
 
-    F is the empirical distribution function of all projections on a direction, evaluated at the
-    projection of the point. For ties, F is the mean of its values just below and at the tie. The
-    parameters are those of `smallest_halfspace`, and the result is float64 of shape (u,). Ranks are
-    summed as integers, so the result does not depend on the blocks of directions. The lowest bits
-    of ranks are dropped only if their sum could overflow.
+    F is the mid-rank of the projection of the point as a fraction of the mass: the fraction with a
+    smaller projection, plus half of the fraction with the same projection. The parameters are those
+    of `smallest_halfspace`, and the result is float64 of shape (u,). Ranks are summed as integers,
+    so the result does not depend on the blocks of directions. The lowest bits of ranks are dropped
+    only if their sum could overflow.
     """
     shift = max(0, (2 * total * len(directions)).bit_length() - 63)
     sums = points.new_zeros(len(points), dtype=torch.int64)

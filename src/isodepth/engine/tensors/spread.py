@@ -31,6 +31,10 @@ def largest_outlyingness(
     directions : tensor of shape (K, d)
     budget : int
         Bytes for blocks of directions.
+
+    Returns
+    -------
+    outlyingness : tensor of shape (u,)
     """
     typical, rounding = typical_sizes(points), rounding_unit(points)
     out = points.new_zeros(len(points))
@@ -95,13 +99,13 @@ def update_flat_directions(
     directions: torch.Tensor,
     out: torch.Tensor,
 ) -> None:
-    """Update the maximum outlyingness `out` (u,) of points with directions whose MAD is zero.
+    """Include directions whose MAD is zero in the maximum outlyingness `out` (u,), in place.
 
-    The median absolute deviation (MAD) of the projections on such a direction is zero. `deviations`
-    (B, u) are the absolute differences between the projections on `directions` (B, d) and their
-    medians. They are divided by the median of the nonzero deviations. A deviation counts as zero if
-    it is within the rounding error of the projections of its point and of a typical point. Such
-    directions are rare, so they are processed one at a time.
+    `deviations` (B, u) are the absolute differences between the projections of the u points on
+    `directions` (B, d) and the medians of the projections. The median absolute deviation (MAD) is
+    zero along each of these directions, so the outlyingness of a point is its deviation divided by
+    the median of the nonzero deviations. A deviation below the rounding error of projections
+    counts as zero.
     """
     rounding, typical = rounding_unit(points), typical_sizes(points)
     for away, direction in zip(deviations, directions.abs(), strict=True):

@@ -51,10 +51,10 @@ def smallest_halfspace(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Compute the minimum mass of a halfspace with each point on its boundary.
+    """Compute for each point the minimum mass of a closed halfspace with the point on its boundary.
 
-    The result is that of `tensors.ranks.smallest_halfspace`. The points must be float32 with equal
-    masses.
+    The parameters and the result are those of `tensors.ranks.smallest_halfspace`. The points must
+    be float32 with equal masses.
     """
     assert masses is None
     pilot = points[pilot_rows(total, points.device)[:_PILOT]]
@@ -231,8 +231,9 @@ def _open(
 
 @triton.jit
 def _bin(v, edges, k, HALF: tl.constexpr):
-    """Return the index of the histogram bin of a projection v on direction k. Outer bins are wider.
+    """Return the indices of the histogram bins of projections v on direction k.
 
+    There are 2 HALF bins, and outer bins are wider. `edges` are the parameters of `_edges`.
     Correctly rounded operations are monotone, so a larger value never has a smaller index.
     """
     low, high = tl.load(edges + 4 * k), tl.load(edges + 4 * k + 2)
@@ -249,7 +250,8 @@ def _bin(v, edges, k, HALF: tl.constexpr):
 def _load(P, edges, k, i, n, HALF: tl.constexpr):
     """Return the projections of points i on direction k, and the indices of their histogram bins.
 
-    Indices refer to the flattened array of the bins of all directions.
+    The projections are loaded from P (B, n). An index refers to the flattened array of the bins of
+    all directions, which has 2 HALF bins per direction.
     """
     v = tl.load(P + k * n + i, mask=i < n, other=0.0)
     return v, k * 2 * HALF + _bin(v, edges, k, HALF)
@@ -257,9 +259,10 @@ def _load(P, edges, k, i, n, HALF: tl.constexpr):
 
 @triton.jit
 def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
-    """Count a block of projections on one direction in the bins, except those in the middle bin.
+    """Add the numbers of projections in each bin to `counted`, except in the middle bin.
 
-    The middle bin usually has most values: many atomic updates of one counter would be slow.
+    A program processes BLOCK of the n projections on one direction. The middle bin usually has
+    most projections, and many atomic updates of one counter would be slow.
     """
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
@@ -269,10 +272,11 @@ def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.conste
 
 @triton.jit
 def _cumulate(counted, most, least, n, HALF: tl.constexpr, BLOCK: tl.constexpr):
-    """Replace the counts of the bins of one direction, in place, with counts up to the end of bins.
+    """Replace the counts of bins, in place, with the numbers of values up to the end of each bin.
 
-    The middle bin has all values that were not counted. Also store an upper and a lower bound on
-    the halfspace mass of the values in each bin.
+    A program processes the bins of one direction. The middle bin has all values that were not
+    counted. Also store an upper bound in `most` and a lower bound in `least` on the halfspace mass
+    of the values in each bin.
     """
     base = tl.program_id(0).to(tl.int64) * 2 * HALF
     sums = tl.zeros([BLOCK], tl.int32)
@@ -293,9 +297,10 @@ def _cumulate(counted, most, least, n, HALF: tl.constexpr, BLOCK: tl.constexpr):
 
 @triton.jit
 def _count_closed(upto, opened, closed, HALF: tl.constexpr, BLOCK: tl.constexpr):
-    """Store the number of values in bins that are not sorted, up to the end of each bin.
+    """Store in `closed`, for each bin, the number of values in unopened bins up to its end.
 
-    A program processes one direction.
+    `upto` has the numbers of values in all bins up to the end of each bin. `opened` is 1 for the
+    bins whose values will be sorted. A program processes one direction.
     """
     base = tl.program_id(0).to(tl.int64) * 2 * HALF
     carry = tl.zeros([], tl.int32)
@@ -314,9 +319,10 @@ def _lower_to_bounds(
 ):  # fmt: skip
     """Lower the upper bounds `best` on the halfspace masses of a block of points.
 
-    `most` contains an upper bound for each bin of each direction. Reading it for all directions
-    would be slow. A program reads it for one of TRIED successive directions, in which the bin of
-    the point is nearest to the first or the last bin. A program processes `per` directions.
+    `most` contains an upper bound for each bin of each direction. Reading these bounds for all
+    directions would be slow. Among TRIED successive directions, only the bound of the direction is
+    read along which the bin of the point is nearest to the first or the last bin. A program
+    processes a block of points and `per` directions.
     """
     first = (tl.program_id(0) // parts).to(tl.int64) * per
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
@@ -340,10 +346,11 @@ def _mark(
     P, edges, least, coarse, best, opened, n, parts,
     MERGED: tl.constexpr, HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Mark the bins of one direction that contain a point whose mass may be below its bound `best`.
+    """Mark in `opened` the bins that contain a point whose mass may be below its bound in `best`.
 
-    The mass is that along the direction, and `least` has a lower bound on it for each bin. `coarse`
-    has a lower bound for MERGED successive bins. It is smaller, so that it remains in the cache.
+    The mass is the halfspace mass along one direction. `least` has a lower bound on the mass of the
+    points in each bin, and `coarse` a lower bound for each MERGED successive bins. `coarse` is
+    compared first, because it remains in the cache.
     """
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
@@ -359,7 +366,10 @@ def _collect(
     P, edges, opened, filled, values, index, n, parts, most,
     HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Copy the projections in opened bins, which are sorted later, and their point indices."""
+    """Copy the projections in opened bins to `values`, and the indices of their points to `index`.
+
+    A program processes BLOCK of the n projections on one direction.
+    """
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     v, at = _load(P, edges, k, i, n, HALF)
@@ -399,7 +409,7 @@ def _lower(
 
 @triton.jit
 def _count_ties(base, v, j, ok, size, STEP: tl.constexpr):
-    """Count the values equal to v after index j of a sorted row, or before it if STEP is -1.
+    """Count the values that equal v after index j of a sorted row, or before j if STEP is -1.
 
     The count is nearly always 0 or 1. Larger counts are found by doubling and bisection.
     """

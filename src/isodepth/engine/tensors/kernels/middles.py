@@ -42,8 +42,8 @@ def largest_outlyingness(
 ) -> torch.Tensor:
     """Compute the maximum outlyingness of each point over all directions.
 
-    The result is that of `tensors.spread.largest_outlyingness`. The points must be float32 with
-    equal masses.
+    The parameters and the result are those of `tensors.spread.largest_outlyingness`. The points
+    must be float32 with equal masses.
     """
     assert masses is None
     n = len(points)
@@ -132,11 +132,11 @@ def middles(
 def _collect(
     P, center, bracket, counted, between, n, cap, count, FOLDED: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Count the values below the bracket of the median, and copy the values inside the bracket.
+    """Count the values below the bracket of the median, and copy the values inside to `between`.
 
-    A program processes a block of projections on one direction. The counts of values below and
-    inside are the upper and lower half of one integer. One scan and one atomic addition therefore
-    update both counts.
+    A program processes a block of projections on one direction. The number of values below the
+    bracket is in the upper half of an integer in `counted`, and the number of values inside in the
+    lower half. One scan and one atomic addition therefore update both numbers.
     """
     k = tl.program_id(0)
     i = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -168,9 +168,10 @@ def _value(key):
 
 @triton.jit
 def _keys(base, start, size, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
-    """Load a block of values and return their integer keys, and the mask of valid entries.
+    """Load BLOCK values from index `start` on, and return their integer keys, see `_key`.
 
-    If FOLDED, the keys are those of the distances of the values from `middle`.
+    Also return the mask of the entries before the end, index `size`. If FOLDED, the keys are those
+    of the distances of the values from `middle`.
     """
     i = start + tl.arange(0, BLOCK)
     v = tl.load(base + i, mask=i < size, other=0.0)
@@ -249,7 +250,8 @@ def _bracket(
 ):  # fmt: skip
     """Store one end of the bracket of the median of the projections on one direction.
 
-    It is the projection of a pilot row, with rank `first` or `last` among the pilot rows.
+    The end is the projection of the pilot row with rank `first` or `last` among the pilot rows. If
+    FOLDED, distances from the value in `center` replace the projections.
     """
     k = tl.program_id(0)
     side = tl.program_id(1)
@@ -264,9 +266,10 @@ def _bracket(
 
 @triton.jit
 def _middle(between, cap, counted, out, n, BLOCK: tl.constexpr):
-    """Store the median of the n values of a direction, selected among the values in the bracket.
+    """Store in `out` the median of n values, selected among their values `between` in the bracket.
 
-    Store NaN if the bracket does not contain the median or contains more than `cap` values.
+    A program processes one direction. Store NaN if the bracket does not contain the median or
+    contains more than `cap` values.
     """
     k = tl.program_id(0)
     both = tl.load(counted + k)
@@ -294,9 +297,10 @@ def _middle(between, cap, counted, out, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def _farthest(P, middle, scale, far, n, count, per, BLOCK: tl.constexpr):
-    """Store the maximum outlyingness of a block of points over a block of directions.
+    """Store in `far` the maximum outlyingness of a block of points over `per` directions.
 
-    The outlyingness along a direction is |projection - median| / MAD.
+    The outlyingness along a direction is |projection - median| / MAD. `middle` has the medians, and
+    `scale` the values 1 / MAD.
     """
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     part = tl.program_id(1)

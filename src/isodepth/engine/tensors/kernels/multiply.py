@@ -46,7 +46,7 @@ def worth_splitting(points: torch.Tensor) -> bool:
 
 
 def parts_of(directions: torch.Tensor) -> torch.Tensor:
-    """Return three bfloat16 tensors (3, K, d) whose sum is `directions` (K, d)."""
+    """Return a bfloat16 tensor (3, K, d) whose sum over the first axis is `directions` (K, d)."""
     first = directions.bfloat16()
     rest = directions - first
     second = rest.bfloat16()
@@ -73,7 +73,10 @@ def _multiply(
     parts, points, size, out, count, n,
     WIDTH: tl.constexpr, DEPTH: tl.constexpr, POINTS: tl.constexpr, DIRECTIONS: tl.constexpr,
 ):  # fmt: skip
-    """Compute the products of a block of points and all `count` directions."""
+    """Store in `out` (count, n) the products of all directions and a block of POINTS points.
+
+    `parts` is the result of `parts_of` for the directions, and `size` that of `size_of`.
+    """
     i = tl.program_id(0) * POINTS + tl.arange(0, POINTS)
     factor = tl.load(size)
     columns = tl.arange(0, DEPTH)
@@ -107,7 +110,7 @@ def split_points(points, i, j, n, factor, WIDTH: tl.constexpr):
 
 @triton.jit
 def load_parts(parts, k, j, count, WIDTH: tl.constexpr):
-    """Load the three parts (3, count, WIDTH) of element j of direction k."""
+    """Load the three parts of elements j of directions k from `parts` (3, count, WIDTH)."""
     at = parts + k * WIDTH + j
     ok = (k < count) & (j < WIDTH)
     step = count.to(tl.int64) * WIDTH
@@ -120,7 +123,10 @@ def load_parts(parts, k, j, count, WIDTH: tl.constexpr):
 
 @triton.jit
 def add_products(x1, x2, x3, y1, y2, y3):
-    """Return the matrix product of two blocks, given as three parts each."""
+    """Return the matrix product of two blocks, x1 + x2 + x3 and y1 + y2 + y3.
+
+    The three products of the smallest parts are left out.
+    """
     # The small terms are added first, to reduce rounding.
     small = tl.dot(x1, y3)
     small = tl.dot(x3, y1, small)

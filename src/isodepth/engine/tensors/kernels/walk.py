@@ -246,7 +246,7 @@ def _scan_extremes(extremes, count, groups, TILE: tl.constexpr, ROWS: tl.constex
 
 @triton.jit
 def _rows_of_chunk(prefix_sizes, cuts, chunk):
-    """Return the first row and the end of the rows that enter at the levels of a chunk."""
+    """Return the start and the end of the range of rows that enter at the levels of a chunk."""
     first_level = tl.load(cuts + chunk)
     last_level = tl.load(cuts + chunk + 1)
     start = tl.load(prefix_sizes + first_level - 1, mask=first_level > 0, other=0)
@@ -258,7 +258,8 @@ def _rows_of_chunk(prefix_sizes, cuts, chunk):
 def _gap_bounds(before_x, after_x, before_y, after_y, k, ok, opposite_x, opposite_y):
     """Return a lower and an upper bound on the gap along directions k, at all levels of a chunk.
 
-    `before_x` and `after_x` are the extremes of the rows before and up to the end of the chunk.
+    `before_x` and `after_x` are the extremes of x over the rows before the chunk and up to its end;
+    `before_y` and `after_y` are those of y. `ok` is the mask of valid directions.
     """
     least_x = tl.load(before_x + k, mask=ok, other=0.0)
     most_x = tl.load(after_x + k, mask=ok, other=0.0)
@@ -314,7 +315,7 @@ def _choose(
 
 @triton.jit
 def _project(rows, i, units, k, u, count, WIDTH: tl.constexpr, DEPTH: tl.constexpr):
-    """Return the projections of row i on directions k, where `u` has their first DEPTH elements."""
+    """Return the projections of row i on directions k; `u` has the first DEPTH elements of each."""
     j = tl.arange(0, DEPTH)
     x = tl.load(rows + i * WIDTH + j, mask=j < WIDTH, other=0.0)
     total = tl.sum(x[:, None] * u, axis=0)
@@ -333,10 +334,10 @@ def _walk(
     GROUP: tl.constexpr, WIDTH: tl.constexpr, DEPTH: tl.constexpr, LOCATE: tl.constexpr,
     TILE: tl.constexpr,
 ):  # fmt: skip
-    """Store the maximum gap over one tile of directions, for each level in one chunk of levels.
+    """Store in `largest` the maximum gap over one tile of directions, for each level of a chunk.
 
-    The directions are those chosen for the chunk. If LOCATE, also store the code of the maximizing
-    direction: k for direction k of the block, and -1 - k for its opposite.
+    The directions are those that `_choose` lists for the chunk. If LOCATE, also store the code of
+    the maximizing direction: k for direction k of the block, and -1 - k for its opposite.
     """
     chunk = tl.program_id(0)
     tile = tl.program_id(1)
