@@ -272,6 +272,18 @@ class TwoSampleResult(TwoSampleReport):
         and objects are described by strings. `blocks` is the number of blocks.
     device : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
+    significant : bool
+        Whether `pvalue` is at most 0.05. For another level, compare `pvalue` with it.
+    headline : str
+        The result in one sentence.
+    changes : tuple of Change
+        Significant changes, ordered by the share of changed rows; empty if there are none.
+    changed_share : float or None
+        Lower confidence bound for the share of rows that changed; None with `blocks`.
+    changed_share_text : str
+        The same bound in words.
+    signature : str
+        Settings of the test, as a short string.
 
     Examples
     --------
