@@ -65,8 +65,8 @@ class Verdict(ResultMixin):
         Only with `blocks`: standardized distance from the blocks of the reference, whose rank gives
         `pvalue`. None if it is infinite.
     exact_guarantee : bool
-        Whether the bound on false alarms is exact. It is approximate if the batch and all `blocks` do not have
-        the same number of rows.
+        Whether the bound on false alarms is exact. It is approximate if the batch and all `blocks`
+        do not have the same number of rows.
     """
 
     batch_number: int
