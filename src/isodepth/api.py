@@ -30,6 +30,7 @@ from isodepth.data.validation import (
 )
 from isodepth.errors import ColumnWarning, InvalidOptionError, warn_user
 from isodepth.geometry.regions import Sample, TrimmedRegions
+from isodepth.geometry.scaling import warn_of_different_spreads
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import (
     FittedMetric,
@@ -132,6 +133,11 @@ class Metric(MetricSettings):
         Returns
         -------
         distance : float, or a zero-dimensional tensor if X and Y are tensors
+
+        Notes
+        -----
+        For data frames whose columns have very different spreads, a
+        :class:`isodepth.ScaleWarning` is issued if `scale` is None, as in `compare`.
         """
         if is_chunked(X) or is_chunked(Y):
             from isodepth.metric.chunked import entry
@@ -146,6 +152,8 @@ class Metric(MetricSettings):
 
             return tensor_distance(self, X, Y, weights)
         fitted, x, y, _ = fit_both(self, X, Y, weights)
+        if self.scale is None and used:
+            warn_of_different_spreads(x._sample.points, y._sample.points, x.columns)
         return fitted.distance(x, y)
 
     def compare(

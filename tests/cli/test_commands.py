@@ -37,6 +37,7 @@ def test_version_and_missing_commands() -> None:
     assert "Missing argument 'Y'. (see isodepth compare --help)" in refusal("compare", "a.csv")
     assert "No such option" in refusal("compare", "a", "b", "--nonsense")
     assert "Did you mean '--random-state'?" in refusal("test", "a", "b", "--seed", "1")
+    assert "Did you mean '--n-permutations'?" in refusal("test", "a", "b", "--n-resamples", "1")
     assert "standard input can be read only once" in refusal("compare", "-", "-")
 
 

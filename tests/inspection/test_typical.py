@@ -174,7 +174,7 @@ def test_input_that_is_not_possible() -> None:
     with pytest.raises(InvalidInputError, match=r"at least 5 rows .* 4 and 10 rows"):
         typical_rows(TwoSamples.read(x[:4], y))
     assert len(typical_rows(TwoSamples.read(x[:5], y), 3).rows) == 6
-    with pytest.raises(ValueError, match="max_rows"):
+    with pytest.raises(ValueError, match="n must"):
         typical_rows(TwoSamples.read(x, y), 0)
 
 

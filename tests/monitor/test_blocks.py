@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pandas as pd
 import pytest
 
 from isodepth import InvalidInputError, InvalidOptionError, Monitor, two_sample_test
-from isodepth.data.files import output
 from isodepth.significance.martingale import RankEvidence
 
 
@@ -27,7 +25,7 @@ def test_days_that_differ_from_each_other_are_no_change() -> None:
     monitor = Monitor(reference, blocks=day, random_state=0)
     verdicts = [monitor.check(days(1, rng)[0]) for _ in range(30)]
     assert not any(verdict.alarm or verdict.beyond_blocks for verdict in verdicts)
-    assert all(verdict.exact and verdict.score is not None for verdict in verdicts)
+    assert all(verdict.exact_guarantee and verdict.score is not None for verdict in verdicts)
     changed = [monitor.check(days(1, rng)[0] * [1.0, 4.0]) for _ in range(12)]
     assert changed[-1].alarm
     assert changed[-1].n_window_batches == 42
@@ -129,28 +127,6 @@ def test_an_unusual_day_of_all_groups_counts_once(options: dict[str, float]) -> 
     assert any(monitor.check(unusual, group=group).alarm for group in range(5))
 
 
-def test_joint_evidence_of_former_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Version 0.4.0 stored a single evidence for all groups, whose wealth is lost."""
-    monitor, unusual = shared_days(alpha=0.1)
-    monitor.check(unusual, group=0)
-    ranks = monitor._state.ranks
-    assert ranks is not None
-    write = output.write_archive
-
-    def former(path: Any, kind: str, header: dict[str, Any], arrays: dict[str, Any]) -> None:
-        state = header["state"]
-        state["rank_evidence"] = dict(state["rank_evidence"])["0"]
-        write(path, kind, header, arrays)
-
-    monkeypatch.setattr(output, "write_archive", former)
-    monitor.save(tmp_path / "m.npz")
-    found = Monitor.load(tmp_path / "m.npz")._state.ranks
-    assert found is not None
-    assert found.keys() == ranks.keys()
-    for evidence in found.values():
-        assert evidence.log_evidence == pytest.approx(-math.log(2))
-
-
 def test_heavy_tailed_blocks_are_described_without_a_guarantee() -> None:
     """If days have Cauchy means, batches beyond all blocks occur, but raise no alarm."""
     beyond = 0
@@ -174,12 +150,14 @@ def test_sizes_and_options_of_blocks() -> None:
     for size in (59, 67):
         with pytest.raises(InvalidInputError, match="60 to 60"):
             monitor.check(rng.normal(size=(size, 2)))
-    assert not monitor.check(rng.normal(size=(66, 2))).exact
+    assert not monitor.check(rng.normal(size=(66, 2))).exact_guarantee
     with pytest.raises(InvalidOptionError, match=r"tolerance .* blocks"):
         Monitor(reference, blocks=day, tolerance=0.1)
     with pytest.raises(InvalidInputError, match="at least 4"):
         Monitor(reference, blocks=day // 4)
-    assert Monitor(reference, blocks=day // 3, random_state=0).check(reference[:180]).exact
+    assert (
+        Monitor(reference, blocks=day // 3, random_state=0).check(reference[:180]).exact_guarantee
+    )
     missing = Monitor(reference, blocks=day, nan_policy="keep", random_state=0)
     gone = missing.check(np.column_stack([rng.normal(size=60), np.full(60, np.nan)]))
     assert gone.beyond_blocks

@@ -445,9 +445,9 @@ def test_the_text_of_a_verdict() -> None:
     verdict = Verdict(
         batch_number=3, label="May", group="north", n_rows=40, pvalue=0.25,
         n_window_batches=4, window_pvalue=1e-4,
-        threshold=2e-4, crossing=True, alarm=False, alarm_since=None,
+        threshold=2e-4, crossed=True, alarm=False, alarm_since=None,
         changed_share=0.963, beyond_blocks=False, changes=changes, n_suspicious=2,
-        suspicious_indices=(3, 5), score=None, exact=False,
+        suspicious_indices=(3, 5), score=None, exact_guarantee=False,
     )  # fmt: skip
     assert str(verdict).splitlines() == [
         "batch 3 (May) of group north: threshold crossed, no alarm yet",
@@ -459,7 +459,13 @@ def test_the_text_of_a_verdict() -> None:
         "             and 2 more",
         "  suspicious rows with values far outside the reference: 2",
     ]
-    single = {"label": None, "group": None, "n_window_batches": 1, "exact": True, "crossing": False}
+    single = {
+        "label": None,
+        "group": None,
+        "n_window_batches": 1,
+        "exact_guarantee": True,
+        "crossed": False,
+    }
     verdict = replace(verdict, **single, changes=changes[:5], n_suspicious=0, changed_share=0.0)
     assert len(lines := str(verdict).splitlines()) == 8
     assert lines[0] == "batch 3: no alarm"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from recorded.results import assert_recorded
 
-from isodepth import Monitor, Verdict
+from isodepth import Monitor
 
 pd = pytest.importorskip("pandas")
 
@@ -83,40 +83,8 @@ def test_files_of_version_1_0_stay_readable(name: str) -> None:
     else:
         table(20, rng)
     monitor = Monitor.load(path, autosave=False)
-    # Former versions stored "numbers" and "shares".
     assert [each.use for each in monitor.kinds] == ["numeric"] * 4 + ["category"] * 2
     batch = CHANGES[0](table(20, rng))
     found = {"first": monitor.verdicts[0].to_dict(), "next": monitor.check(batch).to_dict()}
     assert monitor.n_batches == 2
     assert_recorded(found, Path(__file__).with_name(f"format-1.0-{name}.json"))
-
-
-def test_changes_in_files_of_version_0_4_0_keep_their_texts() -> None:
-    """Version 0.4.0 stored descriptions such as "sign changed, median" as quantities."""
-    monitor = Monitor.load(Path(__file__).with_name("format-0.4.0-history.npz"))
-    changes = [change for verdict in monitor.verdicts for change in verdict.changes]
-    assert [change.text for change in changes] == [
-        "a: median 0.0 -> 1.2",
-        "a: median (mean of 2 batches) 0 -> 1",
-        "d: median 1.63 -> 1970",
-        "d: sign changed, median 1.6 -> -1.7",
-        "b: interquartile range 1.8 -> 5.0",
-        "d: missing 11% -> 100%",
-        "d: whole numbers 0% -> 93%",
-        "a: median 0.02 -> -0.36",
-        "kind = u: 48% -> 100%",
-        "quadrant correlation of a and b: 0.8 -> -0.9",
-        "a: median 0.02 -> 0.20",
-        "a: interquartile range 1.48 -> 1.13",
-        "repeated rows: 0% -> 100%",
-        "d: median 1.63 -> 2.22",
-        "kind = u: 48% -> 80%",
-        "a = -9999: 0% -> 17%",
-    ]
-    assert {change.quantity for change in changes} == {
-        "median", "interquartile range", "share", "quadrant correlation",
-    }  # fmt: skip
-    assert changes[0].changed_share > 0.1
-    assert changes[12].changed_share is None
-    # The history is stored again in the current form.
-    assert Verdict.from_json(monitor.verdicts[3].to_json()) == monitor.verdicts[3]

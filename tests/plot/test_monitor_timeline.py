@@ -33,9 +33,9 @@ def test_every_panel(monitor: Monitor) -> None:
     window = [max(v.window_pvalue, 1e-40) for v in verdicts]
     assert drawn[FIRST, "s"].get_ydata() == pytest.approx(window)
     assert drawn[MARK, "None"].get_ydata() == pytest.approx([v.threshold for v in verdicts])
-    crossing = [v.batch_number for v in verdicts if v.crossing]
-    assert crossing
-    assert drawn[MARK, "D"].get_xdata().tolist() == crossing
+    crossed = [v.batch_number for v in verdicts if v.crossed]
+    assert crossed
+    assert drawn[MARK, "D"].get_xdata().tolist() == crossed
     shaded = top.patches[0].get_extents().transformed(top.transData.inverted())
     alarms = [v.batch_number for v in verdicts if v.alarm]
     assert (shaded.x0, shaded.x1) == pytest.approx((alarms[0] - 0.5, alarms[-1] + 0.5))

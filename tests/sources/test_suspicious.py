@@ -38,7 +38,7 @@ def test_all_rows_as_in_memory(form: str, tmp_path: Path) -> None:
     assert found.one_sided_values == expected.one_sided_values
     if form == "parquet":
         row = next(row for row in found if row.row == 150)
-        assert row._text("Y") == f"{tmp_path / 'y' / '2.parquet'}, row 50: {row.explanation}"
+        assert row._text("Y") == f"{tmp_path / 'y' / '2.parquet'}, row 50: {row.text}"
 
 
 @pytest.mark.parametrize("form", ["frames", "parquet", "dask"])

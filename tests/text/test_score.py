@@ -189,6 +189,8 @@ def test_invalid_texts_are_refused():
         ({"gap": "all"}, "gap"),
         ({"depth": "deep"}, "depth"),
         ({"layer": 3}, "layer=3 has no effect with a custom encoder"),
+        ({"batch_size": 8}, "batch_size=8 has no effect with a custom encoder"),
+        ({"special_tokens": "keep"}, "special_tokens='keep' has no effect with a custom encoder"),
     ],
 )
 def test_invalid_settings_are_refused(settings, message):

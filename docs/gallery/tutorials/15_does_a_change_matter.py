@@ -88,5 +88,6 @@ result = isodepth.two_sample_test(before, small, tolerance=0.05, n_permutations=
 print(result.headline)
 
 # %%
-# On the command line, ``isodepth test A B --max-changed 5%`` ends with exit code 1 if at least 5%
-# of the rows changed with 95% confidence. :doc:`/guarantees` has the theorem and its assumptions.
+# On the command line, ``isodepth test A B --max-changed 5%`` ends with exit code 1 if more than
+# 5% of the rows changed with 95% confidence. :doc:`/guarantees` has the theorem and its
+# assumptions.

@@ -139,10 +139,15 @@ def _reason(error: Exception) -> str:
     """Return the message about an error; "" if the reader of the output closed the pipe."""
     if isinstance(error, BrokenPipeError):
         return ""
-    if isinstance(error, click.NoSuchOption) and error.option_name == "--seed":
-        # The most similar option would be --scale.
-        message = "No such option '--seed'. Did you mean '--random-state'?"
-        error = click.NoSuchOption("--seed", message, ctx=error.ctx)
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        from isodepth.data.validation import SYNONYMS
+
+        # The option that click suggests for --seed would be --scale.
+        name = SYNONYMS.get(error.option_name.lstrip("-").replace("-", "_"))
+        if any(each.name == name for each in error.ctx.command.params):
+            flag = f"--{name}".replace("_", "-")
+            message = f"No such option {error.option_name!r}. Did you mean {flag!r}?"
+            error = click.NoSuchOption(error.option_name, message, ctx=error.ctx)
     if isinstance(error, click.UsageError):
         path = "isodepth" if error.ctx is None else error.ctx.command_path
         return f"{error.format_message()} (see {path} --help)"

@@ -252,7 +252,7 @@ def test(
     tables differ, the changes, and suspicious rows. `compare --n-permutations 999` also prints the
     distance.
 
-    With --max-changed, the exit code is 1 if at least this share of the rows changed, with 95%
+    With --max-changed, the exit code is 1 if more than this share of the rows changed, with 95%
     confidence. With --min-pvalue, it is 1 if the p-value is at most this number. Otherwise the exit
     code is 0, and 2 after an error.
 

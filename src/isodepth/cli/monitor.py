@@ -104,7 +104,7 @@ def check(
     The exit code is 0 without an alarm, 1 with an alarm or a batch beyond all blocks, and 2 if a
     batch cannot be checked.
 
-    With --max-changed, the exit code is 1 if at least this share of the rows changed, with 95%
+    With --max-changed, the exit code is 1 if more than this share of the rows changed, with 95%
     confidence. With --min-pvalue, it is 1 if the p-value of a batch alone is at most this number.
     An alarm then has no influence on the exit code.
 

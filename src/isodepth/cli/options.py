@@ -238,7 +238,7 @@ def threshold_options(command: Any) -> Any:
     """Add the options that determine the exit code, --max-changed and --min-pvalue."""
     add_share = click.option(
         "--max-changed", metavar="SHARE", callback=parse_share,
-        help="Exit code 1 if at least this share of the rows changed, such as 5%; 5% itself fails.",
+        help="Exit code 1 if more than this share of the rows changed, such as 5%.",
     )  # fmt: skip
     add_pvalue = click.option(
         "--min-pvalue", metavar="P", callback=parse_share,
@@ -250,12 +250,11 @@ def threshold_options(command: Any) -> Any:
 def exceeds(
     changed: float | None, pvalue: float, max_changed: float | None, min_pvalue: float | None
 ) -> bool:
-    """Return whether ``changed >= max_changed`` or ``pvalue <= min_pvalue``.
+    """Return whether more rows changed than allowed, or a p-value is significant at a level.
 
-    A threshold that is None is ignored. `changed` is a share of rows. A share of 0 and an unknown
-    share, None, do not reach any threshold.
+    Thresholds that are None are ignored. An unknown share, None, is not above any threshold.
     """
-    changes = bool(changed and max_changed is not None and changed >= max_changed)
+    changes = changed is not None and max_changed is not None and changed > max_changed
     return changes or (min_pvalue is not None and pvalue <= min_pvalue)
 
 

@@ -456,6 +456,19 @@ def check_test_nan_policy(nan_policy: Any) -> None:
 _OF_TESTS = {
     **dict.fromkeys(("n_permutations", "tolerance", "blocks"), "two_sample_test and compare"),
     **dict.fromkeys(("method", "confidence", "max_rows"), "two_sample_test"),
+    **dict.fromkeys(("alpha", "arl", "patience"), "Monitor"),
+}
+# Names of options in other libraries, and the names here.
+SYNONYMS = {
+    **dict.fromkeys(("seed", "rng", "random_seed", "generator"), "random_state"),
+    **dict.fromkeys(("n_resamples", "n_perm", "reps", "n_bootstrap"), "n_permutations"),
+    **dict.fromkeys(("n_projections", "projections"), "n_directions"),
+    **dict.fromkeys(("workers", "n_threads", "num_threads"), "n_jobs"),
+    "verbose": "progress",
+    "significance_level": "alpha",
+    "confidence_level": "confidence",
+    "chunksize": "chunk_rows",
+    "chunk_size": "chunk_rows",
 }
 # Options of the distance that a test has in `method`.
 _OF_METHOD = ("depth", "p", "q", "eps", "directions", "levels")
@@ -470,20 +483,22 @@ def unknown_option(name: str, names: Sequence[str], owner: str = "") -> UnknownO
     --------
     >>> print(unknown_option("esp", ["eps", "p"]))
     unknown option 'esp'; did you mean 'eps'? (options are eps, p)
+    >>> print(unknown_option("seed", ["scale", "random_state"]))
+    unknown option 'seed'; did you mean 'random_state'? (options are scale, random_state)
     >>> print(unknown_option("n_permutations", ["eps", "p"]))
     'n_permutations' is an option of two_sample_test and compare; here the options are eps, p
     >>> print(unknown_option("q", ["method", "scale"]))
-    'q' is an option of method=isodepth.Metric(q=..., levels=20); here the options are method, scale
+    'q' is an option of method=isodepth.Metric(q=...); here the options are method, scale
     """
     known = ", ".join(names)
     if name in _OF_METHOD and "method" in names:
-        levels = "" if name == "levels" else ", levels=20"
-        metric = f"method=isodepth.Metric({name}=...{levels})"
+        metric = f"method=isodepth.Metric({name}=...)"
         text = f"{name!r} is an option of {metric}; here the options are {known}"
     elif name in _OF_TESTS:
         text = f"{name!r} is an option of {_OF_TESTS[name]}; here the options are {known}"
     else:
-        similar = did_you_mean(name, [*names, *_OF_TESTS])
+        here = SYNONYMS.get(name)
+        similar = f"; did you mean {here!r}?" if here in names else did_you_mean(name, names)
         text = f"unknown option {name!r}{similar} (options are {known})"
     return UnknownOptionError(f"{owner}: {text}" if owner else text, option=name)
 

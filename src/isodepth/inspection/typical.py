@@ -140,13 +140,13 @@ def has_many_unnamed_columns(columns: tuple[str, ...]) -> bool:
     return len(columns) > MANY_COLUMNS and columns == column_labels(len(columns))
 
 
-def typical_rows(samples: TwoSamples, max_rows: int = 5) -> TypicalRows:
+def typical_rows(samples: TwoSamples, n: int = 5) -> TypicalRows:
     """Find the rows of X and of Y that are most typical of the difference between the samples.
 
     The direction of the difference is the difference of the means of Y and X after whitening, the
     linear discriminant of Fisher. The covariance matrix of d columns within the samples is shrunk
-    towards a multiple of the identity, by the fraction d / (d + n + m). With more than 2000 columns
-    there is no whitening. Values far from the median of their column are clipped.
+    towards a multiple of the identity, by the fraction d / (d + number of all rows). With more than
+    2000 columns there is no whitening. Values far from the median of their column are clipped.
 
     Rows with a wrong value, such as -1 in a column of positive numbers, would often be the farthest
     ones. They are left out if they are at most 5% of their sample: rows with a value far outside
@@ -164,7 +164,7 @@ def typical_rows(samples: TwoSamples, max_rows: int = 5) -> TypicalRows:
     ----------
     samples : TwoSamples
         Missing values are replaced by the median of their column. Categories are not used.
-    max_rows : int
+    n : int
         Maximum number of rows of each sample.
 
     Returns
@@ -181,7 +181,7 @@ def typical_rows(samples: TwoSamples, max_rows: int = 5) -> TypicalRows:
     >>> bool((rows.indices("Y") < 40).all())
     True
     """
-    check_integer(max_rows, "max_rows", 1)
+    check_integer(n, "n", 1)
     if min(samples.n_rows) < _MIN_ROWS or not samples.columns:
         raise InvalidInputError(
             f"typical rows need numeric columns and at least {_MIN_ROWS} rows of each sample, got "
@@ -193,10 +193,10 @@ def typical_rows(samples: TwoSamples, max_rows: int = 5) -> TypicalRows:
     scores = _scores(x, y)
     rows = []
     for sample, own, each, sign in zip("XY", kept, scores, (1.0, -1.0), strict=True):
-        order = np.argsort(sign * each, kind="stable")[:max_rows]
+        order = np.argsort(sign * each, kind="stable")[:n]
         rows += [TypicalRow(sample, int(own[i]), float(each[i])) for i in order]
-    n, m = len(x), len(y)
-    expected = n / (n + m), m / (n + m)
+    total = len(x) + len(y)
+    expected = len(x) / total, len(y) / total
     return TypicalRows(rows=tuple(rows), purity=_purity(*scores), expected=expected)
 
 

@@ -154,6 +154,20 @@ class Comparison(TwoSampleReport):
         Empty for arrays.
     test : TwoSampleResult or None
         Result of the two-sample test, if :func:`isodepth.compare` got ``n_permutations``.
+    headline : str
+        The result in one sentence.
+    gaps : ndarray of shape (L,)
+        Gap between the regions of both samples at each level; `levels` has the levels.
+    largest_gap : LargestGap
+        Level with the largest gap, its direction, and the contributions of the columns.
+    contributions : tuple of Contribution
+        Fraction of the distance that belongs to each column.
+    regions : pair of TrimmedRegions
+        Nested depth-trimmed regions of X and of Y.
+    settings : dict
+        Settings of the metric by the names of the options.
+    n_rows, n_used_rows : pair of int
+        Numbers of rows of X and Y, as they were passed and in the distance.
 
     Examples
     --------

@@ -167,9 +167,7 @@ class Monitor(ReportableResult):
     @property
     def settings(self) -> dict[str, Any]:
         """Values of `alpha`, `arl`, `tolerance`, `patience` and `nan_policy` by name."""
-        # Files of 0.4.0 have "omit", which was the name of "keep".
-        nan_policy = "raise" if self._state.reader.nan_policy == "raise" else "keep"
-        return {**asdict(self._state.policy), "nan_policy": nan_policy}
+        return {**asdict(self._state.policy), "nan_policy": self._state.reader.nan_policy}
 
     @property
     def n_batches(self) -> int:

@@ -62,7 +62,7 @@ class BatchReader:
 
     width: int  # number of numeric columns
     columns: Names  # names of the numeric columns; None for plain arrays
-    nan_policy: str  # "keep", which is "omit" in files of 0.4.0, or "raise"
+    nan_policy: str  # "keep" or "raise"
     categories: dict[str, tuple[str, ...]]  # for each category column, its values in the reference
     kinds: tuple[ColumnKind, ...]  # kinds of all columns of a data frame; empty for an array
 
@@ -254,7 +254,7 @@ class BatchReader:
         """
         (numbers,), columns, unseen = mixed.numeric, None, {}
         if numbers is not None:
-            policy = "raise" if self.nan_policy == "raise" else "keep"
+            policy = self.nan_policy
             hint = _REFERENCE_HINT if name == _REFERENCE else _BATCH_HINT
             points, columns, *_ = read_sample(numbers, None, name, "float64", policy, hint=hint)
         elif first := next((mixed.categories[column][0] for column in self.categories), None):

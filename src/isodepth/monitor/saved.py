@@ -18,7 +18,6 @@ from isodepth.data.files import output
 from isodepth.data.files.records import FieldNames, packed, unpacked
 from isodepth.errors import InvalidOptionError, UnreadableFileError
 from isodepth.metric.region_table import RegionTable
-from isodepth.metric.signature import option_settings
 from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
@@ -34,8 +33,6 @@ from isodepth.significance.martingale import N_BETS, RankEvidence
 KIND, _FORMER_KINDS = "monitor", ("depth monitor", "calibrated depth monitor")
 # Version of the content of the file. Files of 0.3.0 have none.
 _FORMAT = 1
-# Values of `ColumnKind.use` in files of 0.4.0, and the present values.
-_FORMER_USES = {"numbers": "numeric", "shares": "category", "left out": "omit"}
 # Products of two stored numbers of rows must fit in int64.
 _MOST_ROWS = 1 << 31
 
@@ -122,37 +119,12 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
             f"reads format {_FORMAT}; update isodepth"
         )
     try:
-        state = _unpacked_state(header["state"])
+        state: MonitorState = unpacked(MonitorState, header["state"], NAMES)
         _check(state)
     except Exception as error:
         # Catch every exception: each means that the file was not written by `write_state`.
         raise output.unreadable(path, f"it lacks a part of a monitor ({error!r:.200})") from None
     return state
-
-
-def _unpacked_state(stored: dict[str, Any]) -> MonitorState:
-    """Convert the JSON object of a file to the state of a monitor.
-
-    Version 0.4.0 stored other values of `ColumnKind.use`, and with `blocks` a single `RankEvidence`
-    for all groups. Several groups cannot share the evidence: they continue as after a reset.
-    Earlier files have the settings of a mean table as in its header, with the seed and the version.
-    """
-    for kind in stored["columns"]["kinds"]:
-        kind["use"] = _FORMER_USES.get(kind["use"], kind["use"])
-    for _, group in stored["groups"]:
-        table = group["blocks"] and group["blocks"]["mean_table"]
-        if table and "version" not in table:
-            settings = dict(table["settings"])
-            table["version"] = settings["version"]
-            table["settings"] = list(option_settings(settings).items())
-    joint = stored["rank_evidence"]
-    if not isinstance(joint, dict):
-        state: MonitorState = unpacked(MonitorState, stored, NAMES)
-        return state
-    names = [name for name, _ in stored["groups"]]
-    stored = stored | {"rank_evidence": [(name, joint) for name in names]}
-    state = unpacked(MonitorState, stored, NAMES)
-    return state if len(names) == 1 else state.restarted()
 
 
 def _check(state: MonitorState) -> None:

@@ -92,9 +92,6 @@ class MonitorState:
         """
         entry = self._entry(_label_digest(name, label))
         if entry is None:
-            # isodepth 0.4.0 stored the digest of the label alone, which was unique over all groups.
-            entry = self._entry(_digest(label))
-        if entry is None:
             return None
         _, content, number, alarm_since = entry
         if content != _content(name, batch):
@@ -107,10 +104,10 @@ class MonitorState:
         return Verdict(
             batch_number=number, label=label, group=name, n_rows=batch.counts.n_rows,
             pvalue=math.nan, n_window_batches=0, window_pvalue=math.nan, threshold=math.nan,
-            crossing=False, alarm=alarm_since > 0, alarm_since=alarm_since or None,
+            crossed=False, alarm=alarm_since > 0, alarm_since=alarm_since or None,
             changed_share=None, beyond_blocks=False, changes=(), n_suspicious=len(batch.suspicious),
             suspicious_indices=tuple(batch.suspicious[:_MOST_SUSPICIOUS].tolist()),
-            score=None, exact=False,
+            score=None, exact_guarantee=False,
         )  # fmt: skip
 
     def _entry(self, digest: int) -> list[int] | None:
@@ -137,18 +134,18 @@ class MonitorState:
                 batch, functions, reference, ranks[name], number, level
             )
             group, ranks = group._replace(model=model), ranks | {name: after}
-        crossing = evidence.window_pvalue <= evidence.threshold
-        crossings, alarm_since, restart = self._alarm_after(number, crossing)
+        crossed = evidence.window_pvalue <= evidence.threshold
+        crossings, alarm_since, restart = self._alarm_after(number, crossed)
         verdict = Verdict(
             batch_number=number, label=label, group=name, n_rows=batch.counts.n_rows,
             pvalue=evidence.pvalue, n_window_batches=evidence.n_window_batches,
-            window_pvalue=evidence.window_pvalue, threshold=evidence.threshold, crossing=crossing,
+            window_pvalue=evidence.window_pvalue, threshold=evidence.threshold, crossed=crossed,
             alarm=alarm_since > 0, alarm_since=alarm_since or None,
             changed_share=evidence.changed_share, beyond_blocks=evidence.beyond_blocks,
             changes=tuple(window_changes(evidence, self.reader, batch.unseen)),
             n_suspicious=len(batch.suspicious),
             suspicious_indices=tuple(batch.suspicious[:_MOST_SUSPICIOUS].tolist()),
-            score=evidence.score, exact=evidence.exact,
+            score=evidence.score, exact_guarantee=evidence.exact,
         )  # fmt: skip
         labels = self.labels
         if label is not None:
@@ -161,15 +158,15 @@ class MonitorState:
         )  # fmt: skip
         return state.restarted() if restart else state, verdict
 
-    def _alarm_after(self, number: int, crossing: bool) -> tuple[int, int, bool]:
+    def _alarm_after(self, number: int, crossed: bool) -> tuple[int, int, bool]:
         """Return `crossings` and `alarm_since` after batch `number`, and whether windows restart.
 
-        `crossing` is whether the window p-value of this batch is at most the level of the window.
+        `crossed` is whether the window p-value of this batch is at most the level of the window.
         """
         crossings, alarm_since = self.crossings, self.alarm_since
         if self.policy.arl is not None:
             alarm_since = 0  # an alarm lasts for one batch
-        if not crossing or alarm_since:
+        if not crossed or alarm_since:
             return crossings, alarm_since, False
         crossings += 1
         # With blocks, every crossing is an alarm, because `RankEvidence` already takes `patience`

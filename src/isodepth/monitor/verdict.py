@@ -9,12 +9,10 @@ from typing import Any
 
 from isodepth.data.export import ResultMixin, document, p_text, printable
 from isodepth.data.files.records import unpacked
-from isodepth.results.changes import QUANTITIES, Change, lower_percent
+from isodepth.results.changes import Change, lower_percent
 
 # Maximum number of changes in the text of a verdict.
 _SHOWN = 5
-#: Map from the keys in the JSON of a verdict of version 0.4.0 or earlier to the present keys.
-_FORMER_KEYS = {"batch": "batch_number", "window": "n_window_batches"}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -41,8 +39,8 @@ class Verdict(ResultMixin):
         Adjusted p-value of this window. With `blocks`, 1 / evidence of the test martingale.
     threshold : float
         Level of the test of this window, a part of the level of the monitor.
-    crossing : bool
-        Whether `window_pvalue` is at most `threshold`.
+    crossed : bool
+        Whether the threshold is crossed: `window_pvalue` is at most `threshold`.
     alarm : bool
         Whether there is an alarm: until `reset`, or with `arl` at the batch that raised it.
     alarm_since : int or None
@@ -66,9 +64,9 @@ class Verdict(ResultMixin):
     score : float or None
         Only with `blocks`: standardized distance from the blocks of the reference, whose rank gives
         `pvalue`. None if it is infinite.
-    exact : bool
-        Whether the guarantee is exact. It is approximate if the batch and all `blocks` do not have
-        the same number of rows.
+    exact_guarantee : bool
+        Whether the bound on false alarms is exact. It is approximate if the batch and all `blocks`
+        do not have the same number of rows.
     """
 
     batch_number: int
@@ -79,7 +77,7 @@ class Verdict(ResultMixin):
     n_window_batches: int
     window_pvalue: float
     threshold: float
-    crossing: bool
+    crossed: bool
     alarm: bool
     alarm_since: int | None
     changed_share: float | None
@@ -88,7 +86,7 @@ class Verdict(ResultMixin):
     n_suspicious: int
     suspicious_indices: tuple[int, ...]
     score: float | None
-    exact: bool
+    exact_guarantee: bool
 
     @classmethod
     def from_json(cls, line: str) -> Verdict:
@@ -96,12 +94,7 @@ class Verdict(ResultMixin):
 
         JSON has no NaN and no infinity: null in place of a number is read as NaN.
         """
-        content = json.loads(line)
-        for old, new in _FORMER_KEYS.items():
-            if old in content:
-                content[new] = content.pop(old)
-        changes = [_current_keys(change) for change in content["changes"]]
-        return unpacked(cls, {**content, "changes": changes})
+        return unpacked(cls, json.loads(line))
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers, strings, lists and dictionaries."""
@@ -118,7 +111,7 @@ class Verdict(ResultMixin):
         raise TypeError("a verdict has no truth value; use verdict.alarm")
 
     def __repr__(self) -> str:
-        status = "threshold crossed, no alarm yet" if self.crossing else "no alarm"
+        status = "threshold crossed, no alarm yet" if self.crossed else "no alarm"
         if self.alarm or self.beyond_blocks:
             beyond = "BEYOND all blocks of the reference (no guarantee)"
             alarm = f"ALARM since batch {self.alarm_since}"
@@ -137,7 +130,7 @@ class Verdict(ResultMixin):
             f"{batch}: {status}",
             f"  p-value    {p_text(self.pvalue)} for this batch (rows: {self.n_rows})",
             f"  window     p = {p_text(self.window_pvalue)} for {window}, "
-            f"threshold {self.threshold:.2g}{'' if self.exact else ', approximately'}",
+            f"threshold {self.threshold:.2g}{'' if self.exact_guarantee else ', approximately'}",
             *(f"  {'' if i else 'changes':10} {text}" for i, text in enumerate(changes)),
         ]
         if self.changed_share:
@@ -147,23 +140,3 @@ class Verdict(ResultMixin):
             rows = "rows with values far outside the reference"
             lines.append(f"  suspicious {rows}: {self.n_suspicious}")
         return printable("\n".join(lines))
-
-
-def _current_keys(change: dict[str, Any]) -> dict[str, Any]:
-    """Convert the JSON of a change that version 0.4.0 or earlier may have written to current keys.
-
-    These versions wrote descriptions as `quantity`, such as "sign changed, median", the changed
-    share as `share`, and the `value` of a single number as a string. The description is kept, so
-    that the text of the change stays the same.
-    """
-    if change["kind"] == "value" and isinstance(change["value"], str):
-        change = change | {"value": float(change["value"])}
-    if "share" not in change:
-        return change
-    words, text = change["quantity"], change["text"]
-    found = "share" if text.endswith("%") else next(word for word in QUANTITIES if word in words)
-    # The text ends with "BEFORE -> AFTER".
-    label = None if words in QUANTITIES else text.rsplit(" ", 3)[0]
-    new = {"quantity": found, "description": label, "is_date": False}
-    absent = dict.fromkeys(field.name for field in fields(Change))
-    return absent | change | new | {"changed_share": change["share"]}

@@ -102,13 +102,13 @@ def _draw_pvalues(ax: Axes, at: np.ndarray, verdicts: Sequence[VerdictLike]) -> 
     batch, window, threshold = (
         np.maximum([getattr(v, field) for v in verdicts], _SMALLEST) for field in fields
     )
-    crossing = np.array([verdict.crossing or verdict.beyond_blocks for verdict in verdicts])
+    crossed = np.array([verdict.crossed or verdict.beyond_blocks for verdict in verdicts])
     ax.plot(at, batch, "o", color=style.QUIET, markersize=3, label="batch")
     ax.plot(at, window, color=style.FIRST, linewidth=1.2, marker="s", markersize=3, label="window")
     ax.step(at, threshold, where="mid", color=style.MARK, linestyle=style.DASHED, linewidth=1.1,
             label="threshold")  # fmt: skip
-    if crossing.any():
-        ax.plot(at[crossing], window[crossing], "D", color=style.MARK, markersize=5,
+    if crossed.any():
+        ax.plot(at[crossed], window[crossed], "D", color=style.MARK, markersize=5,
                 label="below threshold")  # fmt: skip
     ax.set_yscale("log")
     least = min(batch.min(), window.min(), threshold.min())

@@ -195,7 +195,7 @@ class TwoSampleReport(ReportableResult):
         """
         return self._kept_rows.find_suspicious()
 
-    def typical_rows(self, max_rows: int = N_TYPICAL) -> TypicalRows:
+    def typical_rows(self, n: int = N_TYPICAL) -> TypicalRows:
         """Find the rows of X and of Y that are most typical of their difference.
 
         These are the rows that are farthest apart along the direction in which the means of the
@@ -206,7 +206,7 @@ class TwoSampleReport(ReportableResult):
 
         Parameters
         ----------
-        max_rows : int
+        n : int
             Maximum number of rows of each sample.
 
         Returns
@@ -228,6 +228,6 @@ class TwoSampleReport(ReportableResult):
                 "typical rows need both samples in memory, and these were read in chunks; pass a "
                 "part of the rows as arrays or data frames"
             )
-        if isinstance(self._kept, ReleasedRows) and self._kept.typical and max_rows == N_TYPICAL:
+        if isinstance(self._kept, ReleasedRows) and self._kept.typical and n == N_TYPICAL:
             return self._kept.typical
-        return self._kept_rows.find_typical(max_rows)
+        return self._kept_rows.find_typical(n)

@@ -60,11 +60,11 @@ class KeptRows:
                 self.suspicious = suspicious_source_rows(pair, self.samples, runner)
         return self.suspicious
 
-    def find_typical(self, max_rows: int) -> TypicalRows:
-        """Find at most `max_rows` rows of each sample that are typical of the difference."""
-        if max_rows not in self.typical:
-            self.typical[max_rows] = typical_rows(self.samples, max_rows)
-        return self.typical[max_rows]
+    def find_typical(self, n: int) -> TypicalRows:
+        """Find at most `n` rows of each sample that are typical of the difference."""
+        if n not in self.typical:
+            self.typical[n] = typical_rows(self.samples, n)
+        return self.typical[n]
 
     @cached_property
     def repeated_values(self) -> tuple[RepeatedValue, ...]:

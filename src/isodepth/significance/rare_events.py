@@ -111,9 +111,8 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
             named |= {*change.columns}
     label = strongest.change(names)._label
     component = Component(
-        "rare events", strongest.member.event, label, -math.log(max(strongest.pvalue, 1e-300)),
-        strongest.pvalue,
-    )  # fmt: skip
+        "rare events", label, -math.log(max(strongest.pvalue, 1e-300)), strongest.pvalue
+    )
     return result._with(
         pvalue=min(result.pvalue, strongest.pvalue / RARE_LEVEL),
         components=(*result.components, component),

@@ -71,9 +71,6 @@ class Component(ResultPart):
     ----------
     name : str
         Name of the statistic, such as "directions", "columns", "extremes", "dependence", "regions".
-    change_kind : str
-        Kind of change that the statistic indicates, such as "distribution" (of a column),
-        "location", "spread", "dependence", "regions", "shares", "missing", "extremes".
     feature : str
         Column, pair of columns, direction or function of a row with the largest statistic.
     statistic : float
@@ -83,7 +80,6 @@ class Component(ResultPart):
     """
 
     name: str
-    change_kind: str
     feature: str
     statistic: float
     pvalue: float
@@ -276,6 +272,18 @@ class TwoSampleResult(TwoSampleReport):
         and objects are described by strings. `blocks` is the number of blocks.
     device : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
+    significant : bool
+        Whether `pvalue` is at most 0.05. For another level, compare `pvalue` with it.
+    headline : str
+        The result in one sentence.
+    changes : tuple of Change
+        Significant changes, ordered by the share of changed rows; empty if there are none.
+    changed_share : float or None
+        Lower confidence bound for the share of rows that changed; None with `blocks`.
+    changed_share_text : str
+        The same bound in words.
+    signature : str
+        Settings of the test, as a short string.
 
     Examples
     --------

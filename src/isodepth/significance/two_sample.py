@@ -31,7 +31,7 @@ from isodepth.geometry.scaling import check_scale_width, column_units
 from isodepth.inspection.checks import table_checks
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays
-from isodepth.metric.settings import Metric, MetricSettings, described_settings
+from isodepth.metric.settings import Metric, MetricSettings, RandomLevels, described_settings
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.explanations import ks_distance
 from isodepth.rowfunctions.families import LEAST_ROWS
@@ -152,6 +152,8 @@ def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricS
         _check_method(method)
         names = ("depth", "p", "q", "eps", "levels")
         of_regions = {name: getattr(method, name) for name in names}
+        if method.levels == "exact":
+            of_regions["levels"] = _OF_REGIONS["levels"]
     return MetricSettings(refine=0, scale=scale, **of_regions, **options)
 
 
@@ -168,7 +170,7 @@ def _check_method(metric: MetricSettings) -> None:
         raise InvalidOptionError(
             f"{shown} has no effect in the metric of a test; remove it ({reason})", option="method"
         )
-    if not isinstance(metric.levels, int):
+    if isinstance(metric.levels, RandomLevels):
         raise InvalidOptionError(
             f"method=Metric(...) needs a fixed grid of levels, got levels={metric.levels!r}; use "
             "an integer, such as levels=20",
@@ -224,7 +226,7 @@ def two_sample_test(
     method : {"aggregated", "regions"} or Metric
         "aggregated" combines all statistics. "regions" uses the distance DR between trimmed regions
         alone, and is short for ``Metric(q=2, levels=20)``. A metric chooses `depth`, `p` (at least
-        1), `q`, `eps` and `levels` (an integer) of this distance; its other options are refused,
+        1), `q`, `eps` and `levels` (20 if "exact") of this distance; its other options are refused,
         because they have no effect or belong to this function. Depths other than "projection" take
         many times longer.
     n_permutations : int
@@ -455,7 +457,7 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
     scores = _scores(rows, findings, settings)
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
     components = tuple(
-        Component(name, feature.kind, feature.label, float(findings.parts[name][0]), alone)
+        Component(name, feature.label, float(findings.parts[name][0]), alone)
         for name, (_, alone, feature) in findings.ranked_tests().items()
         if name == "regions" or not settings.only_regions
     )

@@ -25,7 +25,7 @@ from isodepth.data.files.readers import (
     without_index,
 )
 from isodepth.data.frames import NamedArray, is_frame
-from isodepth.data.validation import check_choice, check_integer
+from isodepth.data.validation import check_choice, check_integer, check_option_names
 from isodepth.errors import InvalidInputError
 from isodepth.sources.frames import arrow_table, categorical_types, class_of_type
 from isodepth.sources.source import Part, Source, array_parts, call_part, indices_of, source_of
@@ -34,6 +34,7 @@ from isodepth.sources.source import Part, Source, array_parts, call_part, indice
 _FIRST_ROWS = 1 << 14
 
 
+@check_option_names
 def scan(
     data: Any,
     columns: Sequence[Any] | None = None,

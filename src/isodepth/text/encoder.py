@@ -25,7 +25,7 @@ _NO_LIMIT = 1_000_000
 _SHIFTED_POSITIONS = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet")
 
 
-@dataclass
+@dataclass(frozen=True)
 class EncoderOptions:
     """Options of :class:`Encoder`, which are also options of :class:`DepthScore`."""
 
@@ -41,7 +41,7 @@ class EncoderOptions:
 
 
 @check_class_options
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Encoder(EncoderOptions):
     """Encoder of texts into contextual token vectors.
 
@@ -86,12 +86,10 @@ class Encoder(EncoderOptions):
                 raise InvalidOptionError(
                     f"model must be a name on the Hugging Face hub or a folder, got {self.model!r}"
                 )
-            self.model = str(self.model)
-        if self.layer is not None:
-            self.layer = check_integer(self.layer, "layer", 0)
-        if self.max_length is not None:
-            self.max_length = check_integer(self.max_length, "max_length", 3)
-        self.batch_size = check_integer(self.batch_size, "batch_size", 1)
+            object.__setattr__(self, "model", str(self.model))
+        for name, least in (("layer", 0), ("max_length", 3), ("batch_size", 1)):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, check_integer(value, name, least))
         check_choice(self.special_tokens, "special_tokens", ("drop", "keep"))
         check_choice(self.dtype, "dtype", ("float64", "float32"))
 

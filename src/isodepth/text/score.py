@@ -96,7 +96,7 @@ class Scores(ReadOnlyValues, ResultMixin):
 
 
 @check_class_options
-@dataclass(repr=False)
+@dataclass(frozen=True, repr=False)
 class DepthScore(EncoderOptions):
     """Distance DR between the token clouds of candidate and reference texts. Lower is closer.
 
@@ -191,9 +191,9 @@ class DepthScore(EncoderOptions):
         check_integer(self.random_state, "random_state", 0, "; scores must be reproducible")
         check_number(self.q, "q", 1)
         if self.gap is None:
-            self.gap = "exact" if math.isinf(self.q) else "search"
+            object.__setattr__(self, "gap", "exact" if math.isinf(self.q) else "search")
         if self.n_directions is None:
-            self.n_directions = _N_DIRECTIONS
+            object.__setattr__(self, "n_directions", _N_DIRECTIONS)
         shared = {each.name for each in fields(Metric)} & {each.name for each in fields(self)}
         # The option `dtype` is that of the encoder, whose output is rounded to float32.
         options = {name: getattr(self, name) for name in shared - {"depth", "dtype"}}
@@ -201,8 +201,8 @@ class DepthScore(EncoderOptions):
         if isinstance(depth, str):
             check_choice(depth, "depth", (*OF_TEXTS, *BY_NAME))
             depth = OF_TEXTS[depth]() if depth in OF_TEXTS else depth
-        self.metric = Metric(depth=depth, dtype="float32", **options)
-        self.encoder = self._encoder()
+        object.__setattr__(self, "metric", Metric(depth=depth, dtype="float32", **options))
+        object.__setattr__(self, "encoder", self._encoder())
 
     def score(self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]) -> Scores:
         """Return the distance of each candidate from its references. Lower is closer.
@@ -300,11 +300,11 @@ class DepthScore(EncoderOptions):
 
     def _encoder(self) -> Callable[[Sequence[str]], Sequence[Any]]:
         if callable(self.model):
-            for name in ("layer", "max_length", "device"):
-                value = getattr(self, name)
-                if value is not None:
+            for option in fields(EncoderOptions):
+                value = getattr(self, option.name)
+                if option.name != "model" and value != option.default:
                     raise InvalidOptionError(
-                        f"{name}={value!r} has no effect with a custom encoder; remove it"
+                        f"{option.name}={value!r} has no effect with a custom encoder; remove it"
                     )
             return self.model
         return Encoder(**{each.name: getattr(self, each.name) for each in fields(EncoderOptions)})

@@ -71,7 +71,7 @@ def test_usual_ranges_of_counts_are_not_negative() -> None:
     y.loc[5, ["a", "b"]] = 0.2, 17
     (row,) = suspicious_rows(TwoSamples.read(x, y)).rows
     assert (row.row, row.column, row.reason) == (5, "b", "value given the other columns")
-    assert row.explanation.startswith("b = 17 at a = 0.2, usually 0 to ")
+    assert row.text.startswith("b = 17 at a = 0.2, usually 0 to ")
 
 
 def test_a_column_without_overlap_is_a_change_and_not_a_list_of_rows() -> None:
@@ -164,7 +164,7 @@ def test_numbers_within_a_category() -> None:
     assert row.usual_range is not None
     low, high = row.usual_range
     assert 15 < low < 20 < high < 25
-    assert row.explanation.startswith("size = 1 for kind = cat, usually ")
+    assert row.text.startswith("size = 1 for kind = cat, usually ")
 
 
 @pytest.mark.parametrize("logarithm", [False, True])
@@ -213,7 +213,7 @@ def test_spaces_around_categories_are_visible() -> None:
     x, y = (frame + "  " for frame in countries())
     y.loc[7, ["country", "continent"]] = ["c3  ", "Asia  "]
     (row,) = read(x, y)
-    assert row.explanation == "continent = 'Asia  ', but always 'Africa  ' for country = 'c3  '"
+    assert row.text == "continent = 'Asia  ', but always 'Africa  ' for country = 'c3  '"
     assert row.value == "Asia  "
     y["continent"] += 60 * " "
     only = isodepth.two_sample_test(x, y, n_permutations=19, random_state=0)
@@ -239,7 +239,7 @@ def test_a_repeated_value_inside_the_range() -> None:
     found = read(x, y)
     assert set(found.indices("Y")) == set(range(20))
     assert len(found) == 20
-    assert found.rows[0].explanation == "price = 9999 in 20 rows, never in the other sample"
+    assert found.rows[0].text == "price = 9999 in 20 rows, never in the other sample"
     (repeated,) = found.repeated_values
     assert repeated == RepeatedValue("Y", 9999.0, ("price",), 20, repeated.share)
 
@@ -278,7 +278,7 @@ def test_few_usual_values_are_named(usual_values: list[float], wrong: float, usu
     (row,) = suspicious_rows(TwoSamples.read(x, y))
     assert (row.row, row.usual_values, row._usual_text) == (7, tuple(usual_values), usual)
     assert row.usual_range is None
-    assert row.explanation == f"column 1 = {wrong:g}, usually {usual}"
+    assert row.text == f"column 1 = {wrong:g}, usually {usual}"
 
 
 @pytest.mark.parametrize("sizes", [(10, 1000), (20, 1000), (50, 50)])
@@ -443,7 +443,7 @@ def test_dates_are_shown_as_dates(n_wrong: int, n_days: int) -> None:
         x, y, kinds={"t": "numeric"}, n_permutations=99, random_state=0
     )
     rows = result.suspicious_rows()
-    assert all(row.explanation.startswith("t = 1900-01-01") for row in rows)
+    assert all(row.text.startswith("t = 1900-01-01") for row in rows)
     assert len(rows) == n_wrong
     for row in rows:
         # Values of dates are days since 1970.

@@ -249,7 +249,7 @@ class _Descriptions(NamedTuple):
             "usual_values": values,
             "reason": reason,
             "given": given,
-            "explanation": f"{self._value(point, codes, j)}{where}, usually {shown}",
+            "text": f"{self._value(point, codes, j)}{where}, usually {shown}",
             "is_date": is_date,
         }
 
@@ -273,8 +273,8 @@ def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[S
         never = "never" if other == 0 else f"only {other} times"
         is_date = column in dates
         shown = value_text(value, is_date)
-        explanation = f"{name_text(column)} = {shown} in {own} rows, {never} in the other sample"
-        fields = (score, column, value, None, None, "repeated value", "", explanation)
+        text = f"{name_text(column)} = {shown} in {own} rows, {never} in the other sample"
+        fields = (score, column, value, None, None, "repeated value", "", text)
         for i in np.flatnonzero(samples.points[side][:, j] == value):
             found.append(SuspiciousRow("XY"[side], int(i), *fields, is_date=is_date))
     return found
@@ -291,8 +291,8 @@ def contradictory_rows(
             expected = labels[c][usual]
             condition = f"{name_text(names[given])} = {visible(known)}"
             usually = f"always {visible(expected)} for {condition}"
-            explanation = f"{name_text(names[c])} = {visible(value)}, but {usually}"
+            text = f"{name_text(names[c])} = {visible(value)}, but {usually}"
             reason = "category given another category"
-            fields = (value, None, (expected,), reason, condition, explanation)
+            fields = (value, None, (expected,), reason, condition, text)
             found.append(SuspiciousRow(sample, i, score, names[c], *fields))
     return found

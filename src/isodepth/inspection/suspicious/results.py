@@ -100,7 +100,7 @@ class SuspiciousRow(ResultPart):
     given : str
         Other values of the row that make the value unusual, such as "weeks = 26"; empty if the
         value is unusual by itself.
-    explanation : str
+    text : str
         The reason in words, such as "weight = 9 at weeks = 26, usually 1.2 to 2.4".
     file : str or None
         File, array or partition with the row, if the sample was read in chunks.
@@ -120,7 +120,7 @@ class SuspiciousRow(ResultPart):
     usual_values: tuple[float, ...] | tuple[str, ...] | None
     reason: str
     given: str
-    explanation: str
+    text: str
     file: str | None = None
     file_row: int | None = None
     is_date: bool = False
@@ -133,8 +133,8 @@ class SuspiciousRow(ResultPart):
     def _text(self, name: str) -> str:
         """Describe the row in one line; `name` is the name of the sample."""
         if self.file is not None:
-            return f"{self.file}, row {self.file_row}: {self.explanation}"
-        return f"{name}[{self.row}]: {self.explanation}"
+            return f"{self.file}, row {self.file_row}: {self.text}"
+        return f"{name}[{self.row}]: {self.text}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,7 +323,7 @@ class SuspiciousRows(ResultMixin):
     def _rows(self) -> dict[str, list[Any]]:
         columns = {
             name: [getattr(row, name) for row in self.rows]
-            for name in ("sample", "row", "score", "column", "value", "reason", "explanation")
+            for name in ("sample", "row", "score", "column", "value", "reason", "text")
         }
         if any(row.file is not None for row in self.rows):
             columns["file"] = [row.file for row in self.rows]
