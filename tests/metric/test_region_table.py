@@ -134,7 +134,7 @@ BASE = {"levels": 4, "n_directions": 20, "random_state": 0}
         ("levels", {"levels": 5}),
         ("n_directions", {"n_directions": 21}),
         ("directions", {"directions": "sobol"}),
-        ("directions, n_directions", {"directions": np.eye(3), "n_directions": 3}),
+        ("n_directions, directions", {"directions": np.eye(3), "n_directions": 3}),
         ("random_state", {"random_state": 1}),
         ("normalize", {"normalize": False}),
         ("dtype", {"dtype": "float32"}),

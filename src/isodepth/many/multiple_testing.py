@@ -8,13 +8,14 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
+from isodepth.api import Metric
 from isodepth.data.arrays import listed
 from isodepth.data.export import ResultMixin, document, label_text
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidInputError
 from isodepth.many.collections import as_list, labeled
-from isodepth.metric.settings import Metric, RandomState
+from isodepth.metric.settings import RandomState
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 

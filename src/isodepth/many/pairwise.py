@@ -38,6 +38,7 @@ from isodepth.metric.settings import (
     check_for_tables,
     with_metric_options,
 )
+from isodepth.metric.signature import array_text, signature_text
 
 #: Default number of levels, that is of nested regions, in a region table.
 TABLE_LEVELS = 20
@@ -239,9 +240,12 @@ def pairwise(
     fill_distances(stacks[0], None if other is None else stacks[1], result, n_jobs, progress)
     rows = tuple(labels or map(str, range(shape[0])))
     columns = rows if other is None else tuple(other_labels or map(str, range(shape[1])))
+    settings = dict(stacks[0].settings)
+    if not are_tables[0]:  # tables have the computed divisors instead of "pooled"
+        settings["scale"] = array_text(metric.scale)
     return DistanceMatrix(
-        values=result, labels=rows, other_labels=columns, signature=stacks[0].signature,
-        settings=dict(stacks[0].settings),
+        values=result, labels=rows, other_labels=columns, settings=settings,
+        signature=signature_text(settings, stacks[0].version),
     )  # fmt: skip
 
 

@@ -129,7 +129,9 @@ def _render(template: str, context: dict[str, Any]) -> str:
 
 
 def _setting_text(value: Any) -> str:
-    """Format the value of a setting, a string or a number; None as "none"."""
+    """Format the value of a setting: a string, a number, None, or the options of a metric."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {_setting_text(each)}" for name, each in value.items())
     return "none" if value is None else str(value)
 
 
