@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth import InvalidOptionError, Metric, RegionTable, UnreadableFileError
+from isodepth import Metric, RegionTable
 from isodepth.data.files import output
+from isodepth.errors import InvalidOptionError, UnreadableFileError
 from isodepth.metric.settings import used_settings
 
 METRIC = Metric(levels=2, n_directions=3, random_state=0, refine=0)

@@ -157,10 +157,12 @@ def test_two_samples_with_missing_values_are_matched() -> None:
 @pytest.mark.parametrize("call", [isodepth.pairwise, isodepth.pairwise_test])
 def test_labels_are_different_strings(call) -> None:
     X, Y = np.random.default_rng(0).normal(size=(2, 30, 2))
-    with pytest.raises(isodepth.InvalidInputError, match=r"labels of samples .* got '1' twice"):
+    with pytest.raises(
+        isodepth.errors.InvalidInputError, match=r"labels of samples .* got '1' twice"
+    ):
         call({1: X, "1": Y})
     frame = pd.DataFrame(np.r_[X, Y], columns=["a", "b"]).assign(month=[1] * 30 + ["1"] * 30)
-    with pytest.raises(isodepth.InvalidInputError, match="got '1' twice"):
+    with pytest.raises(isodepth.errors.InvalidInputError, match="got '1' twice"):
         call(frame, by="month")
 
 

@@ -8,14 +8,8 @@ import numpy as np
 import pytest
 from sklearn.covariance import OAS
 
-from isodepth import (
-    AIIRWDepth,
-    HalfspaceDepth,
-    InvalidInputError,
-    InvalidOptionError,
-    Metric,
-    ProjectionDepth,
-)
+from isodepth import AIIRWDepth, HalfspaceDepth, Metric, ProjectionDepth
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.typing import RandomLevels
 
 

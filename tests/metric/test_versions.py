@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth import InvalidInputError, Metric, RegionTable, UnreadableFileError
+from isodepth import Metric, RegionTable
 from isodepth.data.files.output import read_archive, write_archive
+from isodepth.errors import InvalidInputError, UnreadableFileError
 from isodepth.metric import region_table
 from isodepth.metric import signature as signatures
 from isodepth.metric.region_table import KIND

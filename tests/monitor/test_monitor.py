@@ -16,17 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth import (
-    BusyFileError,
-    DependenceWarning,
-    InvalidInputError,
-    InvalidOptionError,
-    Monitor,
-    Verdict,
-    scan,
-)
+from isodepth import Monitor, scan
 from isodepth.data.frames import NamedArray
+from isodepth.errors import BusyFileError, DependenceWarning, InvalidInputError, InvalidOptionError
 from isodepth.results.changes import Change
+from isodepth.typing import Verdict
 
 pd = pytest.importorskip("pandas")
 

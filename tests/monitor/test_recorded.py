@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from recorded.results import assert_recorded
 
-from isodepth import Monitor, Verdict
+from isodepth import Monitor
+from isodepth.typing import Verdict
 
 pd = pytest.importorskip("pandas")
 

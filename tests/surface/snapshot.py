@@ -23,6 +23,7 @@ SCHEMA = Path(__file__).parents[2] / "docs" / "schema" / "isodepth-1.json"
 #: Modules with public names of their own.
 MODULES = (
     "isodepth",
+    "isodepth.errors",
     "isodepth.plot",
     "isodepth.report",
     "isodepth.text",

@@ -229,7 +229,7 @@ def two_sample_test(
     n_permutations : int
         Number of permutations. The smallest possible p-value is 1 / (1 + n_permutations), except
         for samples that are read in chunks: their rare events have exact p-values without
-        permutations, see :class:`isodepth.TwoSampleResult`.
+        permutations, see :class:`isodepth.typing.TwoSampleResult`.
     tolerance : float in [0, 0.5) or None
         Share of the rows of each sample that may be contaminated, or that may change without being
         reported. Not with `blocks`, for which there is no guarantee.
