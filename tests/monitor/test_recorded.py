@@ -120,4 +120,4 @@ def test_changes_in_files_of_version_0_4_0_keep_their_texts() -> None:
     assert changes[0].changed_share > 0.1
     assert changes[12].changed_share is None
     # The history is stored again in the current form.
-    assert Verdict.from_json(monitor.verdicts[3].to_json()) == monitor.verdicts[3]
+    assert Verdict._from_json(monitor.verdicts[3].to_json()) == monitor.verdicts[3]

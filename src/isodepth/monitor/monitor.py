@@ -184,7 +184,7 @@ class Monitor(ReportableResult):
     @property
     def verdicts(self) -> list[Verdict]:
         """Verdicts on the last 500 batches."""
-        return [Verdict.from_json(line) for line in self._state.records]
+        return [Verdict._from_json(line) for line in self._state.records]
 
     def check(self, batch: Any, *, label: Any = None, group: Any = None) -> Verdict:
         """Check the next batch of the stream, and return the verdict on it.

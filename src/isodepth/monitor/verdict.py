@@ -87,7 +87,7 @@ class Verdict(ResultMixin):
     exact: bool
 
     @classmethod
-    def from_json(cls, line: str) -> Verdict:
+    def _from_json(cls, line: str) -> Verdict:
         """Create a verdict from a string that `to_json` returned.
 
         JSON has no NaN and no infinity: null in place of a number is read as NaN.

@@ -62,9 +62,9 @@ class ReportableResult(ResultMixin):
 
     def _write_report(self, path: Any, **options: Unpack[ReportOptions]) -> None:
         # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
-        from isodepth.report import write_report
+        from isodepth.report.writing import write_report_of_files
 
-        write_report(cast(AnyResult, self), path, **options)
+        write_report_of_files(cast(AnyResult, self), path, None, **options)
 
 
 class UnavailableError(InvalidInputError, AttributeError):
