@@ -131,7 +131,7 @@ def _segment(pair: list[TrimmedRegions], beta: float) -> np.ndarray:
     """Return the ends of the gap: a vertex of one region, and the nearest point of the other."""
     gap = gap_at(pair, beta)
     first, second = (regions.points[regions.indices(beta)] for regions in pair)
-    outer = first if gap.side == "X" else second
+    outer = first if gap.sample == "X" else second
     corner = outer[(outer @ gap.direction).argmax()]
     return np.array([corner, corner - gap.distance * gap.direction])
 

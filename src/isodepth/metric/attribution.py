@@ -122,8 +122,8 @@ def shares_of_directions(
 
 
 def contribution_rows(contributions: Sequence[Contribution]) -> dict[str, list[Any]]:
-    """Convert contributions to a table with the columns "column" and "contribution"."""
+    """Convert contributions to a table with the columns "column" and "fraction"."""
     return {
         "column": [each.column for each in contributions],
-        "contribution": [each.fraction for each in contributions],
+        "fraction": [each.fraction for each in contributions],
     }
