@@ -108,7 +108,7 @@ def test_attributes_raise_only_attribute_errors(name: str) -> None:
         ("comparison", "use result.distance"),
         ("chunks", "use result.distance"),
         ("test", "use result.significant"),
-        ("pairs", "compare result.adjusted_pvalues"),
+        ("pairs", "use result.significant"),
         ("verdict", "use verdict.alarm"),
     ],
 )
