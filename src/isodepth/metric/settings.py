@@ -17,6 +17,7 @@ from typing import Any, Literal, Self, TypedDict, TypeVar
 
 import numpy as np
 
+from isodepth.data.export import equal_values
 from isodepth.data.validation import (
     MOST,
     check_boolean,
@@ -30,7 +31,7 @@ from isodepth.data.validation import (
 )
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import DepthSource, depth_text
-from isodepth.depth.resolve import private_copy, resolve_depth
+from isodepth.depth.resolve import private_copy, resolve_depth, same_depth
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import (
     FAMILIES,
@@ -289,6 +290,17 @@ class MetricSettings:
             if name not in names:
                 raise unknown_option(name, keyword_names(function) if function else names)
         return cls(**options)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether all options are equal; depths of users are equal if they are identical."""
+        if not isinstance(other, MetricSettings) or type(self) is not type(other):
+            return NotImplemented
+        names = [each.name for each in fields(self) if each.name != "depth"]
+        same = all(equal_values(getattr(self, name), getattr(other, name)) for name in names)
+        return same and same_depth(self._source, other._source)
+
+    def __hash__(self) -> int:
+        return hash((self.p, self.q, self.eps, self.n_directions))
 
     @property
     def signature(self) -> str:
