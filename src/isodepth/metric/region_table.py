@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.data.export import EqualFields, ReadOnlyValues
+from isodepth.data.export import EqualFields, ReadOnlyValues, position_of
 from isodepth.data.frames import clashing_columns
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_n_jobs
@@ -303,12 +303,16 @@ def _checked_scale(
 class RegionTables(EqualFields, Sequence[RegionTable]):
     """Sequence of :class:`RegionTable` with the same settings, stored in one array.
 
+    ``tables["june"]`` is the table of the sample with this label.
+
     Attributes
     ----------
     values : ndarray of shape (N, L, 2K)
         Support values of N tables.
     settings, n_features, columns, algorithm, scale, version
         As in :class:`RegionTable`, the same for all tables.
+    labels : tuple of N str or None
+        Labels of the samples, if they have names.
     """
 
     values: np.ndarray
@@ -318,6 +322,7 @@ class RegionTables(EqualFields, Sequence[RegionTable]):
     algorithm: int | None = None
     scale: np.ndarray | None = None
     version: str | None = None
+    labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         _set_versions(self)
@@ -331,8 +336,14 @@ class RegionTables(EqualFields, Sequence[RegionTable]):
         return len(self.values)
 
     def __getitem__(self, item: Any) -> Any:
-        class_ = RegionTables if isinstance(item, slice) else RegionTable
-        return class_(**{**vars(self), "values": self.values[item]})
+        fields = dict(vars(self))
+        labels = fields.pop("labels")
+        if isinstance(item, str):
+            item = position_of(item, labels or ())
+        fields["values"] = self.values[item]
+        if isinstance(item, slice):
+            return RegionTables(**fields, labels=labels and labels[item])
+        return RegionTable(**fields)
 
     @classmethod
     def _of(cls, tables: Sequence[RegionTable], name: str) -> RegionTables:
