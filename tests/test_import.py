@@ -28,14 +28,10 @@ HEAVY = [
 ]
 PUBLIC = [
     "AIIRWDepth",
-    "Comparison",
-    "DegenerateDepthWarning",
     "HalfspaceDepth",
     "IRWDepth",
-    "IsodepthError",
     "Metric",
     "ProjectionDepth",
-    "TrimmedRegions",
     "__version__",
     "compare",
     "distance",
@@ -60,7 +56,7 @@ def test_neither_import_nor_metric_prints_or_loads_heavy_packages() -> None:
 
 def test_the_error_of_estimators_without_fit_loads_scikit_learn_at_first_use() -> None:
     code = "import sys, isodepth, isodepth.errors as e, pickle; print('sklearn' in sys.modules)"
-    use = "print(pickle.loads(pickle.dumps(isodepth.NotFittedError('a'))), e.NotFittedError)"
+    use = "print(pickle.loads(pickle.dumps(isodepth.errors.NotFittedError('a'))), e.NotFittedError)"
     shown = "False\na <class 'isodepth.errors.NotFittedError'>\n"
     assert run_fresh(f"{code}; {use}") == shown
     with pytest.raises(AttributeError, match="no attribute 'NotFitted'"):
@@ -69,6 +65,11 @@ def test_the_error_of_estimators_without_fit_loads_scikit_learn_at_first_use() -
 
 def test_promised_names_are_public() -> None:
     assert set(PUBLIC) <= set(isodepth.__all__)
+
+
+def test_results_and_errors_have_one_place() -> None:
+    for module in (isodepth.typing, isodepth.errors):
+        assert not {*module.__all__} & {*isodepth.__all__}
 
 
 def test_public_names_exist_and_are_documented_with_their_methods() -> None:

@@ -80,7 +80,7 @@ def _evaluate_table(job: tuple[str, int, int, int]) -> dict[str, Any]:
     import isodepth
 
     name, n, number, n_permutations = job
-    former = not hasattr(isodepth.TwoSampleResult, "changed_share")
+    former = not hasattr(isodepth.typing.TwoSampleResult, "changed_share")
     options = {"tolerance": 0.0} if former else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

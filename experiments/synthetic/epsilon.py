@@ -18,7 +18,8 @@ import numpy as np
 from experiments.framework import Experiment, Part, Results, Streams, Table, Verdict, run_experiment
 from experiments.framework.verdict import outcome
 from experiments.synthetic.distributions import elliptical
-from isodepth import Comparison, Metric
+from isodepth import Metric
+from isodepth.typing import Comparison
 
 DEPTHS = ("projection", "halfspace")
 SHARES = (0.01, 0.1, 0.2)

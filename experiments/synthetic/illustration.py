@@ -15,8 +15,8 @@ import numpy as np
 from experiments.framework import Experiment, Part, Results, Streams, Verdict, run_experiment
 from experiments.framework.verdict import mean_and_error, outcome
 from experiments.synthetic.distributions import SHARE, correlated_sample
-from isodepth import AIIRWDepth, Metric, TrimmedRegions, hausdorff
-from isodepth.typing import HullGap
+from isodepth import AIIRWDepth, Metric, hausdorff
+from isodepth.typing import HullGap, TrimmedRegions
 
 LEVELS = (0.2, 0.4, 0.6, 0.8, 0.95)
 CENTRE = (7.0, 4.0)
@@ -131,7 +131,7 @@ def _segment(pair: list[TrimmedRegions], beta: float) -> np.ndarray:
     """Return the ends of the gap: a vertex of one region, and the nearest point of the other."""
     gap = gap_at(pair, beta)
     first, second = (regions.points[regions.indices(beta)] for regions in pair)
-    outer = first if gap.side == "X" else second
+    outer = first if gap.sample == "X" else second
     corner = outer[(outer @ gap.direction).argmax()]
     return np.array([corner, corner - gap.distance * gap.direction])
 

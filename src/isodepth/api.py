@@ -120,7 +120,7 @@ class Metric(MetricSettings):
         X, Y : array-likes or data frames of shape (n, d) and (m, d)
             Columns of frames are matched by name, in the order of X. Non-numeric columns, and
             columns that only one frame has, are left out, with a
-            :class:`isodepth.ColumnWarning`. Sources of :func:`isodepth.scan` and Dask
+            :class:`isodepth.errors.ColumnWarning`. Sources of :func:`isodepth.scan` and Dask
             collections are read in chunks and compared with ``refine=0`` on a grid of levels, 20
             if ``levels="exact"``. X and Y may also be torch tensors on one device, which may
             require grad.
@@ -137,7 +137,7 @@ class Metric(MetricSettings):
         Notes
         -----
         For data frames whose columns have very different spreads, a
-        :class:`isodepth.ScaleWarning` is issued if `scale` is None, as in `compare`.
+        :class:`isodepth.errors.ScaleWarning` is issued if `scale` is None, as in `compare`.
         """
         if is_chunked(X) or is_chunked(Y):
             from isodepth.metric.chunked import entry
@@ -166,8 +166,8 @@ class Metric(MetricSettings):
         every column of data frames, including non-numeric columns and columns that only one frame
         has.
 
-        If `scale` is None, a :class:`isodepth.ScaleWarning` is issued if one column has more than a
-        hundred times the spread of another. The column with the larger spread dominates the
+        If `scale` is None, a :class:`isodepth.errors.ScaleWarning` is issued if one column has more
+        than a hundred times the spread of another. The column with the larger spread dominates the
         distance.
 
         The result keeps a copy of the rows of both samples, and does not change if the caller

@@ -104,9 +104,9 @@ def test_collections_are_samples() -> None:
     assert isodepth.distance(*frames, **options) == expected
     named = scan(frames[0], ["c", "a"], weights="b")
     assert (named.columns, named.weighted, named.dtype) == (("c", "a"), True, "float64")
-    with pytest.raises(isodepth.InvalidInputError, match="Array with shape"):
+    with pytest.raises(isodepth.errors.InvalidInputError, match="Array with shape"):
         scan(da.from_array(x[:, 0]))
-    with pytest.raises(isodepth.InvalidInputError, match="no column 'e'"):
+    with pytest.raises(isodepth.errors.InvalidInputError, match="no column 'e'"):
         scan(frames[0], ["e"])
 
 
@@ -118,7 +118,7 @@ def test_many_sources() -> None:
     assert np.array_equal(tables, isodepth.region_tables(bags, **options).values)
     distances = isodepth.pairwise([scan(bag) for bag in bags], **options)
     assert np.array_equal(distances, isodepth.pairwise(bags, **options))
-    with pytest.raises(isodepth.InvalidInputError, match="Dask collection"):
+    with pytest.raises(isodepth.errors.InvalidInputError, match="Dask collection"):
         isodepth.region_tables([dask.delayed(bags[0])], **options)
 
 
@@ -185,5 +185,7 @@ def test_errors_come_back_from_workers(tmp_path: Path, client: Any) -> None:
     holes[55, 1] = np.nan
     frame = pd.DataFrame(holes, columns=list("abc"))
     frame.to_parquet(tmp_path / "t.parquet", row_group_size=20)
-    with pytest.raises(isodepth.InvalidInputError, match=r"t\.parquet, row group 2 contains 1 NaN"):
+    with pytest.raises(
+        isodepth.errors.InvalidInputError, match=r"t\.parquet, row group 2 contains 1 NaN"
+    ):
         within(PATIENCE, lambda: streamed(scan(tmp_path), client))

@@ -8,7 +8,8 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from isodepth import InvalidInputError, Metric, scan
+from isodepth import Metric, scan
+from isodepth.errors import InvalidInputError
 from isodepth.metric.chunked import reading
 from isodepth.metric.chunked.reading import CheckedSource, Limits, Summary, load_rows, selection_of
 from isodepth.metric.chunked.selection import margin_of

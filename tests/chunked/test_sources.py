@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import isodepth
-from isodepth import InvalidInputError, UnreadableFileError, scan
+from isodepth import scan
+from isodepth.errors import InvalidInputError, UnreadableFileError
 from isodepth.sources.source import Source
 from isodepth.typing import RandomLevels
 
@@ -269,7 +270,7 @@ def test_options_that_are_refused_for_chunks() -> None:
         ({"refine": 5}, "refine=5"),
         ({"weights": (np.ones(60), None)}, "name the column"),
     ):
-        with pytest.raises(isodepth.IsodepthError, match=match):
+        with pytest.raises(isodepth.errors.IsodepthError, match=match):
             isodepth.distance(source, source, **options)
 
 

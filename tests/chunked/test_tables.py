@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import isodepth
-from isodepth import InvalidInputError, Metric, scan
+from isodepth import Metric, scan
+from isodepth.errors import InvalidInputError
 from isodepth.geometry.scaling import units_of_samples
 from isodepth.metric.chunked.region_tables import column_spreads, stream_table
 from isodepth.sources.passes import Runner
@@ -28,7 +29,7 @@ def assert_same(found: np.ndarray, expected: np.ndarray, rtol: float = 1e-12) ->
     assert np.abs(found - expected).max() <= rtol * np.abs(expected).max()
 
 
-@pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
+@pytest.mark.filterwarnings("ignore::isodepth.errors.DegenerateDepthWarning")
 @settings(max_examples=100, deadline=None)
 @given(
     kind=st.sampled_from(KINDS),
@@ -94,9 +95,9 @@ def test_few_distinct_rows() -> None:
     rows = few[np.random.default_rng(0).integers(0, 3, 5000)]
     for depth in ("projection", "halfspace", "ai_irw"):
         used = metric(depth=depth)
-        with pytest.warns(isodepth.DegenerateDepthWarning):
+        with pytest.warns(isodepth.errors.DegenerateDepthWarning):
             expected = used.region_table(rows).values
-        with pytest.warns(isodepth.DegenerateDepthWarning), small_scale(few=3):
+        with pytest.warns(isodepth.errors.DegenerateDepthWarning), small_scale(few=3):
             found = streamed_values(used, cut(rows, 900))
         assert_same(found, expected)
 

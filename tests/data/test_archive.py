@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth import InvalidOptionError, Metric, RegionTable, UnreadableFileError
+from isodepth import Metric, RegionTable
 from isodepth.data.files import output
-from isodepth.metric.signature import option_settings, plain_settings
+from isodepth.errors import InvalidOptionError, UnreadableFileError
+from isodepth.metric.settings import used_settings
 
 METRIC = Metric(levels=2, n_directions=3, random_state=0, refine=0)
-SIGNATURE, SETTINGS = METRIC.signature, option_settings(plain_settings(METRIC, None, 0))
+SIGNATURE, SETTINGS = METRIC.signature, used_settings(METRIC, None, 0)
 TABLE, OTHER = (
     RegionTable(
         values=np.random.default_rng(seed).normal(size=(2, 6)), settings=SETTINGS, n_features=2

@@ -44,7 +44,7 @@ def make(request):
         ({"a": [decimal.Decimal("1.25"), decimal.Decimal("2.50")]}, "float64"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*integers up to:isodepth.ColumnWarning")
+@pytest.mark.filterwarnings("ignore:.*integers up to:isodepth.errors.ColumnWarning")
 def test_numbers_are_those_of_plain_arrays(make, data, dtype):
     expected = np.column_stack([np.asarray(column, dtype) for column in data.values()])
     points, columns = check_points(make(data))
@@ -150,7 +150,7 @@ def test_intervals_in_a_frame_of_polars_are_not_numbers():
     assert [each.use for each in isodepth.Monitor(x, random_state=0).kinds] == [
         "numeric", "category"
     ]  # fmt: skip
-    with pytest.raises(isodepth.InvalidInputError, match="got the column 'bin'"):
+    with pytest.raises(isodepth.errors.InvalidInputError, match="got the column 'bin'"):
         isodepth.region_tables([x, x])
 
 

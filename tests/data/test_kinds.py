@@ -157,7 +157,7 @@ def test_codes_with_a_new_word_in_files(ending: str, tmp_path: Path) -> None:
     assert not run_json("monitor", "check", tmp_path / "m.npz", paths[0])["alarm"]
 
 
-@pytest.mark.filterwarnings("ignore:check column 'v'.*'NEW':isodepth.ColumnWarning")
+@pytest.mark.filterwarnings("ignore:check column 'v'.*'NEW':isodepth.errors.ColumnWarning")
 def test_a_new_word_in_a_batch_of_codes() -> None:
     batch = pd.DataFrame({"v": [*CODES, "NEW"]})
     for codes in (CODES, [1, 2, 3] * 10):
@@ -241,7 +241,7 @@ def test_numbers_and_words(numbers: list[str], words: list[str], kind: str) -> N
         assert (repeated.columns[0].use, repeated.categories) == (column.use, mixed.categories)
 
 
-@pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
 @pytest.mark.parametrize("words", [["M10", "M11", "N2"], ["unknown"], ["-"], MANY_WORDS])
 def test_a_column_of_numbers_and_words_does_not_stop_the_test(words: list[str]) -> None:
     rng = np.random.default_rng(0)
@@ -260,7 +260,7 @@ def test_a_column_of_numbers_and_words_does_not_stop_the_test(words: list[str]) 
     assert more.changes[0].columns == ("v",)
 
 
-@pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
 def test_two_styles_of_numbers_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="different styles of numbers"):
         split(NUMBERS, ["1,5", "2,5"])
@@ -475,7 +475,7 @@ POOLS = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
 @pytest.mark.parametrize("pool", POOLS)
 def test_decisions_do_not_depend_on_the_labels(pool: str) -> None:
     """Check that all assignments of rows to samples give one kind and equal values, or an error."""

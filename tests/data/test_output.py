@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isodepth import BusyFileError, InvalidOptionError, Metric
+from isodepth import Metric
 from isodepth.data.files.output import check_target, csv_bytes, locked, replace_file
+from isodepth.errors import BusyFileError, InvalidOptionError
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX systems")
@@ -41,7 +42,7 @@ def test_paths_that_cannot_be_written(tmp_path: Path) -> None:
 
 UNWRITABLE = """
 import os, sys
-from isodepth import InvalidOptionError
+from isodepth.errors import InvalidOptionError
 from isodepth.data.files.output import check_target
 if os.getuid() == 0:
     os.setgid(65534)

@@ -22,10 +22,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isodepth import InvalidOptionError, UnreadableFileError, distance, scan
+from isodepth import distance, scan
 from isodepth.data.files.input_file import table_files
 from isodepth.data.files.readers import Choice, ReadOptions, choose_columns, read_table
 from isodepth.data.frames import NamedArray
+from isodepth.errors import InvalidOptionError, UnreadableFileError
 
 POINTS = np.random.default_rng(0).normal(size=(12, 3)) * 10.0 ** np.array([-9, 0, 9])
 
@@ -87,7 +88,7 @@ def test_text_is_read(tmp_path: Path, text: str, points: Any, columns: Any) -> N
         np.testing.assert_array_equal(numbers(zipped)[0], points)
 
 
-@pytest.mark.filterwarnings("ignore:.*integers up to:isodepth.ColumnWarning")
+@pytest.mark.filterwarnings("ignore:.*integers up to:isodepth.errors.ColumnWarning")
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(
@@ -276,7 +277,7 @@ FLIP = """
 import resource, sys
 import numpy as np
 from pathlib import Path
-from isodepth import UnreadableFileError
+from isodepth.errors import UnreadableFileError
 from isodepth.data.files.readers import read_table
 
 folder = Path(sys.argv[1])

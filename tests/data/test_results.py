@@ -136,10 +136,17 @@ def test_matrix_is_an_array_to_numpy() -> None:
 def test_labels_of_a_matrix() -> None:
     assert isodepth.DistanceMatrix.from_array([[3.0, 0.5]], ["a"]).other_labels == ("0", "1")
     assert isodepth.DistanceMatrix.from_array([[3.0], [0.5]], ["a", "b"]).other_labels == ("0",)
-    for labels in ("a", ("a", "b")):
-        with pytest.raises(InvalidInputError, match=r"to_frame\(\)\.loc"):
-            isodepth.DistanceMatrix.from_array(np.eye(2), "ab")[labels]
     between = isodepth.DistanceMatrix.from_array([[3.0, 0.5]], ["a"], ["p", "sample"])
+    assert (between["a", "p"], between[0, "sample"], between["a", 1]) == (3.0, 0.5, 0.5)
+    for row in (between["a"], between["a", :], between[0]):
+        np.testing.assert_array_equal(row, [3.0, 0.5])
+    np.testing.assert_array_equal(between[:, "p"], [3.0])
+    assert between["a", "p", None].shape == (1,)
+    for wrong, known in (("p", "a"), (("a", "a"), "p, sample")):
+        with pytest.raises(InvalidInputError, match=f"no sample '.'; the samples are {known}"):
+            between[wrong]
+    with pytest.raises(IndexError):
+        between["a", 0, 0]
     assert list(between._rows()) == ["sample_", "p", "sample"]
 
 

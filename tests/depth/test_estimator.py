@@ -13,15 +13,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 import isodepth
-from isodepth import (
-    AIIRWDepth,
-    HalfspaceDepth,
-    InvalidInputError,
-    IRWDepth,
-    Metric,
-    ProjectionDepth,
-)
+from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
 from isodepth.depth.estimators import DepthEstimator
+from isodepth.errors import InvalidInputError
 
 DEPTHS = [HalfspaceDepth, ProjectionDepth, IRWDepth, AIIRWDepth]
 
@@ -77,7 +71,7 @@ def test_they_are_of_the_family(depth: type[DepthEstimator]) -> None:
 
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_score_samples_needs_fit(depth: type[DepthEstimator]) -> None:
-    for error in (NotFittedError, InvalidInputError, isodepth.NotFittedError):
+    for error in (NotFittedError, InvalidInputError, isodepth.errors.NotFittedError):
         with pytest.raises(error, match=rf"this {depth.__name__} is not fitted"):
             depth().score_samples([[0.0]])
 

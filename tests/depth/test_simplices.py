@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from isodepth import AIIRWDepth, DegenerateDepthWarning, HalfspaceDepth, IRWDepth, ProjectionDepth
+from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.depth.base import standardize
+from isodepth.errors import DegenerateDepthWarning
 from isodepth.geometry.regions import Sample
 
 CORNERS = np.array([[0.0, 0.0, 1.0], [2.0, 0.0, 0.0], [0.0, 3.0, 0.0], [1.0, 1.0, 7.0]])

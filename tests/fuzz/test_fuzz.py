@@ -247,7 +247,7 @@ def check_test(case: Case) -> None:
     options = {"n_permutations": 19, "random_state": 0}
     try:
         result = isodepth.two_sample_test(case.x, case.y, **options)
-    except isodepth.InvalidInputError:
+    except isodepth.errors.InvalidInputError:
         assert divided_by_spread(case)
         return
     assert 1 / 20 <= result.pvalue <= 1

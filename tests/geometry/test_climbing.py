@@ -10,7 +10,7 @@ from isodepth.geometry.hull import chosen_levels
 from isodepth.geometry.regions import LevelPlan
 
 
-def attained(result: isodepth.Comparison, betas: np.ndarray) -> np.ndarray:
+def attained(result: isodepth.typing.Comparison, betas: np.ndarray) -> np.ndarray:
     """Return the gap at each level along the direction in the result, computed from the regions."""
     x, y = result.regions
     return np.array(

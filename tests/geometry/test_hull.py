@@ -159,7 +159,7 @@ def test_direction_attains_the_distance_and_no_other_exceeds_it():
         ahead = naive.gap_along(first, second, gap.direction)
         assert abs(ahead) == pytest.approx(gap.distance, abs=rounding)
         if gap.distance > rounding:
-            assert (ahead > 0) == (gap.side == "X")
+            assert (ahead > 0) == (gap.sample == "X")
         for u in naive.unit_vectors(rng, 50, first.shape[1]):
             assert abs(naive.gap_along(first, second, u)) <= gap.distance + rounding
 
@@ -194,7 +194,7 @@ def test_closed_forms():
         corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * dim)).reshape(dim, -1).T
         # A cube in a cube of twice its size: the distance is that between two corners.
         assert hausdorff(corners, 2 * corners).distance == pytest.approx(np.sqrt(dim), rel=1e-14)
-        assert hausdorff(corners, 2 * corners).side == "Y"
+        assert hausdorff(corners, 2 * corners).sample == "Y"
         # The cross-polytope inscribed in a ball, and the cube circumscribed about the ball.
         cross = np.concatenate([np.eye(dim), -np.eye(dim)])
         expected = np.sqrt(dim) - 1 / np.sqrt(dim)

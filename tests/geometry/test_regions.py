@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth import InvalidInputError, Metric
+from isodepth import Metric
+from isodepth.errors import InvalidInputError
 from isodepth.geometry.regions import TrimmedRegions, check_levels, tie_ends
 
 

@@ -263,7 +263,7 @@ def test_ranges_of_durations_are_complete() -> None:
     assert found(first, later)[0] == f"v: {before} -> {after}, without overlap"
 
 
-@pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
 def test_odd_values_do_not_fail() -> None:
     n_read = 0
     # Each pair is tested in one order only, to save time.

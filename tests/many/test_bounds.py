@@ -7,7 +7,8 @@ import warnings
 import numpy as np
 import pytest
 
-from isodepth import DegenerateDepthWarning, InvalidInputError, region_tables
+from isodepth import region_tables
+from isodepth.errors import DegenerateDepthWarning, InvalidInputError
 from isodepth.many.collections import as_list
 from isodepth.many.pairwise import table_metric
 

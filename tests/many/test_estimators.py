@@ -15,13 +15,8 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.validation import check_is_fitted
 
 import isodepth
-from isodepth import (
-    DistanceTransformer,
-    InvalidInputError,
-    RegionTransformer,
-    pairwise,
-    region_tables,
-)
+from isodepth import DistanceTransformer, RegionTransformer, pairwise, region_tables
+from isodepth.errors import InvalidInputError
 
 OPTIONS = {"levels": 5, "n_directions": 20, "random_state": 0}
 RNG = np.random.default_rng(0)
@@ -78,7 +73,11 @@ def test_clone_and_pickle(estimator: type) -> None:
     assert fresh.get_params() == fitted.get_params()
     with pytest.raises(NotFittedError):
         check_is_fitted(fresh)
-    for error in (NotFittedError, isodepth.NotFittedError, isodepth.InvalidInputError):
+    for error in (
+        NotFittedError,
+        isodepth.errors.NotFittedError,
+        isodepth.errors.InvalidInputError,
+    ):
         with pytest.raises(error, match="call fit"):
             fresh.transform(BAGS)
         with pytest.raises(error, match="call fit"):
@@ -112,7 +111,7 @@ def test_bad_bags(estimator: type) -> None:
         fitted.transform([BAGS[0], BAGS[1][:, :1]])
     with pytest.raises(InvalidInputError, match="columns differ: 2 and 1"):
         fitted.transform([BAGS[1][:, :1]])
-    with pytest.raises(isodepth.InvalidOptionError, match="table_dtype"):
+    with pytest.raises(isodepth.errors.InvalidOptionError, match="table_dtype"):
         estimator(table_dtype="float16").fit(BAGS)
 
 

@@ -102,9 +102,27 @@ def test_bad_input(samples: Any, by: Any, error: type[Exception], said: str) -> 
         isodepth.pairwise(samples, by=by, **OPTIONS)
 
 
-def test_tables_of_a_dictionary_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match=r"list\(samples.values\(\)\)"):
-        isodepth.region_tables({"a": ORDERED[0]}, **OPTIONS)
+def test_tables_have_the_labels_of_their_samples() -> None:
+    tables = isodepth.region_tables(FRAME, by="month", **OPTIONS)
+    assert tables.labels == ("1", "3", "10")
+    check(isodepth.pairwise(tables))
+    named = dict(zip(("1", "3", "10"), ORDERED, strict=True))
+    assert isodepth.region_tables(named, **OPTIONS).values.tolist() == tables.values.tolist()
+    assert tables["3"] == tables[1]
+    assert tables[1:].labels == ("3", "10")
+    mixed = isodepth.pairwise(ORDERED[:1] * 2, **OPTIONS)
+    plain = isodepth.region_tables(ORDERED[:1] * 2, **OPTIONS)
+    assert isodepth.pairwise(plain) == mixed
+    between = isodepth.pairwise(tables[:2], plain)
+    assert (between.labels, between.other_labels) == (("1", "3"), ("0", "1"))
+    for one, known in ((tables, "1, 3, 10"), (plain, "")):
+        with pytest.raises(InvalidInputError, match=f"no sample '7'; the samples are {known}"):
+            one["7"]
+
+
+def test_transformers_refuse_dictionaries() -> None:
+    with pytest.raises(InvalidInputError, match=r"list\(X.values\(\)\)"):
+        isodepth.RegionTransformer().fit({"a": ORDERED[0]})
 
 
 # -- columns in any order -------------------------------------------------------------------------
@@ -157,10 +175,12 @@ def test_two_samples_with_missing_values_are_matched() -> None:
 @pytest.mark.parametrize("call", [isodepth.pairwise, isodepth.pairwise_test])
 def test_labels_are_different_strings(call) -> None:
     X, Y = np.random.default_rng(0).normal(size=(2, 30, 2))
-    with pytest.raises(isodepth.InvalidInputError, match=r"labels of samples .* got '1' twice"):
+    with pytest.raises(
+        isodepth.errors.InvalidInputError, match=r"labels of samples .* got '1' twice"
+    ):
         call({1: X, "1": Y})
     frame = pd.DataFrame(np.r_[X, Y], columns=["a", "b"]).assign(month=[1] * 30 + ["1"] * 30)
-    with pytest.raises(isodepth.InvalidInputError, match="got '1' twice"):
+    with pytest.raises(isodepth.errors.InvalidInputError, match="got '1' twice"):
         call(frame, by="month")
 
 

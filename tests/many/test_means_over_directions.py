@@ -58,5 +58,5 @@ def test_tables_of_other_q_are_refused() -> None:
     a, b = (
         isodepth.Metric(q=q, levels=3, random_state=0).region_table([[0.0, 1.0]]) for q in (1, 2)
     )
-    with pytest.raises(isodepth.InvalidInputError, match="differ in q"):
+    with pytest.raises(isodepth.errors.InvalidInputError, match="differ in q"):
         a.distance_to(b)

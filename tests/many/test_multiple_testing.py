@@ -47,12 +47,14 @@ def test_each_pair_is_the_test_of_two_samples() -> None:
         assert alone.statistic == test.statistic
         assert result[second, first] is test
     np.testing.assert_array_equal(result.adjusted_pvalues, holm_adjusted(result.pvalues))
-    assert repr(result).splitlines()[0].startswith("PairwiseTestResult: 2 of 3 pairs")
+    assert result.headline == "2 of 3 pairs of 3 samples differ (adjusted p <= 0.05)."
+    assert repr(result).splitlines()[0] == result.headline
+    assert (result.significant, len(result), [*result]) == (True, 3, [*result.tests])
     frame = result.to_frame()
     assert frame["adjusted_pvalue"].tolist() == result.adjusted_pvalues.tolist()
     assert frame["change"].tolist()[0] == ""
     assert "median" in frame["change"].tolist()[1]
-    assert json.loads(result.to_json())["pairs"][1]["second"] == "c"
+    assert json.loads(result.to_json())["tests"][1]["second"] == "c"
     with pytest.raises(InvalidInputError, match="there is no pair 'a' and 7; the samples are a, b"):
         result["a", 7]
     with pytest.raises(InvalidInputError, match="two labels"):
@@ -67,6 +69,22 @@ def test_samples_by_a_column_and_categories() -> None:
     assert result.labels == ("5", "6", "7")
     assert result[5, 7].pvalue == 0.01
     assert {"u", "v", "kind"} == {kind.column for kind in result[5, 6].kinds}
+
+
+def test_settings_repeat_the_tests_of_all_pairs() -> None:
+    frame = pd.DataFrame(np.concatenate([*BAGS.values(), BAGS["a"] * 1.0]), columns=["u", "v"])
+    frame["sample"] = np.repeat([1, 2, 3, 4], [40, 30, 50, 40])
+    frame["day"] = np.arange(160) // 5
+    frame.loc[frame["sample"] < 3, "v"] = 0.0  # constant in one pair, which has other directions
+    options = {"by": "sample", "n_permutations": 39}
+    found = isodepth.pairwise_test(frame, **options, blocks="day", random_state=4)
+    assert found.settings["blocks"] == "day"
+    again = isodepth.pairwise_test(frame, **options | found.settings)
+    assert again == found
+    assert (again.settings, again.significant) == (found.settings, False)
+    assert found.headline == "0 of 6 pairs of 4 samples differ (adjusted p <= 0.05)."
+    one = isodepth.pairwise_test([BAGS["a"], BAGS["b"]], n_permutations=39, random_state=0)
+    assert one.headline == "0 of 1 pair of 2 samples differ (adjusted p <= 0.05)."
 
 
 def test_permutations_suffice_for_many_pairs() -> None:

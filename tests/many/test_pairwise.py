@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from strategies import pvalues
 
 import isodepth
-from isodepth import InvalidInputError, InvalidOptionError, Metric, region_tables
+from isodepth import Metric, region_tables
 from isodepth.data import validation
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.region_table import RegionTables
 
 OPTIONS = {"levels": 6, "n_directions": 20, "random_state": 0}
@@ -198,7 +199,9 @@ def test_a_progress_bar_shows_both_steps(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_no_bar_without_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with pytest.raises(isodepth.MissingExtraError, match=r"pip install 'isodepth\[progress\]'"):
+    with pytest.raises(
+        isodepth.errors.MissingExtraError, match=r"pip install 'isodepth\[progress\]'"
+    ):
         pairwise(BAGS[:3], progress=True, **OPTIONS)
 
 
@@ -313,7 +316,7 @@ def test_a_depth_that_cannot_order_warns_once() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         pairwise(bags, **OPTIONS)
-    assert [w.category for w in caught] == [isodepth.DegenerateDepthWarning]
+    assert [w.category for w in caught] == [isodepth.errors.DegenerateDepthWarning]
     assert caught[0].filename == __file__
 
 

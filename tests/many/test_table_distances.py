@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 from twins import naive, naive_gaps, naive_tables
 
-from isodepth import InvalidInputError, Metric, pairwise
+from isodepth import Metric, pairwise
 from isodepth.engine.compiled import Resources, table_distances
+from isodepth.errors import InvalidInputError
 from isodepth.metric import region_table as table_module
 from isodepth.metric.region_table import RegionTables
-from isodepth.metric.signature import option_settings, plain_settings
+from isodepth.metric.settings import used_settings
 
 
 def stack_of(values: np.ndarray, p: float = 2.0) -> RegionTables:
     """Return N region tables with the given values (N, L, W), L levels and W support values."""
     n_levels, width = values.shape[1:]
     metric = Metric(p=p, levels=n_levels, n_directions=width // 2, refine=0, random_state=0)
-    return RegionTables(values, option_settings(plain_settings(metric, metric.dtype, 0)), 2, None)
+    return RegionTables(values, used_settings(metric, metric.dtype, 0), 2, None)
 
 
 @pytest.mark.parametrize(("count", "columns"), [(1, 1), (8, 9), (129, 65), (140, 3), (64, 128)])

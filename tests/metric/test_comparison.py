@@ -91,9 +91,11 @@ def test_zero_permutations_mean_no_test() -> None:
     assert result.headline == f"X and Y are at distance {result.distance:.3g}, not tested"
     for wrong in (None, -1, 1.5, True):
         message = f"n_permutations must be an integer >= 0, got {wrong}; 0 means no test"
-        with pytest.raises(isodepth.InvalidOptionError, match=message):
+        with pytest.raises(isodepth.errors.InvalidOptionError, match=message):
             isodepth.compare(X, Y, n_permutations=wrong)
-    with pytest.raises(isodepth.InvalidOptionError, match="needs n_permutations, such as 999"):
+    with pytest.raises(
+        isodepth.errors.InvalidOptionError, match="needs n_permutations, such as 999"
+    ):
         isodepth.compare(X, Y, tolerance=0.1)
 
 

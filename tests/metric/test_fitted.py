@@ -10,13 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isodepth import (
-    AIIRWDepth,
-    DegenerateDepthWarning,
-    InvalidInputError,
-    InvalidOptionError,
-    Metric,
-)
+from isodepth import AIIRWDepth, Metric
+from isodepth.errors import DegenerateDepthWarning, InvalidInputError, InvalidOptionError
 from isodepth.typing import RandomLevels
 
 RNG = np.random.default_rng(0)

@@ -80,7 +80,9 @@ def test_many_dropped_rows_are_a_warning_and_in_the_headline() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 100, 3))
     y[:21, 2] = np.nan
-    with pytest.warns(isodepth.ColumnWarning, match="21 of 200 rows dropped: .*column 2 .21."):
+    with pytest.warns(
+        isodepth.errors.ColumnWarning, match="21 of 200 rows dropped: .*column 2 .21."
+    ):
         result = isodepth.compare(x, y, nan_policy="omit", random_state=0)
     assert "not tested; 21 of 200 rows dropped: missing values in column 2 (21)." in repr(result)
     y[20, 2] = 0.0

@@ -12,7 +12,8 @@ from strategies import cases, eps_values, gaussian_directions, pvalues
 from twins import naive_tables
 
 import isodepth
-from isodepth import InvalidInputError, InvalidOptionError, Metric, RegionTable
+from isodepth import Metric, RegionTable
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.settings import midpoint_levels
 from isodepth.typing import RandomLevels
 
@@ -56,7 +57,7 @@ def test_values_are_those_of_the_plain_loops(depth: str, number: int, weighted: 
     levels=st.integers(1, 9),
     normalize=st.booleans(),
 )
-@pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
+@pytest.mark.filterwarnings("ignore::isodepth.errors.DegenerateDepthWarning")
 def test_distance_is_that_of_the_metric(case, depth, p, eps, levels, normalize) -> None:
     metric = Metric(
         depth=depth, p=p, eps=eps, levels=levels, normalize=normalize, refine=0,
@@ -134,7 +135,7 @@ BASE = {"levels": 4, "n_directions": 20, "random_state": 0}
         ("levels", {"levels": 5}),
         ("n_directions", {"n_directions": 21}),
         ("directions", {"directions": "sobol"}),
-        ("directions, n_directions", {"directions": np.eye(3), "n_directions": 3}),
+        ("n_directions, directions", {"directions": np.eye(3), "n_directions": 3}),
         ("random_state", {"random_state": 1}),
         ("normalize", {"normalize": False}),
         ("dtype", {"dtype": "float32"}),
@@ -198,7 +199,7 @@ def test_bad_storage_and_bad_data() -> None:
 
 
 def test_a_depth_that_cannot_order_warns() -> None:
-    with pytest.warns(isodepth.DegenerateDepthWarning):
+    with pytest.warns(isodepth.errors.DegenerateDepthWarning):
         Metric(**BASE).region_table(np.eye(3))
 
 

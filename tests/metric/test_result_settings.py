@@ -1,4 +1,4 @@
-"""Settings of results: the options by name, with the values that were used."""
+"""Settings of results: the options by name, with the values that were used, which repeat it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import json
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pytest
 
 import isodepth
 
@@ -52,5 +54,101 @@ def test_settings_of_a_test_are_all_options_that_affect_it() -> None:
     assert scaled.settings["scale"].startswith("given:2:")
     metric = isodepth.Metric(depth=isodepth.IRWDepth(), q=float("inf"), levels=20)
     regions = isodepth.two_sample_test(*samples(), method=metric, **options)
-    assert (regions.settings["depth"], regions.settings["q"]) == ("irw", float("inf"))
-    assert in_json(regions) == regions.settings | {"q": "inf"}
+    used = regions.settings["metric"]
+    assert (regions.settings["method"], used["depth"], used["q"]) == ("regions", "irw", np.inf)
+    assert in_json(regions) == regions.settings | {"metric": used | {"q": "inf"}}
+
+
+def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Samples with missing values, which need the option `nan_policy`."""
+    x, y = (pd.DataFrame(values, columns=["a", "b"]) for values in samples())
+    x.loc[3, "a"] = np.nan
+    return x, y
+
+
+METRIC: dict[str, Any] = {
+    "depth": "halfspace", "p": 1, "q": np.inf, "eps": 0.2, "n_directions": 20,
+    "directions": "sobol", "normalize": False, "scale": "pooled", "nan_policy": "omit",
+    "dtype": "float32", "random_state": 3,
+}  # fmt: skip
+TEST: dict[str, Any] = {"n_permutations": 19, "n_directions": 10, "random_state": 3}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {**METRIC, "levels": 7, "refine": 3},
+        {**METRIC, "gap": "exact"},
+        {**METRIC, "q": 2},
+    ],
+)
+def test_settings_repeat_a_comparison(options: dict[str, Any]) -> None:
+    options = {"nan_policy": "omit", "random_state": 0} | options
+    found = isodepth.compare(*tables(), **options)
+    assert found.settings.items() >= options.items()
+    assert isodepth.compare(*tables(), **found.settings) == found
+    assert isodepth.distance(*tables(), **found.settings) == found.distance
+    assert isodepth.Metric(**found.settings).compare(*tables()).settings == found.settings
+
+
+def test_settings_repeat_a_comparison_of_sources() -> None:
+    x, y = (isodepth.scan(each) for each in tables())
+    options = {**METRIC, "levels": 7}
+    found = isodepth.compare(x, y, **options)
+    assert found.settings.items() >= options.items()
+    assert found.units == "robust standard deviations of the columns"
+    again = isodepth.compare(x, y, **found.settings)
+    assert (again.settings, again.distance) == (found.settings, found.distance)
+
+
+def test_settings_repeat_many_distances() -> None:
+    options = {**METRIC, "levels": 7}
+    found = isodepth.pairwise(tables(), **options)
+    assert found.settings is not None
+    assert found.settings.items() >= options.items()
+    assert isodepth.pairwise(tables(), **found.settings) == found
+    made = isodepth.region_tables(tables(), **options)
+    # Tables have the divisors of their columns.
+    settings = made.settings | {"scale": made.scale}
+    assert isodepth.region_tables(tables(), **settings) == made
+    assert isodepth.Metric(**settings).region_table(tables()[0]) == made[0]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"tolerance": 0.1, "confidence": 0.9, "scale": None, "nan_policy": "keep"},
+        {"method": "regions"},
+        {"method": isodepth.Metric(depth="irw", p=1, q=np.inf, eps=0.2, levels=5)},
+    ],
+)
+def test_settings_repeat_a_test(options: dict[str, Any]) -> None:
+    found = isodepth.two_sample_test(*tables(), **TEST, **options)
+    settings = dict(found.settings)
+    assert ("metric" in settings) == isinstance(options.get("method"), isodepth.Metric)
+    if "metric" in settings:
+        settings["method"] = isodepth.Metric(**settings.pop("metric"))
+    again = isodepth.two_sample_test(*tables(), **settings)
+    assert again == found
+    assert (again.settings, again.signature) == (found.settings, found.signature)
+
+
+@pytest.mark.parametrize("options", [{}, {"arl": 500, "tolerance": 0.01, "nan_policy": "raise"}])
+def test_settings_repeat_a_monitor(options: dict[str, Any]) -> None:
+    reference = np.random.default_rng(0).normal(size=(200, 2))
+    found = isodepth.Monitor(reference, **options, random_state=0)
+    assert found.settings.items() >= options.items()
+    again = isodepth.Monitor(reference, **{**found.settings, "random_state": 0})
+    assert again.settings == found.settings
+    assert again.check(reference[:20] + 3) == found.check(reference[:20] + 3)
+
+
+def test_tables_of_samples_with_and_without_missing_values_are_compared() -> None:
+    x, y = samples()
+    options: dict[str, Any] = {"n_directions": 10, "random_state": 0}
+    (one,) = isodepth.region_tables([x], **options)
+    (other,) = isodepth.region_tables([y], nan_policy="omit", **options)
+    assert (one.settings["nan_policy"], other.settings["nan_policy"]) == ("raise", "omit")
+    assert one.distance_to(other) == isodepth.pairwise([x, y], **options)[0, 1]

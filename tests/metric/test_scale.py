@@ -116,7 +116,7 @@ def test_a_file_with_another_scale_is_refused(tmp_path) -> None:
     for scale in (arrays["scale"] * 2, arrays["scale"][:2], None):
         changed = {"values": arrays["values"]} | ({} if scale is None else {"scale": scale})
         write_archive(tmp_path / "u.npz", "region table", kept, changed)
-        with pytest.raises(isodepth.UnreadableFileError, match="scale"):
+        with pytest.raises(isodepth.errors.UnreadableFileError, match="scale"):
             isodepth.RegionTable.load(tmp_path / "u.npz")
 
 
@@ -136,7 +136,7 @@ def test_very_different_spreads_warn_once() -> None:
     rows = np.vstack([np.minimum(X.min(axis=0), Y.min(axis=0)), X])
     frame = pd.DataFrame(rows, columns=["temp", "pressure", "rain"])
     with pytest.warns(
-        isodepth.ScaleWarning, match=r"in pressure and .* in rain.*scale='pooled'"
+        isodepth.errors.ScaleWarning, match=r"in pressure and .* in rain.*scale='pooled'"
     ) as c:
         isodepth.compare(frame, Y, **OPTIONS)
     assert len(c) == 1

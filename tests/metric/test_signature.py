@@ -8,14 +8,8 @@ import numpy as np
 import pytest
 from sklearn.covariance import OAS
 
-from isodepth import (
-    AIIRWDepth,
-    HalfspaceDepth,
-    InvalidInputError,
-    InvalidOptionError,
-    Metric,
-    ProjectionDepth,
-)
+from isodepth import AIIRWDepth, HalfspaceDepth, Metric, ProjectionDepth
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.typing import RandomLevels
 
 
@@ -90,3 +84,33 @@ def test_fields_that_differ_are_named_also_beside_a_depth_with_settings() -> Non
     other = Metric(depth="halfspace", levels=3, random_state=0).region_table(X)
     with pytest.raises(InvalidInputError, match="differ in depth "):
         first.distance_to(other)
+
+
+def test_metrics_are_equal_if_all_options_are() -> None:
+    options: list[dict] = [
+        {},
+        {"eps": 0.2},
+        {"n_jobs": 1},
+        {"depth": "irw"},
+        {"depth": AIIRWDepth(covariance="mcd")},
+        {"depth": HalfspaceDepth(algorithm="exact")},
+        {"scale": "pooled"},
+        {"scale": [1.0, 2.0]},
+        {"directions": np.eye(2)},
+        {"levels": 7},
+        {"levels": RandomLevels(7)},
+    ]
+    for i, mine in enumerate(options):
+        for j, other in enumerate(options):
+            assert (Metric(**mine) == Metric(**other)) == (i == j)
+        assert hash(Metric(**mine)) == hash(Metric(**mine))
+    assert Metric() != 2
+    assert len({Metric(), Metric(), Metric(p=1)}) == 2
+
+
+def test_depths_of_users_are_equal_if_they_are_identical() -> None:
+    def depth(points: np.ndarray) -> np.ndarray:
+        return -np.abs(points).sum(axis=1)
+
+    assert Metric(depth=depth) == Metric(depth=depth)
+    assert Metric(depth=depth) != Metric(depth=lambda points: depth(points))

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth import InvalidInputError, Metric, RegionTable, UnreadableFileError
+from isodepth import Metric, RegionTable
 from isodepth.data.files.output import read_archive, write_archive
+from isodepth.errors import InvalidInputError, UnreadableFileError
 from isodepth.metric import region_table
 from isodepth.metric import signature as signatures
 from isodepth.metric.region_table import KIND
-from isodepth.metric.signature import ALGORITHM
+from isodepth.metric.signature import ALGORITHM, json_settings
 
 FILES = Path(__file__).parents[1] / "data" / "files"
 RNG = np.random.default_rng(0)
@@ -139,33 +140,31 @@ def test_a_good_header_is_read(tmp_path: Path) -> None:
         {"p": "2x"}, {"p": 0}, {"q": None}, {"q": 0.5}, {"eps": "a"}, {"eps": 7},
         {"levels": "exact"}, {"levels": 5}, {"levels": 4.0}, {"n_directions": 7},
         {"n_directions": True},
-        {"directions": None}, {"scale": "given:2:00000000"}, {"normalize": "no"}, {"seed": 0},
+        {"directions": None}, {"scale": "given:2:00000000"}, {"normalize": "no"},
+        {"random_state": 0.5}, {"nan_policy": None}, {"isodepth_version": 4},
     ],
 )  # fmt: skip
 def test_settings_that_make_no_sense(tmp_path: Path, changes: dict) -> None:
     table = Metric(depth="projection", **OPTIONS).region_table(BATCH)
     table.save(tmp_path / "table.npz")
     header, arrays = read_archive(tmp_path / "table.npz", KIND)
-    assert header["settings"] == table._header
-    settings = changes if "settings" in changes else {"settings": {**table._header, **changes}}
-    write_archive(tmp_path / "changed.npz", KIND, {**header, **settings}, arrays)
+    assert header["settings"] == json_settings(table.settings)
+    assert header["isodepth_version"] == isodepth.__version__
+    if not {"settings", "isodepth_version"} & {*changes}:
+        changes = {"settings": {**header["settings"], **changes}}
+    write_archive(tmp_path / "changed.npz", KIND, {**header, **changes}, arrays)
     with pytest.raises(UnreadableFileError):
         RegionTable.load(tmp_path / "changed.npz")
 
 
-@pytest.mark.parametrize("with_settings", [True, False])
-def test_the_exact_halfspace_depth_in_files_of_0_4_0_is_known(
-    tmp_path: Path, with_settings: bool
-) -> None:
-    """Files of 0.4.0 contain the option `algorithm` of the depth under the name `method`."""
+def test_the_exact_halfspace_depth_in_older_files_is_known(tmp_path: Path) -> None:
+    """Versions before 0.4.0 wrote the option `algorithm` as `method`, and no settings."""
     depth = isodepth.HalfspaceDepth(algorithm="exact")
     table = Metric(depth=depth, **OPTIONS).region_table(BATCH)
     table.save(tmp_path / "table.npz")
     header, arrays = read_archive(tmp_path / "table.npz", KIND)
     former = {**header, "signature": table.signature.replace("algorithm=exact", "method=exact")}
-    former["settings"] = {**table._header, "depth": "halfspace(method=exact)"}
-    if not with_settings:
-        del former["settings"]
+    del former["settings"]
     write_archive(tmp_path / "former.npz", KIND, former, arrays)
     assert RegionTable.load(tmp_path / "former.npz").distance_to(table) == 0
 

@@ -68,7 +68,7 @@ def test_a_distance_of_zero_has_no_contributions(q: float, columns: int, tmp_pat
         assert each.contributions == each.largest_gap.contributions == ()
         assert each.to_dict()["contributions"] == []
         assert "contributions" not in str(each)
-        assert each.to_frame()["contribution"].tolist() == [0.0] * columns
+        assert each.to_frame()["fraction"].tolist() == [0.0] * columns
     assert result.to_frame()["pvalue"].tolist() == [1.0] * columns
     isodepth.compare(x, x, q=q).report(tmp_path / "report.html")
     assert "Contributions of the columns" not in (tmp_path / "report.html").read_text("utf-8")

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isodepth import InvalidInputError, InvalidOptionError, Monitor, two_sample_test
+from isodepth import Monitor, two_sample_test
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.significance.martingale import RankEvidence
 
 

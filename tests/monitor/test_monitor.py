@@ -16,17 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth import (
-    BusyFileError,
-    DependenceWarning,
-    InvalidInputError,
-    InvalidOptionError,
-    Monitor,
-    Verdict,
-    scan,
-)
+from isodepth import Monitor, scan
 from isodepth.data.frames import NamedArray
+from isodepth.errors import BusyFileError, DependenceWarning, InvalidInputError, InvalidOptionError
 from isodepth.results.changes import Change
+from isodepth.typing import Verdict
 
 pd = pytest.importorskip("pandas")
 
@@ -331,7 +325,7 @@ def test_labels_are_remembered_after_their_verdicts(
             assert np.isnan(early.pvalue)
         assert str(found[0]) == "batch 1 (0): no alarm; its verdict is no longer stored"
         assert json.loads(found[1].to_json())["pvalue"] is None
-        assert Verdict.from_json(found[1].to_json()) == found[1]
+        assert Verdict._from_json(found[1].to_json()) == found[1]
         with pytest.raises(
             InvalidInputError, match="batch 1 already has the label '0', with other"
         ):
@@ -529,14 +523,14 @@ def test_the_frame_of_a_verdict_has_all_attributes_of_its_changes() -> None:
 def test_results_can_be_read_by_programs() -> None:
     monitor = fresh()
     verdict = monitor.check(batches(1, shift=2.0)[0])
-    assert Verdict.from_json(verdict.to_json()) == verdict
+    assert Verdict._from_json(verdict.to_json()) == verdict
     (change, *_) = verdict.changes
     unknown = replace(verdict, threshold=np.nan, changes=[replace(change, before=np.nan)])
-    again = Verdict.from_json(unknown.to_json())
+    again = Verdict._from_json(unknown.to_json())
     assert np.isnan([again.threshold, again.changes[0].before]).all()
     assert again.to_json() == unknown.to_json()
     with pytest.raises(TypeError, match="None in place of int"):
-        Verdict.from_json(json.dumps(verdict.to_dict() | {"n_rows": None}))
+        Verdict._from_json(json.dumps(verdict.to_dict() | {"n_rows": None}))
     fields = json.loads(json.dumps(monitor.to_dict()))
     assert fields["verdicts"] == [verdict.to_dict()]
     assert fields["settings"] == monitor.settings == {

@@ -15,17 +15,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth import (
-    BusyFileError,
-    InvalidInputError,
-    InvalidOptionError,
-    Metric,
-    Monitor,
-    UnreadableFileError,
-)
+from isodepth import Metric, Monitor
 from isodepth.data.files import output
 from isodepth.data.files.output import read_archive, write_archive
 from isodepth.data.files.records import _fields
+from isodepth.errors import (
+    BusyFileError,
+    InvalidInputError,
+    InvalidOptionError,
+    UnreadableFileError,
+)
 from isodepth.monitor.saved import KIND, NAMES, read_state, write_state
 from isodepth.monitor.state import MonitorState
 from isodepth.significance.martingale import RankEvidence
@@ -393,7 +392,8 @@ def test_killed_at_any_point_it_is_before_or_after(tmp_path: Path) -> None:
 WORKER = """
 import sys
 import numpy as np
-from isodepth import BusyFileError, Monitor
+from isodepth import Monitor
+from isodepth.errors import BusyFileError
 
 path, seed = sys.argv[1], int(sys.argv[2])
 rng = np.random.default_rng(seed)

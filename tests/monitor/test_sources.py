@@ -9,7 +9,8 @@ import pytest
 from sources.tables import mixed_frame, scanned
 
 import isodepth
-from isodepth import InvalidInputError, Monitor
+from isodepth import Monitor
+from isodepth.errors import InvalidInputError
 
 REFERENCE, BATCH = mixed_frame(300, 1), mixed_frame(120, 2, 2.0)
 BATCH.loc[BATCH.index % 3 == 0, "site"] = "new"

@@ -156,7 +156,7 @@ def test_a_test_of_categories_alone_has_no_figure_of_gaps() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"c": ["a", "b"] * 20})
     result = isodepth.two_sample_test(frame, frame, n_permutations=19, random_state=0)
-    with pytest.raises(isodepth.InvalidInputError, match="categories alone has no regions"):
+    with pytest.raises(isodepth.errors.InvalidInputError, match="categories alone has no regions"):
         result.plot("gap_profile")
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth import InvalidInputError, Monitor
+from isodepth import Monitor
+from isodepth.errors import InvalidInputError
 from isodepth.plot import timeline
 from isodepth.plot.style import FIRST, MARK, QUIET
 

@@ -69,7 +69,7 @@ def levels_to_try(reference: naive.NaiveRegions) -> list[float]:
 
 
 def assert_same_regions(
-    found: isodepth.TrimmedRegions, reference: naive.NaiveRegions, directions: np.ndarray
+    found: isodepth.typing.TrimmedRegions, reference: naive.NaiveRegions, directions: np.ndarray
 ) -> None:
     present = [i for i, m in enumerate(reference.mass) if m > 0]
     expected = np.array([float(v) for v in reference.depth])
@@ -285,7 +285,7 @@ def test_a_callable_depth(weighted: bool) -> None:
 
 @settings(max_examples=60, derandomize=True, deadline=None)
 @given(pair=lattice_pairs(), data=st.data())
-@pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
+@pytest.mark.filterwarnings("ignore::isodepth.errors.DegenerateDepthWarning")
 def test_lattices_of_any_size(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
     """Check samples of one or more lattice points, with ties, and weights that may be zero."""
     weights = tuple(data.draw(st.one_of(st.none(), dyadic_weights(len(z)))) for z in pair)
@@ -337,7 +337,7 @@ def _tied_depth(depth: str, n: int) -> float:
     return float(sum(min(F, 1 - F) for F in ranks) / n)
 
 
-@pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
+@pytest.mark.filterwarnings("ignore::isodepth.errors.DegenerateDepthWarning")
 @pytest.mark.parametrize("depth", AFFINE_INVARIANT)
 @pytest.mark.parametrize(("n", "d"), [(2, 1), (2, 3), (3, 2), (4, 3), (4, 5), (7, 6), (6, 20)])
 def test_simplices_are_exact_ties(depth: str, n: int, d: int) -> None:
@@ -359,9 +359,9 @@ def test_simplices_are_exact_ties(depth: str, n: int, d: int) -> None:
 def test_repeated_simplices_are_exact_ties_too(depth: str) -> None:
     """Check that a simplex with every vertex twice has the depths of the simplex."""
     X = np.random.default_rng(0).standard_normal((4, 3))
-    with pytest.warns(isodepth.DegenerateDepthWarning):
+    with pytest.warns(isodepth.errors.DegenerateDepthWarning):
         once = isodepth.Metric(depth=depth).regions(X)
-    with pytest.warns(isodepth.DegenerateDepthWarning):
+    with pytest.warns(isodepth.errors.DegenerateDepthWarning):
         twice = isodepth.Metric(depth=depth).regions(np.vstack([X, X]))
     np.testing.assert_array_equal(twice.depths, np.tile(once.depths, 2))
 

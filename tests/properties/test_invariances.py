@@ -17,7 +17,7 @@ from isodepth.typing import RandomLevels
 
 DEPTHS = ["ai_irw", "halfspace", "irw", "projection"]
 KINDS = ["duplicated", "gaussian", "heavy_tailed", "lattice"]
-pytestmark = pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::isodepth.errors.DegenerateDepthWarning")
 
 
 def samples(seed: int, n: int = 60, m: int = 45, d: int = 3) -> tuple[np.ndarray, np.ndarray]:

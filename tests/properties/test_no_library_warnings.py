@@ -63,8 +63,8 @@ def test_distances_are_silent_and_right(case: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             # Warnings of isodepth about few rows or about very different columns are correct.
-            warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
-            warnings.simplefilter("ignore", isodepth.ScaleWarning)
+            warnings.simplefilter("ignore", isodepth.errors.DegenerateDepthWarning)
+            warnings.simplefilter("ignore", isodepth.errors.ScaleWarning)
             found = metric.compare(x, y, weights=weights)
             assert str(found)
             # Four more fits of "mcd" would take longer than all other depths.
@@ -82,8 +82,8 @@ def test_settings_are_silent_and_right(case: str, options: dict) -> None:
     metric = isodepth.Metric(n_directions=40, random_state=0, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
-        warnings.simplefilter("ignore", isodepth.ScaleWarning)
+        warnings.simplefilter("ignore", isodepth.errors.DegenerateDepthWarning)
+        warnings.simplefilter("ignore", isodepth.errors.ScaleWarning)
         found = metric.compare(x, y, weights=weights)
         shares = [each.fraction for each in found.contributions]
     assert found.distance > 0
@@ -98,7 +98,7 @@ def test_fits_are_silent_and_right(case: str) -> None:
         estimator = clone(depth)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
+            warnings.simplefilter("ignore", isodepth.errors.DegenerateDepthWarning)
             estimator.fit(x, sample_weight=None if weights is None else weights[0])
             depths = np.concatenate([estimator.score_samples(x), estimator.score_samples(y)])
         assert (depths >= 0).all()
@@ -109,7 +109,9 @@ def test_estimates_that_do_not_exist_are_refused() -> None:
     """Check the error if more than half of the rows are equal: the determinant can be zero."""
     rows = np.concatenate([X[:5], X[[0] * 7]])
     depth = isodepth.AIIRWDepth(covariance="mcd")
-    with pytest.raises(isodepth.InvalidInputError, match=r"cannot be estimated.*ledoit-wolf"):
+    with pytest.raises(
+        isodepth.errors.InvalidInputError, match=r"cannot be estimated.*ledoit-wolf"
+    ):
         isodepth.distance(rows, Y, depth=depth)
 
 

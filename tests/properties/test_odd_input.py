@@ -17,7 +17,7 @@ import isodepth
 
 DEPTHS = ["ai_irw", "halfspace", "irw", "projection"]
 AFFINE_INVARIANT = ["ai_irw", "halfspace", "projection"]
-quiet = pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
+quiet = pytest.mark.filterwarnings("ignore::isodepth.errors.DegenerateDepthWarning")
 
 
 def samples(n: int = 30, m: int = 25, d: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -67,12 +67,12 @@ def test_depth_when_all_points_are_equal(depth: str, value: float, n: int) -> No
 @pytest.mark.parametrize("depth", AFFINE_INVARIANT)
 def test_the_degenerate_warning_advises(depth: str) -> None:
     X, Y = samples(5, 5, 8)
-    with pytest.warns(isodepth.DegenerateDepthWarning) as caught:
+    with pytest.warns(isodepth.errors.DegenerateDepthWarning) as caught:
         isodepth.distance(X, Y, depth=depth, n_directions=10)
     for word in ("irw", "5", "8"):
         assert word in str(caught[0].message)
     assert len(caught) == 1, "one warning per call, not per sample"
-    with pytest.warns(isodepth.DegenerateDepthWarning):
+    with pytest.warns(isodepth.errors.DegenerateDepthWarning):
         ESTIMATORS[depth](n_directions=10).fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

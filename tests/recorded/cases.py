@@ -281,7 +281,7 @@ def cases() -> list[Case]:
 def numbers(run: Callable[[], Any]) -> list[float]:
     """Return the results of a setting as a flat list."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
+        warnings.simplefilter("ignore", isodepth.errors.DegenerateDepthWarning)
         return [float(value) for value in np.asarray(run(), dtype=np.float64).ravel()]
 
 

@@ -18,7 +18,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraE
 from isodepth.inspection.checks import Check
 from isodepth.inspection.rows import TwoSamples
 from isodepth.plot.changes import column_figure
-from isodepth.report import html_report, write_report
+from isodepth.report import html_report
 from isodepth.report.comparison import comparison_content, comparison_context, comparison_lines
 from isodepth.report.repeat import TableFile, repeat_code
 from isodepth.report.writing import html_report_of_files
@@ -582,7 +582,7 @@ def test_without_matplotlib_the_message_says_what_to_install(comparison, monkeyp
 
 def test_one_column_has_a_report_too(tmp_path) -> None:
     result = isodepth.compare([[0.0], [1.0], [2.0]], [[1.0], [2.0], [4.0]], depth="halfspace")
-    write_report(result, tmp_path / "one.html")
+    result.report(tmp_path / "one.html")
     page = (tmp_path / "one.html").read_text("utf-8")
     read(page)
     assert len(page) > 10_000

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
+from isodepth import two_sample_test
 from isodepth.data.columns.kinds import MISSING, ColumnKind
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.significance.samples import OTHERS, category_of
 
 pd = pytest.importorskip("pandas")
@@ -72,7 +73,9 @@ def test_every_column_is_accounted_for(library: str) -> None:
     assert "numbers: zip (2 distinct values; choose 'category' if they are codes)" in notes
     assert "not compared: when (dates and times), tail (nearly all values" in repr(result)
     assert {row["column"] for row in result.to_dict()["kinds"]} == KINDS.keys()
-    with pytest.warns(isodepth.ColumnWarning, match="categories: carrier, late, size; left out"):
+    with pytest.warns(
+        isodepth.errors.ColumnWarning, match="categories: carrier, late, size; left out"
+    ):
         apart = isodepth.distance(X, Y, random_state=0)
     assert apart == result.distance
 

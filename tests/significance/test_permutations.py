@@ -7,7 +7,7 @@ import pytest
 import scipy.special
 
 import isodepth
-from isodepth import InvalidInputError
+from isodepth.errors import InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.significance import result
 from isodepth.significance.findings import (

@@ -13,7 +13,8 @@ from scipy.stats import fisher_exact
 from sources.tables import FORMS, mixed_frame, scanned
 
 import isodepth
-from isodepth import InvalidOptionError, scan
+from isodepth import scan
+from isodepth.errors import InvalidOptionError
 from isodepth.significance.rare_events import rare_events
 from isodepth.sources.passes import Runner
 from isodepth.sources.subsets import subset_pair
@@ -23,13 +24,13 @@ OPTIONS: dict[str, Any] = {"random_state": 0, "n_permutations": 49}
 
 
 @pytest.fixture(scope="module")
-def in_memory() -> isodepth.TwoSampleResult:
+def in_memory() -> isodepth.typing.TwoSampleResult:
     return isodepth.two_sample_test(X, Y, **OPTIONS)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_all_rows_as_in_memory(
-    form: str, tmp_path: Path, in_memory: isodepth.TwoSampleResult
+    form: str, tmp_path: Path, in_memory: isodepth.typing.TwoSampleResult
 ) -> None:
     pytest.importorskip(form if form in ("dask", "polars") else "pandas")
     x, y = scanned(form, X, tmp_path / "x"), scanned(form, Y, tmp_path / "y")

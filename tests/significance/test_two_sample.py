@@ -14,7 +14,8 @@ from twins import naive_permutation, naive_settings
 
 import isodepth
 from experiments.power import laws
-from isodepth import InvalidInputError, InvalidOptionError, Metric, two_sample_test
+from isodepth import Metric, two_sample_test
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import rng_for
 from isodepth.significance.findings import Findings
 from isodepth.significance.permutations import Permutations
@@ -26,7 +27,7 @@ def pair(n: int = 60, m: int = 45, d: int = 3, seed: int = 0) -> tuple[np.ndarra
     return rng.normal(size=(n, d)), rng.normal(size=(m, d))
 
 
-def run(X: Any, Y: Any, **options: Any) -> isodepth.TwoSampleResult:
+def run(X: Any, Y: Any, **options: Any) -> isodepth.typing.TwoSampleResult:
     return two_sample_test(X, Y, **{"n_permutations": 99, "random_state": 0, **options})
 
 
@@ -596,9 +597,9 @@ def test_the_statistic_of_a_simplex_is_the_distance_of_its_comparison(repeats: i
     """If a sample has at most d + 1 distinct rows, all of its rows have equal depth."""
     corners, Y = pair(4, 30)
     X = np.repeat(corners, repeats, axis=0) + 2
-    with pytest.warns(isodepth.DegenerateDepthWarning):
+    with pytest.warns(isodepth.errors.DegenerateDepthWarning):
         result = run(X, Y, method="regions", n_permutations=9)
-    with pytest.warns(isodepth.DegenerateDepthWarning):
+    with pytest.warns(isodepth.errors.DegenerateDepthWarning):
         assert result.statistic == pytest.approx(result._comparison.distance, rel=1e-12)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from experiments.power import laws
-from isodepth import TwoSampleResult, two_sample_test
+from isodepth import two_sample_test
+from isodepth.typing import TwoSampleResult
 
 pytestmark = pytest.mark.slow
 

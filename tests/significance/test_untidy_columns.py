@@ -21,7 +21,7 @@ from isodepth.significance.changes import describe_column, exchanged_columns
 N = 200
 
 
-def run(X: Any, Y: Any, **options: Any) -> isodepth.TwoSampleResult:
+def run(X: Any, Y: Any, **options: Any) -> isodepth.typing.TwoSampleResult:
     return isodepth.two_sample_test(X, Y, n_permutations=99, random_state=0, **options)
 
 

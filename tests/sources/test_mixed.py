@@ -76,7 +76,7 @@ def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
             "word": ["1.5"] * (n - 1) + ["a"],
         }
     )
-    with pytest.warns(isodepth.ColumnWarning, match=r"'word'.*'a' is not a number"):
+    with pytest.warns(isodepth.errors.ColumnWarning, match=r"'word'.*'a' is not a number"):
         reader, _ = readers_of(scan(frame), scan(frame), capacity=5)
     uses = {each.column: each.use for each in reader.columns}
     assert uses == {
@@ -85,7 +85,9 @@ def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     }  # fmt: skip
     assert [each.kind for each in reader.columns][:3] == ["numeric", "identifier", "category"]
     odd = frame.assign(number=[*frame["number"][:-1], "unknown"])
-    with pytest.warns(isodepth.ColumnWarning, match=r"'number'.*'unknown', are read as missing"):
+    with pytest.warns(
+        isodepth.errors.ColumnWarning, match=r"'number'.*'unknown', are read as missing"
+    ):
         reader, _ = readers_of(scan(odd), scan(odd), capacity=5)
     number = reader.columns[3]
     assert (number.use, number.option) == ("numeric", "numeric")
@@ -94,13 +96,13 @@ def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
         warnings.simplefilter("error")
         np.testing.assert_array_equal(reader.numbers(chunk, "X"), [[0.5], [np.nan], [0.25]])
     comma = frame.assign(number=[f"{i / 7:.2f}".replace(".", ",") for i in range(n - 1)] + ["?"])
-    with pytest.warns(isodepth.ColumnWarning, match=r"'number'.*'\?', are read as missing"):
+    with pytest.warns(isodepth.errors.ColumnWarning, match=r"'number'.*'\?', are read as missing"):
         reader, _ = readers_of(scan(comma), scan(comma), capacity=5)
     chunk = pa.table({"number": ["1,250", "?", "2"]})
     np.testing.assert_array_equal(reader.numbers(chunk, "X"), [[1.25], [np.nan], [2]])
 
 
-@pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_chunks_of_words_in_a_column_of_numbers(ending: str, tmp_path: Path) -> None:
     """Check a file that is sorted by the column, so that some chunks contain only words."""
@@ -166,9 +168,9 @@ def test_a_late_word_in_a_text_file(tmp_path: Path) -> None:
     lines = ["a,b", *(f"{i},{i % 3}" for i in range(200_000)), "7,none of these"]
     (tmp_path / "t.csv").write_text("\n".join(lines))
     options = {"n_directions": 5, "levels": 3, "random_state": 0}
-    with pytest.raises(isodepth.UnreadableFileError, match=r"line 200002.*'none of these'"):
+    with pytest.raises(isodepth.errors.UnreadableFileError, match=r"line 200002.*'none of these'"):
         isodepth.distance(scan(tmp_path / "t.csv"), np.ones((9, 2)), **options)
-    with pytest.warns(isodepth.ColumnWarning, match=r"'b'.*'none of these' is not a number"):
+    with pytest.warns(isodepth.errors.ColumnWarning, match=r"'b'.*'none of these' is not a number"):
         reader, _ = readers_of(scan(tmp_path / "t.csv"), scan(tmp_path / "t.csv"))
     assert reader.categorical == ("b",)
 
@@ -177,12 +179,14 @@ def test_types_of_files_that_contradict(tmp_path: Path) -> None:
     pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(tmp_path / "1.parquet")
     (tmp_path / "2.csv").write_text("a\nx\ny\n")
     source = scan(tmp_path)
-    with pytest.raises(isodepth.UnreadableFileError, match=r"strings in text files and numbers in"):
+    with pytest.raises(
+        isodepth.errors.UnreadableFileError, match=r"strings in text files and numbers in"
+    ):
         readers_of(source, source)
     # Numbers in a text file are strings if another file contains strings.
     pd.DataFrame({"a": ["x", "y"]}).to_parquet(tmp_path / "1.parquet")
     (tmp_path / "2.csv").write_text("a\n1\n2\n")
-    with pytest.warns(isodepth.ColumnWarning, match="'a'.* of 8 values are numbers"):
+    with pytest.warns(isodepth.errors.ColumnWarning, match="'a'.* of 8 values are numbers"):
         reader, _ = readers_of(scan(tmp_path), scan(tmp_path))
     assert reader.categorical == ("a",)
 
@@ -193,16 +197,16 @@ def test_distances_use_the_numbers(form: str, tmp_path: Path) -> None:
     x, y = scanned(form, X, tmp_path / "x"), scanned(form, Y, tmp_path / "y")
     options = {"n_directions": 11, "levels": 5, "random_state": 0, "nan_policy": "omit"}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", isodepth.ScaleWarning)
+        warnings.simplefilter("ignore", isodepth.errors.ScaleWarning)
         for kinds in (None, KINDS):
             compared = isodepth.compare(x, y, kinds=kinds, scale="pooled", **options)
             expected = isodepth.compare(X, Y, kinds=kinds, scale="pooled", refine=0, **options)
             assert compared.distance == pytest.approx(expected.distance, rel=1e-12)
             assert kinds_and_uses(compared.kinds) == kinds_and_uses(expected.kinds)
             assert compared.columns == expected.columns
-    with pytest.warns(isodepth.ColumnWarning, match="compares the numeric columns.*site"):
+    with pytest.warns(isodepth.errors.ColumnWarning, match="compares the numeric columns.*site"):
         isodepth.distance(x, y, **options)
-    with pytest.raises(isodepth.IsodepthError, match=r"'(site|price|ok)'"):
+    with pytest.raises(isodepth.errors.IsodepthError, match=r"'(site|price|ok)'"):
         isodepth.Metric(**options).region_table(x)
 
 
@@ -217,5 +221,7 @@ def test_weights_are_not_a_column() -> None:
     options = {"n_directions": 5, "levels": 3, "random_state": 0, "scale": None}
     weighted = isodepth.compare(scan(frame, weights="weight"), scan(X.dropna()), **options)
     assert "weight" not in weighted.columns
-    with pytest.raises(isodepth.UnreadableFileError, match="weights in column 'site' are of type"):
+    with pytest.raises(
+        isodepth.errors.UnreadableFileError, match="weights in column 'site' are of type"
+    ):
         scan(frame, weights="site")

@@ -35,7 +35,7 @@ def test_the_random_rows_are_released(kind: str, tmp_path: Path) -> None:
     assert small.to_dict() == result.to_dict()
     assert len(pickle.dumps(small)) < 0.5 * len(rows)
     small.report(tmp_path / "report.html")
-    with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
+    with pytest.raises(isodepth.errors.InvalidInputError, match="without_rows"):
         small.suspicious_rows()
     del result
     gc.collect()

@@ -12,7 +12,8 @@ import pytest
 from sources.tables import FORMS, mixed_frame, scanned
 
 import isodepth
-from isodepth import InvalidInputError, scan
+from isodepth import scan
+from isodepth.errors import InvalidInputError
 from isodepth.sources.passes import DaskRunner, FrameReading, FrameRows, Pass, Runner
 from isodepth.sources.profile import random_rows
 from isodepth.sources.subsets import MixedRows, count_rows, subset_pair
@@ -106,7 +107,7 @@ def test_pairs_that_are_refused() -> None:
         subset_pair(scan(X, weights="count"), scan(X.drop(columns="count")))
     with pytest.raises(InvalidInputError, match="differently"):
         subset_pair(scan(X), scan(X.add_suffix("_2")))
-    with pytest.raises(isodepth.InvalidOptionError, match="max_rows"):
+    with pytest.raises(isodepth.errors.InvalidOptionError, match="max_rows"):
         subset_pair(scan(X), scan(X), 1)
     with pytest.raises(InvalidInputError, match="it has no row"):
         subset_pair(scan(X[:0]), scan(X))

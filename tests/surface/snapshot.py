@@ -23,6 +23,7 @@ SCHEMA = Path(__file__).parents[2] / "docs" / "schema" / "isodepth-1.json"
 #: Modules whose public names are part of the surface.
 MODULES = (
     "isodepth",
+    "isodepth.errors",
     "isodepth.plot",
     "isodepth.report",
     "isodepth.text",

@@ -95,7 +95,9 @@ def test_coordinates_are_used_as_they_are(name: str) -> None:
 def test_columns_of_very_different_units_warn(container: str) -> None:
     make = CONTAINERS[container]
     units = [1, 1, 1e4]
-    with pytest.warns(isodepth.ScaleWarning, match="scale='pooled' divides every column") as caught:
+    with pytest.warns(
+        isodepth.errors.ScaleWarning, match="scale='pooled' divides every column"
+    ) as caught:
         isodepth.compare(make(X * units), make(Y * units), random_state=0)
     assert [each.filename for each in caught] == [__file__]
     with warnings.catch_warnings():
@@ -103,7 +105,7 @@ def test_columns_of_very_different_units_warn(container: str) -> None:
         isodepth.compare(make(X * units), make(Y * units), scale="pooled", random_state=0)
 
 
-@pytest.mark.filterwarnings("ignore::isodepth.ScaleWarning")
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ScaleWarning")
 @pytest.mark.parametrize("scale", [None, "pooled", "reference"])
 def test_the_test_has_robust_units(scale: str | None) -> None:
     units = [1, 1, 64]

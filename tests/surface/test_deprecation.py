@@ -29,15 +29,15 @@ def test_a_deprecation_names_the_replacement_and_the_version() -> None:
 @pytest.mark.parametrize(
     ("call", "category"),
     [
-        (lambda: isodepth.compare(X * [1, 1e5], X), isodepth.ScaleWarning),
-        (lambda: isodepth.Metric().compare(X * [1, 1e5], X), isodepth.ScaleWarning),
-        (lambda: isodepth.distance(MIXED, MIXED), isodepth.ColumnWarning),
-        (lambda: isodepth.Metric().distance(MIXED, MIXED), isodepth.ColumnWarning),
-        (lambda: isodepth.distance(WIDE, WIDE + 1), isodepth.DegenerateDepthWarning),
-        (lambda: isodepth.Metric().regions(WIDE), isodepth.DegenerateDepthWarning),
-        (lambda: isodepth.pairwise([WIDE, WIDE]), isodepth.DegenerateDepthWarning),
-        (lambda: isodepth.ProjectionDepth().fit(WIDE), isodepth.DegenerateDepthWarning),
-        (lambda: isodepth.distance([[2**60]], [[1]]), isodepth.ColumnWarning),
+        (lambda: isodepth.compare(X * [1, 1e5], X), isodepth.errors.ScaleWarning),
+        (lambda: isodepth.Metric().compare(X * [1, 1e5], X), isodepth.errors.ScaleWarning),
+        (lambda: isodepth.distance(MIXED, MIXED), isodepth.errors.ColumnWarning),
+        (lambda: isodepth.Metric().distance(MIXED, MIXED), isodepth.errors.ColumnWarning),
+        (lambda: isodepth.distance(WIDE, WIDE + 1), isodepth.errors.DegenerateDepthWarning),
+        (lambda: isodepth.Metric().regions(WIDE), isodepth.errors.DegenerateDepthWarning),
+        (lambda: isodepth.pairwise([WIDE, WIDE]), isodepth.errors.DegenerateDepthWarning),
+        (lambda: isodepth.ProjectionDepth().fit(WIDE), isodepth.errors.DegenerateDepthWarning),
+        (lambda: isodepth.distance([[2**60]], [[1]]), isodepth.errors.ColumnWarning),
     ],
 )
 def test_warnings_point_at_the_line_of_the_user(call, category) -> None:

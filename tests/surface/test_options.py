@@ -31,7 +31,9 @@ def test_none_and_minus_one_mean_all_cores(name: str) -> None:
     for n_jobs in (None, -1, 1, np.int64(2)):
         np.testing.assert_array_equal(CALLS[name](random_state=0, n_jobs=n_jobs), expected)
     for wrong in (0, -2, 1.5, True, "all"):
-        with pytest.raises(isodepth.InvalidOptionError, match="n_jobs must be an integer >= 1"):
+        with pytest.raises(
+            isodepth.errors.InvalidOptionError, match="n_jobs must be an integer >= 1"
+        ):
             CALLS[name](random_state=0, n_jobs=wrong)
 
 
@@ -46,7 +48,9 @@ def test_random_states_of_numpy(name: str, kind: Any) -> None:
     call(random_state=None)
     np.testing.assert_array_equal(call(random_state=np.int64(3)), call(random_state=3))
     for wrong in (-1, 1.5, "seed", True):
-        with pytest.raises(isodepth.InvalidOptionError, match="random_state must be an integer"):
+        with pytest.raises(
+            isodepth.errors.InvalidOptionError, match="random_state must be an integer"
+        ):
             call(random_state=wrong)
 
 
@@ -64,7 +68,7 @@ def test_random_states_of_numpy(name: str, kind: Any) -> None:
 @pytest.mark.parametrize("wrong", [0, 2**31, 1.5, True])
 def test_numbers_of_directions_have_one_range(call: Any, wrong: Any) -> None:
     with pytest.raises(
-        isodepth.InvalidOptionError, match=r"n_directions must be (an integer|at most)"
+        isodepth.errors.InvalidOptionError, match=r"n_directions must be (an integer|at most)"
     ):
         call(n_directions=wrong)
 

@@ -108,7 +108,7 @@ def test_attributes_raise_only_attribute_errors(name: str) -> None:
         ("comparison", "use result.distance"),
         ("chunks", "use result.distance"),
         ("test", "use result.significant"),
-        ("pairs", "compare result.adjusted_pvalues"),
+        ("pairs", "use result.significant"),
         ("verdict", "use verdict.alarm"),
     ],
 )
@@ -158,12 +158,14 @@ def test_constructors_have_public_keyword_arguments(kind: type) -> None:
 def test_a_result_made_from_its_public_fields_has_no_rows() -> None:
     result, test = RESULTS["comparison"](), RESULTS["test"]()
     for made in (replace(result, distance=1.0), replace(test, pvalue=0.5)):
-        with pytest.raises(isodepth.InvalidInputError, match="created from its public fields"):
+        with pytest.raises(
+            isodepth.errors.InvalidInputError, match="created from its public fields"
+        ):
             made.to_dict()
     assert not hasattr(result, "missing_name")
     labels = pd.DataFrame({"c": ["a", "b"] * 20})
     tested = isodepth.two_sample_test(labels, labels, **TEST)
-    with pytest.raises(isodepth.InvalidInputError, match="categories alone has no regions"):
+    with pytest.raises(isodepth.errors.InvalidInputError, match="categories alone has no regions"):
         _ = tested._comparison
 
 
@@ -253,13 +255,17 @@ def test_repeated_rows_are_not_weights() -> None:
     assert isodepth.compare(rows, Y, **OPTIONS).chance_level(3).n_splits == 3
     for weights in ([2.0, 0.0, 1.0], [1.0, 1.0, 1.0]):
         result = isodepth.compare(X[:3], Y, weights=(weights, None), depth="irw", **OPTIONS)
-        with pytest.raises(isodepth.InvalidInputError, match="rows with weights cannot be split"):
+        with pytest.raises(
+            isodepth.errors.InvalidInputError, match="rows with weights cannot be split"
+        ):
             result.chance_level(3)
 
 
 @pytest.mark.parametrize("n_splits", [0, -1, 2.5, True])
 def test_a_chance_level_needs_splits(n_splits: Any) -> None:
-    with pytest.raises(isodepth.InvalidOptionError, match="n_splits must be an integer >= 1"):
+    with pytest.raises(
+        isodepth.errors.InvalidOptionError, match="n_splits must be an integer >= 1"
+    ):
         isodepth.compare(X, Y, **OPTIONS).chance_level(n_splits)
 
 
@@ -289,20 +295,22 @@ def test_a_result_without_rows_has_the_same_content(name: str, tmp_path: Any) ->
     assert small._repr_html_()
     small.report(tmp_path / "report.html")
     for refused in (small.suspicious_rows, lambda: small._two_samples):
-        with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
+        with pytest.raises(isodepth.errors.InvalidInputError, match="without_rows"):
             refused()
     if small._result_type == "comparison":
         reason = "returned by without_rows" if result._keeps_rows else "read in chunks"
         for method in (small.gradient, small.chance_level, lambda: small.plot("nested_regions")):
-            with pytest.raises(isodepth.InvalidInputError, match=reason):
+            with pytest.raises(isodepth.errors.InvalidInputError, match=reason):
                 method()
         assert small.n_used_rows == result.n_used_rows
         if result._keeps_rows:
             assert not hasattr(small, "regions")
-            with pytest.raises(isodepth.InvalidInputError, match="has no regions, because without"):
+            with pytest.raises(
+                isodepth.errors.InvalidInputError, match="has no regions, because without"
+            ):
                 _ = small.regions
     else:
-        with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
+        with pytest.raises(isodepth.errors.InvalidInputError, match="without_rows"):
             _ = small._comparison
 
 
@@ -325,5 +333,5 @@ def test_the_typical_rows_of_the_headline_are_kept() -> None:
     small = result.without_rows().without_rows()
     assert small.headline == result.headline
     assert small.typical_rows() == result.typical_rows()
-    with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
+    with pytest.raises(isodepth.errors.InvalidInputError, match="without_rows"):
         small.typical_rows(3)

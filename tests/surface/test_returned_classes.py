@@ -113,6 +113,6 @@ def test_the_base_class_of_metrics_is_internal() -> None:
     assert not hasattr(isodepth.typing, "MetricSettings")
     shown = inspect.signature(isodepth.two_sample_test).parameters["method"].annotation
     assert shown == "str | Metric"
-    assert isodepth.typing.FittedMetric.__annotations__["settings"] == "Metric"
+    assert isodepth.typing.FittedMetric.__annotations__["metric"] == "Metric"
     metric = isodepth.Metric(eps=0.2)
-    assert metric.with_directions(2).settings is metric
+    assert metric.with_directions(2).metric is metric

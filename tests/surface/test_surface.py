@@ -52,7 +52,7 @@ def test_a_change_without_an_entry_is_found() -> None:
     "name",
     [
         "isodepth.distance",
-        "isodepth.Comparison.level_intervals",
+        "isodepth.typing.Comparison.level_intervals",
         "isodepth compare --by",
         "isodepth report --by",
         "JSON of comparison: distance",
@@ -80,7 +80,8 @@ def test_internal_names_have_an_underscore() -> None:
         },
     }  # fmt: skip
     for name, attributes in internal.items():
-        assert not attributes & {*dir(getattr(isodepth, name))}
+        module = isodepth if hasattr(isodepth, name) else isodepth.typing
+        assert not attributes & {*dir(getattr(module, name))}
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_estimators_have_the_names_of_scikit_learn(name: str) -> None:
     }
     if kind is FittedMetric:
         assert own == {
-            "settings", "directions", "signature", "regions", "all_regions", "distance", "compare",
+            "metric", "directions", "signature", "regions", "all_regions", "distance", "compare",
         }  # fmt: skip
     else:
         own -= {"set_fit_request", *inspect.signature(kind).parameters}

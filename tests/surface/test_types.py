@@ -90,5 +90,5 @@ def test_shown_signatures_work() -> None:
             each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY
         }
         function(*data, **defaults)
-        with pytest.raises(isodepth.InvalidOptionError, match="did you mean 'eps'"):
+        with pytest.raises(isodepth.errors.InvalidOptionError, match="did you mean 'eps'"):
             function(*data, esp=0.1)

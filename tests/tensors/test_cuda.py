@@ -77,7 +77,7 @@ def test_the_gpu_agrees_with_the_host(seed):
     assert found.item() == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 
-@pytest.mark.filterwarnings("ignore::isodepth.ScaleWarning")
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ScaleWarning")
 @pytest.mark.parametrize("seed", range(300))
 def test_single_precision_is_within_the_documented_bound(seed):
     metric, samples, weights = random_case(seed)

@@ -30,7 +30,7 @@ def on_device(metric, x, y, weights=None, *, gradient=False, dtype=torch.float64
     return distance_on_device(metric, pair, gradient)
 
 
-@pytest.mark.filterwarnings("ignore::isodepth.ScaleWarning")
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ScaleWarning")
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(
     case=cases(),
@@ -60,7 +60,7 @@ def test_the_device_agrees_with_the_host(case, depth, levels, p, eps, q, scaled)
         np.testing.assert_allclose(slope.numpy(), exact, atol=1e-9 * scale)
 
 
-@pytest.mark.filterwarnings("ignore::isodepth.ScaleWarning")
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ScaleWarning")
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(
     case=cases(),

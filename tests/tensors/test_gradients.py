@@ -59,7 +59,7 @@ def test_the_gradient_of_a_gradient_is_refused():
     for power in (1, 2):
         value = isodepth.distance(X, X.detach() + 1, random_state=0)
         (slope,) = torch.autograd.grad(value**power, X, create_graph=True)
-        with pytest.raises(isodepth.InvalidOptionError, match="no second derivatives"):
+        with pytest.raises(isodepth.errors.InvalidOptionError, match="no second derivatives"):
             (value + (slope**2).sum()).backward()
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from text_extra import needs_encoder
 
-from isodepth import InvalidInputError, InvalidOptionError
 from isodepth.cli import main
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.text import CachedEncoder, DepthScore, Encoder
 from isodepth.text.models import load
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth import AIIRWDepth, DegenerateDepthWarning, IRWDepth, Metric
+from isodepth import AIIRWDepth, IRWDepth, Metric
 from isodepth.depth import CorrectedIRW
+from isodepth.errors import DegenerateDepthWarning
 from isodepth.text import DepthScore
 from isodepth.text.pairs import pair_distances
 from isodepth.typing import RandomLevels

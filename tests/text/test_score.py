@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from text_extra import needs_encoder
 
-from isodepth import AIIRWDepth, InvalidInputError, InvalidOptionError
+from isodepth import AIIRWDepth
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.text import CachedEncoder, DepthScore, Scores
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*empty or have no tokens")

@@ -362,5 +362,5 @@ def test_breakdown_uses_the_given_largest_depth():
     ],
 )
 def test_breakdown_bad_input(options, words):
-    with pytest.raises(isodepth.IsodepthError, match=words):
+    with pytest.raises(isodepth.errors.IsodepthError, match=words):
         breakdown_bound([[0.0], [1.0], [2.0]], **{"eps": 0.5, **options})

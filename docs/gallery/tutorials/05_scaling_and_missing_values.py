@@ -27,7 +27,7 @@ april = weather.loc[weather["month"] == 4, columns]
 
 try:
     isodepth.compare(january, april)
-except isodepth.InvalidInputError as error:
+except isodepth.errors.InvalidInputError as error:
     print(error)
 
 # %%
@@ -44,7 +44,7 @@ print(result.missing)
 #
 # The distance is a length, so a column in pascals has a hundred times the weight of the same column
 # in hectopascals. With ``scale=None``, the default, :func:`isodepth.compare` issues a
-# :class:`isodepth.ScaleWarning` if one column dominates.
+# :class:`isodepth.errors.ScaleWarning` if one column dominates.
 
 in_pascal = [table.assign(pressure=100 * table["pressure"]) for table in (january, april)]
 with warnings.catch_warnings(record=True) as caught:

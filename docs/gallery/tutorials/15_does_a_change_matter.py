@@ -27,7 +27,7 @@ half = len(year) // 2
 before, after = year[:half], year[half:]
 
 
-def test(before: pd.DataFrame, after: pd.DataFrame) -> isodepth.TwoSampleResult:
+def test(before: pd.DataFrame, after: pd.DataFrame) -> isodepth.typing.TwoSampleResult:
     return isodepth.two_sample_test(before, after, n_permutations=99, random_state=0)
 
 

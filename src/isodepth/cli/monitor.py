@@ -150,7 +150,7 @@ def _refuse_blocks(monitor: str) -> None:
 
 def _check(
     monitor: str, batch: str, group: str | None, label: str | None, reading: cli.ReadingOptions
-) -> isodepth.Verdict:
+) -> isodepth.typing.Verdict:
     sources = open_sources([batch])
     for left in reversed(range(_ATTEMPTS)):
         fitted = isodepth.Monitor.load(monitor)
@@ -250,7 +250,7 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
     return Answer(lines, summary)
 
 
-def _line(verdict: isodepth.Verdict) -> str:
+def _line(verdict: isodepth.typing.Verdict) -> str:
     change = verdict.changes[0].text if verdict.changes else ""
     label = "" if verdict.label is None else f"  ({verdict.label})"
     return (

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
 
+from isodepth.data.arrays import listed
 from isodepth.data.extras import load_extra
-from isodepth.errors import InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
 # Escapes for control characters, and for characters that change the text direction.
 _UNPRINTABLE = {
@@ -235,3 +236,12 @@ def label_text(label: Any) -> str:
     if isinstance(label, tuple):
         return ", ".join(str(part) for part in label)
     return str(label)
+
+
+def position_of(item: Any, labels: Sequence[str]) -> Any:
+    """Return the index of a sample with a label; any other index is returned unchanged."""
+    if not isinstance(item, str):
+        return item
+    if item not in labels:
+        raise InvalidInputError(f"there is no sample {item!r}; the samples are {listed(labels)}")
+    return labels.index(item)

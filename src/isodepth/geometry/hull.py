@@ -62,13 +62,13 @@ class HullGap(ResultPart):
     direction : ndarray of shape (d,)
         Unit vector u with ``|h_X(u) - h_Y(u)| == distance``, where h is the support
         function of a hull. The vector is arbitrary if the distance is 0.
-    side : {"X", "Y"}
+    sample : {"X", "Y"}
         Sample whose hull extends farther along the direction.
     """
 
     distance: float
     direction: np.ndarray
-    side: Literal["X", "Y"]
+    sample: Literal["X", "Y"]
 
 
 def hausdorff(X: ArrayLike, Y: ArrayLike) -> HullGap:
@@ -92,7 +92,7 @@ def hausdorff(X: ArrayLike, Y: ArrayLike) -> HullGap:
     >>> from isodepth import hausdorff
     >>> square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
     >>> gap = hausdorff(square, [[0.5, 0.5], [0.5, 3.0]])
-    >>> round(gap.distance, 12), abs(gap.direction.round(12)).tolist(), gap.side
+    >>> round(gap.distance, 12), abs(gap.direction.round(12)).tolist(), gap.sample
     (2.0, [0.0, 1.0], 'Y')
     """
     a, b = as_points(X, "X"), as_points(Y, "Y")

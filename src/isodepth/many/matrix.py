@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.export import ReadOnlyValues, ResultMixin, document, label_text
+from isodepth.data.export import (
+    ReadOnlyValues,
+    ResultMixin,
+    document,
+    label_text,
+    position_of,
+)
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.signature import json_settings
 
@@ -17,8 +23,10 @@ from isodepth.metric.signature import json_settings
 class DistanceMatrix(ReadOnlyValues, ResultMixin):
     """Distance matrix with labels, the result of :func:`isodepth.pairwise`.
 
-    ``np.asarray(matrix)`` is the array of distances, so functions of NumPy, SciPy and scikit-learn
-    accept the matrix. ``matrix[i, j]`` indexes this array.
+    The matrix can be converted to an array: ``np.asarray(matrix)`` is the array of distances, so
+    functions of NumPy, SciPy and scikit-learn accept the matrix. Use ``matrix.values`` in formulas.
+    ``matrix["a", "b"]`` is the distance between the samples with these labels, and ``matrix["a"]``
+    the row of a sample. Integers and slices index the array.
 
     Attributes
     ----------
@@ -39,8 +47,8 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
     >>> import isodepth
     >>> bags = {"a": [[0.0], [1.0]], "b": [[0.5], [1.0]], "c": [[8.0], [9.0]]}
     >>> matrix = isodepth.pairwise(bags)
-    >>> matrix.shape, float(matrix[0, 1])
-    ((3, 3), 0.5)
+    >>> matrix.shape, float(matrix["a", "b"]), float(matrix[0, 1])
+    ((3, 3), 0.5, 0.5)
     >>> matrix.to_frame().round(1)
           a    b    c
     a   0.0  0.5  8.0
@@ -100,12 +108,10 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
         return len(self.labels)
 
     def __getitem__(self, item: Any) -> Any:
-        if any(isinstance(each, str) for each in (item if isinstance(item, tuple) else (item,))):
-            raise InvalidInputError(
-                f"indices must be integers or slices, got {item!r}; with labels use "
-                "matrix.to_frame().loc[...]"
-            )
-        return self.values[item]
+        if isinstance(item, tuple):
+            axes = zip(item, (self.labels, self.other_labels), strict=False)
+            return self.values[*(position_of(each, labels) for each, labels in axes), *item[2:]]
+        return self.values[position_of(item, self.labels)]
 
     def _matrix_lines(self, most: int = 12) -> list[str]:
         """Format the matrix as lines of text, with at most `most` rows and `most` columns.

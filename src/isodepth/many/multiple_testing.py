@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
+from isodepth.api import Metric
 from isodepth.data.arrays import listed
 from isodepth.data.export import ResultMixin, document, label_text
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidInputError
 from isodepth.many.collections import as_list, labeled
-from isodepth.metric.settings import Metric, RandomState
-from isodepth.significance.result import TwoSampleResult
+from isodepth.metric.settings import RandomState
+from isodepth.metric.signature import json_settings
+from isodepth.significance.result import ALPHA, TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 
 # The default number of permutations is chosen so that the minimum adjusted p-value that a test can
 # have is at most the inverse of this number.
 _ATTAINABLE = 50
+# Settings of which each pair may have another value, such as its number of blocks.
+_OF_PAIRS = ("blocks", "n_directions")
 
 
 class TwoSampleOptions(TypedDict, total=False):
@@ -43,7 +48,8 @@ class TwoSampleOptions(TypedDict, total=False):
 class PairwiseTestResult(ResultMixin):
     """Two-sample tests of all pairs of samples, the result of :func:`isodepth.pairwise_test`.
 
-    ``result[a, b]`` is the test of the pair of samples with the labels a and b.
+    ``result[a, b]`` is the test of the pair of samples with the labels a and b. A loop over the
+    result is a loop over `tests`.
 
     Attributes
     ----------
@@ -55,6 +61,9 @@ class PairwiseTestResult(ResultMixin):
     adjusted_pvalues : ndarray of shape (M,)
         P-values adjusted by Holm's method. If all pairs with an adjusted p-value of at most a are
         rejected, the probability of one or more false rejections is at most a.
+    settings : dict
+        Options of the tests, as in :class:`isodepth.typing.TwoSampleResult`. `blocks` and
+        `n_directions` are those that were passed, because their values may differ between pairs.
     """
 
     labels: tuple[str, ...]
@@ -62,6 +71,28 @@ class PairwiseTestResult(ResultMixin):
     tests: tuple[TwoSampleResult, ...]
     pvalues: np.ndarray
     adjusted_pvalues: np.ndarray
+    settings: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.tests)
+
+    def __iter__(self) -> Iterator[TwoSampleResult]:
+        return iter(self.tests)
+
+    @property
+    def significant(self) -> bool:
+        """Whether any pair differs: an adjusted p-value is at most 0.05.
+
+        If all samples have the same distribution, the probability of this is at most 0.05.
+        """
+        return bool((self.adjusted_pvalues <= ALPHA).any())
+
+    @property
+    def headline(self) -> str:
+        """One sentence: the number of pairs that differ."""
+        differ = int((self.adjusted_pvalues <= ALPHA).sum())
+        pairs = "1 pair" if len(self) == 1 else f"{len(self)} pairs"
+        return f"{differ} of {pairs} of {len(self.labels)} samples differ (adjusted p <= {ALPHA})."
 
     def __getitem__(self, pair: tuple[Any, Any]) -> TwoSampleResult:
         """Return the test of the pair of samples with these labels, in either order."""
@@ -81,18 +112,24 @@ class PairwiseTestResult(ResultMixin):
 
     def __bool__(self) -> bool:
         raise TypeError(
-            "a result of pairwise_test has no truth value; compare result.adjusted_pvalues with a "
-            "level, such as 0.05"
+            "a result of pairwise_test has no truth value; use result.significant, or compare "
+            "result.adjusted_pvalues with a level"
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python objects: the labels, and one dictionary per pair of samples.
+        """Convert to plain Python objects, with one dictionary per pair of samples.
 
         The dictionary of a pair has the same entries as its row in `to_frame`.
         """
         rows = self._rows()
-        pairs = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
-        return document("pairwise_test", {"labels": self.labels, "pairs": pairs})
+        tests = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
+        content = {
+            "headline": self.headline,
+            "labels": self.labels,
+            "tests": tests,
+            "settings": json_settings(self.settings),
+        }
+        return document("pairwise_test", content)
 
     def _rows(self) -> dict[str, list[Any]]:
         return {
@@ -106,11 +143,8 @@ class PairwiseTestResult(ResultMixin):
 
     def __repr__(self) -> str:
         order = np.argsort(self.adjusted_pvalues, kind="stable")
-        differ = order[self.adjusted_pvalues[order] <= 0.05]
-        lines = [
-            f"PairwiseTestResult: {len(differ)} of {len(self.pairs)} pairs of {len(self.labels)} "
-            "samples differ (adjusted p <= 0.05)"
-        ]
+        differ = order[self.adjusted_pvalues[order] <= ALPHA]
+        lines = [self.headline]
         for k in differ[:10]:
             a, b = self.pairs[k]
             lines.append(f"{a} and {b}: adjusted p = {self.adjusted_pvalues[k]:.3g}")
@@ -157,7 +191,7 @@ def pairwise_test(
     >>> months = {"may": rng.normal(size=(80, 2)), "june": rng.normal(size=(80, 2)),
     ...           "july": rng.normal(size=(80, 2)) + [1, 0]}
     >>> isodepth.pairwise_test(months, random_state=0)
-    PairwiseTestResult: 2 of 3 pairs of 3 samples differ (adjusted p <= 0.05)
+    2 of 3 pairs of 3 samples differ (adjusted p <= 0.05).
       may and july: adjusted p = 0.003
       june and july: adjusted p = 0.003
     """
@@ -185,6 +219,7 @@ def pairwise_test(
         tests=tuple(tests),
         pvalues=pvalues,
         adjusted_pvalues=holm_adjusted(pvalues),
+        settings=tests[0].settings | {name: options.get(name) for name in _OF_PAIRS},
     )
 
 

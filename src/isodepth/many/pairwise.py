@@ -6,7 +6,7 @@ and along all directions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -38,6 +38,7 @@ from isodepth.metric.settings import (
     check_for_tables,
     with_metric_options,
 )
+from isodepth.metric.signature import array_text, signature_text
 
 #: Default number of levels, that is of nested regions, in a region table.
 TABLE_LEVELS = 20
@@ -76,8 +77,9 @@ def table_metric(options: Mapping[str, Any], function: Callable[..., Any] | None
 
 @with_metric_options(NOT_FOR_TABLES, TableOptions, levels=TABLE_LEVELS)
 def region_tables(
-    samples: Iterable[Any],
+    samples: Any,
     *,
+    by: Any = None,
     weights: Any = None,
     kinds: dict[str, Any] | None = None,
     progress: bool = False,
@@ -93,7 +95,10 @@ def region_tables(
     ----------
     samples : sequence of N array-likes or data frames of shape (n_i, d), or array (N, n, d)
         The sizes n_i may differ. Columns of frames are matched by name, in the order of the first.
-        Samples may be read in chunks (:func:`isodepth.scan`).
+        Samples may be read in chunks (:func:`isodepth.scan`). Samples with names are a dictionary
+        ``{label: sample}``, or a frame with `by`.
+    by : str or sequence of str, optional
+        Columns of one frame whose values define the samples, as in :func:`isodepth.pairwise`.
     weights : sequence of N entries, each an array of shape (n_i,) or None; or None
         Weights of the rows of each sample.
     kinds : dict or None
@@ -132,9 +137,11 @@ def region_tables(
     (3, 20, 200)
     """
     metric = table_metric(options, region_tables)
+    samples, labels = labeled(samples, by)
     (inputs,) = with_kinds({"samples": as_list(samples, "samples")}, kinds)
     group = prepare_group(inputs, weights, metric)
-    return fit_tables(group, with_shared_scale(metric, group), table_dtype, progress)
+    tables = fit_tables(group, with_shared_scale(metric, group), table_dtype, progress)
+    return replace(tables, labels=None if labels is None else tuple(labels))
 
 
 @with_metric_options(NOT_FOR_TABLES, TableOptions, levels=TABLE_LEVELS)
@@ -224,6 +231,7 @@ def pairwise(
         inputs.append(as_list(other, "other"))
     shape = (len(inputs[0]), len(inputs[-1]))
     result = _matrix_for(out, shape)
+    labels, other_labels = labels or _labels_of(samples), other_labels or _labels_of(other)
     are_tables = [isinstance(each[0], RegionTable) for each in inputs]
     if are_tables[0] != are_tables[-1]:
         types = " and ".join(type(each[0]).__name__ for each in inputs)
@@ -243,10 +251,18 @@ def pairwise(
     fill_distances(stacks[0], None if other is None else stacks[1], result, n_jobs, progress)
     rows = tuple(labels or map(str, range(shape[0])))
     columns = rows if other is None else tuple(other_labels or map(str, range(shape[1])))
+    settings = dict(stacks[0].settings)
+    if not are_tables[0]:  # tables have the computed divisors instead of "pooled"
+        settings["scale"] = array_text(metric.scale)
     return DistanceMatrix(
-        values=result, labels=rows, other_labels=columns, signature=stacks[0].signature,
-        settings=dict(stacks[0].settings),
+        values=result, labels=rows, other_labels=columns, settings=settings,
+        signature=signature_text(settings, stacks[0].version),
     )  # fmt: skip
+
+
+def _labels_of(samples: Any) -> Sequence[str] | None:
+    """Return the labels of region tables of samples with names."""
+    return samples.labels if isinstance(samples, RegionTables) else None
 
 
 def _fit_stacks(

@@ -122,8 +122,8 @@ def shares_of_directions(
 
 
 def contribution_rows(contributions: Sequence[Contribution]) -> dict[str, list[Any]]:
-    """Return the lists "column" (names) and "contribution" (fractions) as a table."""
+    """Return the lists "column" (names) and "fraction" (of the distance) as a table."""
     return {
         "column": [each.column for each in contributions],
-        "contribution": [each.fraction for each in contributions],
+        "fraction": [each.fraction for each in contributions],
     }

@@ -19,6 +19,7 @@ from isodepth.errors import InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.geometry.hull import Gaps, upper_bounds
 from isodepth.geometry.regions import TrimmedRegions
+from isodepth.geometry.scaling import SCALES
 from isodepth.inspection.rows import TwoSamples
 from isodepth.metric.attribution import (
     LargestGap,
@@ -27,8 +28,8 @@ from isodepth.metric.attribution import (
     shares_of_levels,
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
-from isodepth.metric.settings import RandomLevels, described_settings
-from isodepth.metric.signature import json_settings
+from isodepth.metric.settings import RandomLevels
+from isodepth.metric.signature import json_settings, signature_text
 from isodepth.results.base import TwoSampleReport, UnavailableError
 from isodepth.results.changes import Contribution
 from isodepth.results.rows import KeptRows, ReleasedRows
@@ -37,8 +38,9 @@ from isodepth.results.summary import comparison_headline, find_typical_rows, sum
 if TYPE_CHECKING:
     from isodepth.significance.result import NullProfile, TwoSampleResult
 
-# Options of the metric that do not affect the distance of given rows.
-_NOT_OF_DISTANCE = ("nan_policy", "n_jobs", "memory_mb")
+# Options of the metric that are not in the code which repeats a comparison. The code has the
+# `nan_policy` that the test needs too.
+_NOT_REPEATED = ("nan_policy", "n_jobs", "memory_mb")
 # Relative width of the bounds on gaps in `Comparison.supremum_bounds`. Smaller values take longer.
 _BOUND_SLACK = 0.02
 
@@ -142,8 +144,10 @@ class Comparison(TwoSampleReport):
     ----------
     distance : float
         Distance DR_{p,eps} between the samples; `float(comparison)` is the same.
-    signature : str
-        All settings of the metric as a string.
+    settings : dict
+        Settings of the metric by the names of its options, with the values that were used. Arrays
+        and objects are described by strings. `n_jobs` and `memory_mb`, which do not affect the
+        distance, are excluded.
     columns : tuple of str or None
         Names of the columns; None if they have no names.
     missing : MissingPair or None
@@ -188,13 +192,18 @@ class Comparison(TwoSampleReport):
     _result_type: ClassVar[Literal["comparison"]] = "comparison"
 
     distance: float
-    signature: str
+    settings: dict[str, Any]
     columns: tuple[str, ...] | None
     missing: MissingPair | None = None
     kinds: tuple[ColumnKind, ...] = ()
     test: TwoSampleResult | None = None
     _details: ComparisonDetails | None = field(init=False, repr=False, default=None)
     _kept: KeptRows | ReleasedRows | None = field(init=False, repr=False, default=None)
+
+    @property
+    def signature(self) -> str:
+        """All settings of the metric as a string."""
+        return signature_text(self.settings)
 
     @property
     def _gaps(self) -> Gaps:
@@ -254,12 +263,12 @@ class Comparison(TwoSampleReport):
     @property
     def units(self) -> str:
         """Units of `distance` and `gaps` as a string, determined by the option ``scale``."""
-        scale = self._fitted.settings.scale
+        scale = self.settings["scale"]
         if scale is None:
             return "the units of the columns"
         # The comparison of a test has the array of the divisors that the test computed.
         of_test = self.test is not None and self.test.settings.get("scale") == "pooled"
-        by = "robust standard deviations" if isinstance(scale, str) or of_test else "given scales"
+        by = "robust standard deviations" if scale in SCALES or of_test else "given scales"
         return f"{by} of the columns"
 
     @property
@@ -321,7 +330,7 @@ class Comparison(TwoSampleReport):
         >>> low < 10**0.5 <= high <= 1.02 * 10**0.5
         True
         """
-        settings = self._fitted.settings
+        settings = self._fitted.metric
         if settings.q < math.inf:
             raise InvalidInputError(
                 f"bounds exist for the supremum over directions, q=inf; this comparison has "
@@ -383,7 +392,7 @@ class Comparison(TwoSampleReport):
         details = self._required(self._details)
         if details.contributions is not None:
             return details.contributions
-        q = details.fitted.settings.q
+        q = details.fitted.metric.q
         if q < math.inf:
             plan_shares, vectors = self._gaps.plan.shares, self._gaps.vectors
             return self._named(
@@ -551,22 +560,6 @@ class Comparison(TwoSampleReport):
             return None
         return self.test._profile_of(self)
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Settings of the metric by the names of its options, with the values that were used.
-
-        Arrays and objects are described by strings, as in `signature`. `nan_policy`, `n_jobs` and
-        `memory_mb` are excluded.
-        """
-        return described_settings(self._options | {"refine": self._fitted.settings._steps})
-
-    @property
-    def _options(self) -> dict[str, Any]:
-        """Options of the metric, as they were passed, that affect the distance."""
-        settings = self._fitted.settings
-        names = [each.name for each in fields(settings)]
-        return {name: getattr(settings, name) for name in names if name not in _NOT_OF_DISTANCE}
-
     def _changed_options(self) -> dict[str, Any] | None:
         """Return the seed, and the options that differ from their defaults in `isodepth.compare`.
 
@@ -574,8 +567,9 @@ class Comparison(TwoSampleReport):
         as in `Metric.paper`. Return None if an option is an array or another object that cannot be
         written as a literal.
         """
-        usual = {each.name: each.default for each in fields(self._fitted.settings)}
-        options = dict(self._options)
+        metric = self._fitted.metric
+        usual = {each.name: each.default for each in fields(metric)}
+        options = {name: getattr(metric, name) for name in usual if name not in _NOT_REPEATED}
         if isinstance(options["levels"], RandomLevels):
             usual["n_levels"], options["n_levels"] = None, options.pop("levels").n_levels
         if not all(isinstance(value, str | int | float | None) for value in options.values()):

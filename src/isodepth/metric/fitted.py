@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -43,12 +43,15 @@ from isodepth.geometry.scaling import (
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
 from isodepth.metric.settings import (
     TABLE_DTYPES,
-    Metric,
     MetricSettings,
     RandomLevels,
     midpoint_levels,
+    used_settings,
 )
-from isodepth.metric.signature import option_settings, plain_settings, signature_of
+from isodepth.metric.signature import signature_text
+
+if TYPE_CHECKING:
+    from isodepth.api import Metric
 
 #: Working memory on the host in MB if `memory_mb` is None.
 MEMORY_MB = 256.0
@@ -96,8 +99,7 @@ class FittedMetric:
 
     Attributes
     ----------
-    settings : Metric
-        Options of the metric, as attributes with the names of the options.
+    metric : Metric
     directions : ndarray of shape (K, d)
         Directions, in the precision of the samples if it is known.
 
@@ -110,7 +112,7 @@ class FittedMetric:
     (3.0, 4.0)
     """
 
-    settings: Metric
+    metric: Metric
     _origin: Origin  # depth, directions and scale of the regions that this metric computes
     directions: np.ndarray
     # (L,), levels at which regions are compared; None if the distance integrates over all levels.
@@ -173,7 +175,7 @@ class FittedMetric:
         merged = [Sample.of(points, w, resources=self._resources) for points, _, w in checked]
         self._source._warn_if_uninformative(*merged)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
-        workers = worker_count(self.settings.n_jobs, len(inputs) // 2, work)
+        workers = worker_count(self.metric.n_jobs, len(inputs) // 2, work)
         # Threads process samples in parallel, so each sample is processed by one thread. If there
         # are few samples, the threads process the directions of one sample instead.
         inner = self
@@ -221,11 +223,10 @@ class FittedMetric:
         """
         gaps = self._gaps(x, y)
         distance = self._mean(gaps.values, gaps.plan)
-        signature = self._signature_for(str(x._ordered.dtype))
         columns = check_same_columns(x.columns, y.columns)
         return Comparison(
             distance=distance,
-            signature=signature,
+            settings=self._settings_for(str(x._ordered.dtype)),
             columns=columns,
         )._with(
             _details=ComparisonDetails(gaps, self, (x, y)),
@@ -244,19 +245,19 @@ class FittedMetric:
                 "compute both with the same dtype"
             )
         if self._betas is None:
-            return exact_plan(x, y, self.settings.eps)
+            return exact_plan(x, y, self.metric.eps)
         return level_plan(x, y, self._betas)
 
     def _gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """Compute the gap, the distance between the regions of two samples, at each level."""
-        settings = self.settings
+        settings = self.metric
         way, q, steps = settings.gap, settings.q, settings._steps
         plan = self._plan(x, y)
         return find_gaps(x, y, plan, self.directions, way, q, steps, self._resources)
 
     def _mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
         """Compute the distance from gaps (L,): their mean of order p with the weights of a plan."""
-        return power_mean(gaps, plan.shares, self.settings.p, self.settings._length)
+        return power_mean(gaps, plan.shares, self.metric.p, self.metric._length)
 
     # -- methods for region tables ----------------------------------------------------------
 
@@ -268,7 +269,7 @@ class FittedMetric:
 
     def _table_settings(self, dtype: str) -> dict[str, Any]:
         """Return the settings of region tables of samples with this dtype."""
-        return option_settings(plain_settings(self.settings, dtype, 0))
+        return used_settings(self.metric, dtype, 0)
 
     def _write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
         """Write the support values of the regions of a sample to `out` (L, 2K).
@@ -282,15 +283,15 @@ class FittedMetric:
     @property
     def signature(self) -> str:
         """Settings that determine the distance, as a short string."""
-        return self._signature_for(str(self.directions.dtype))
+        return signature_text(self._settings_for(str(self.directions.dtype)))
 
-    def _signature_for(self, dtype: str) -> str:
-        """Return the settings of distances between samples with this dtype, as a string.
+    def _settings_for(self, dtype: str) -> dict[str, Any]:
+        """Return the settings of distances between samples with this dtype.
 
-        The string contains the dtype only if it is float32, or if the option `dtype` is set.
+        They contain the dtype only if it is float32, or if the option `dtype` is set.
         """
-        precision = dtype if dtype == "float32" else self.settings.dtype
-        return signature_of(self.settings, precision, self.settings._steps)
+        precision = dtype if dtype == "float32" else self.metric.dtype
+        return used_settings(self.metric, precision, self.metric._steps)
 
     def _check(self, regions: Any, name: str) -> None:
         """Check that regions have the depth, the directions and the scale of this metric."""
@@ -312,7 +313,7 @@ class FittedMetric:
     def _checked(
         self, X: Any, weights: Any, name: str
     ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
-        points, columns, checked, *_ = prepare(X, weights, name, self.settings, self._origin.scale)
+        points, columns, checked, *_ = prepare(X, weights, name, self.metric, self._origin.scale)
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
         if points.dtype != self.directions.dtype == np.float32:
             raise InvalidInputError(
@@ -356,7 +357,7 @@ def fit_metric(
     used = np.asarray(directions, dtype)
     resources = Resources(Resources(settings.n_jobs).n_threads, settings.memory_mb or MEMORY_MB)
     origin = Origin(settings._source, directions, scale)
-    return FittedMetric(settings, origin, used, betas, resources)
+    return FittedMetric(cast("Metric", settings), origin, used, betas, resources)
 
 
 def fit_both(
@@ -411,7 +412,7 @@ def _regions_of_both(fitted: FittedMetric, sides: Sequence[SampleRows]) -> list[
     sizes = [len(side.points) for side in sides]
     threads, memory_mb = fitted._resources.n_threads, fitted._resources.memory_mb
     workers = 1
-    if isinstance(fitted.settings._source, Depth):
+    if isinstance(fitted.metric._source, Depth):
         workers = worker_count(threads, 2, sum(sizes) * len(fitted.directions))
 
     def fit(side: int) -> TrimmedRegions:

@@ -50,7 +50,7 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
 
     Raise InvalidOptionError if the distance has no gradient, because of refinement or the scale.
     """
-    settings = comparison._fitted.settings
+    settings = comparison._fitted.metric
     gaps, regions, missing = comparison._gaps, comparison.regions, comparison.missing
     refined = regions[0].n_features > 1 and not gaps.exact
     check_has_gradient(scale=settings.scale, refine=settings._steps if refined else 0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.data.export import EqualFields, ReadOnlyValues
+from isodepth.data.export import EqualFields, ReadOnlyValues, position_of
 from isodepth.data.frames import clashing_columns
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_n_jobs
@@ -22,8 +22,7 @@ from isodepth.metric.signature import (
     ALGORITHM,
     SETTING_TYPES,
     array_text,
-    header_settings,
-    option_settings,
+    json_settings,
     settings_before_1_0,
     signature_text,
 )
@@ -93,12 +92,7 @@ class RegionTable(ReadOnlyValues, EqualFields):
     @property
     def signature(self) -> str:
         """Settings of the table as a short string, for people."""
-        return signature_text(self._header)
-
-    @property
-    def _header(self) -> dict[str, Any]:
-        """Settings and version as numbers and strings, as they are written to files."""
-        return header_settings(self.settings, str(self.version))
+        return signature_text(self.settings, self.version)
 
     def distance_to(self, other: RegionTable) -> float:
         """Compute DR_{p,eps} between the samples of two tables, with the settings of the tables.
@@ -114,7 +108,8 @@ class RegionTable(ReadOnlyValues, EqualFields):
         from isodepth.data.files.output import write_archive
 
         header = {
-            "settings": self._header,
+            "settings": json_settings(self.settings),
+            "isodepth_version": self.version,
             "signature": self.signature,
             "width": self.n_features,
             "columns": None if self.columns is None else list(self.columns),
@@ -184,7 +179,12 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
             "use Metric.region_table"
         )
     one, other = first.settings, second.settings
-    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    names = [
+        name
+        for name in {**one, **other}
+        # Rows with missing values are not in the table.
+        if name != "nan_policy" and one.get(name) != other.get(name)
+    ]
     if names:
         raise InvalidInputError(
             f"{first_name} and {second_name} have different settings and cannot be compared: they "
@@ -214,23 +214,24 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
         )
 
 
-def _settings_in(header: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings in the header of a file, in the form of `plain_settings`.
+def _settings_in(header: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return the settings and the version in the header of a file.
 
     Raise ValueError if they are invalid.
     """
-    if "settings" in header:
-        settings = header["settings"]
-        if not isinstance(settings, dict):
-            raise ValueError("its settings are not a dictionary")
-        for name, kinds in SETTING_TYPES.items():
-            if type(settings.get(name)) not in kinds:
-                raise ValueError(f"its setting {name} is {settings.get(name)!r:.80}")
-    else:
-        settings = settings_before_1_0(header["signature"])
-    # The option `algorithm` of HalfspaceDepth was called `method` before 1.0.
-    depth = settings["depth"].replace("halfspace(method=", "halfspace(algorithm=")
-    return {**settings, "depth": depth}
+    if "settings" not in header:
+        settings, version = settings_before_1_0(header["signature"])
+        # The option `algorithm` of HalfspaceDepth was called `method` before 1.0.
+        depth = settings["depth"].replace("halfspace(method=", "halfspace(algorithm=")
+        return {**settings, "depth": depth}, version
+    settings, version = header["settings"], header["isodepth_version"]
+    if not isinstance(settings, dict) or not isinstance(version, str):
+        raise ValueError("its settings are not a dictionary, or its version is not a string")
+    for name, kinds in SETTING_TYPES.items():
+        if type(settings.get(name)) not in kinds:
+            raise ValueError(f"its setting {name} is {settings.get(name)!r:.80}")
+    found = {name: settings[name] for name in SETTING_TYPES}
+    return found | {name: float(found[name]) for name in ("p", "q")}, version
 
 
 def _table_from_archive(
@@ -246,8 +247,8 @@ def _table_from_archive(
     try:
         values, columns = arrays["values"], header["columns"]
         width, algorithm = header["width"], header.get("algorithm", 1)
-        written = _settings_in(header)
-        settings, signature = option_settings(written), signature_text(written)
+        settings, version = _settings_in(header)
+        signature = signature_text(settings, version)
         _mean_settings(settings)
         shape = int(settings["levels"]), 2 * int(settings["n_directions"])
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -272,7 +273,7 @@ def _table_from_archive(
             columns=_checked_columns(columns, width),
             algorithm=algorithm,
             scale=_checked_scale(arrays.get("scale"), width, settings),
-            version=written["version"],
+            version=version,
         )
     except ValueError as error:
         raise unreadable(path, str(error)) from None
@@ -299,8 +300,10 @@ def _checked_scale(
 
 
 @dataclass(frozen=True, eq=False)
-class RegionTables(Sequence[RegionTable]):
+class RegionTables(EqualFields, Sequence[RegionTable]):
     """Sequence of :class:`RegionTable` with the same settings, stored in one array.
+
+    ``tables["june"]`` is the table of the sample with this label.
 
     Attributes
     ----------
@@ -308,6 +311,8 @@ class RegionTables(Sequence[RegionTable]):
         Support values of N tables.
     settings, n_features, columns, algorithm, scale, version
         As in :class:`RegionTable`, the same for all tables.
+    labels : tuple of N str or None
+        Labels of the samples, if they have names.
     """
 
     values: np.ndarray
@@ -317,6 +322,7 @@ class RegionTables(Sequence[RegionTable]):
     algorithm: int | None = None
     scale: np.ndarray | None = None
     version: str | None = None
+    labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         _set_versions(self)
@@ -324,14 +330,20 @@ class RegionTables(Sequence[RegionTable]):
     @property
     def signature(self) -> str:
         """Settings of all tables as a short string, for people."""
-        return signature_text(header_settings(self.settings, str(self.version)))
+        return signature_text(self.settings, self.version)
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __getitem__(self, item: Any) -> Any:
-        class_ = RegionTables if isinstance(item, slice) else RegionTable
-        return class_(**{**vars(self), "values": self.values[item]})
+        fields = dict(vars(self))
+        labels = fields.pop("labels")
+        if isinstance(item, str):
+            item = position_of(item, labels or ())
+        fields["values"] = self.values[item]
+        if isinstance(item, slice):
+            return RegionTables(**fields, labels=labels and labels[item])
+        return RegionTable(**fields)
 
     @classmethod
     def _of(cls, tables: Sequence[RegionTable], name: str) -> RegionTables:

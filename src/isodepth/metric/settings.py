@@ -17,6 +17,7 @@ from typing import Any, Literal, Self, TypedDict, TypeVar
 
 import numpy as np
 
+from isodepth.data.export import equal_values
 from isodepth.data.validation import (
     MOST,
     check_boolean,
@@ -30,7 +31,7 @@ from isodepth.data.validation import (
 )
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import DepthSource, depth_text
-from isodepth.depth.resolve import private_copy, resolve_depth
+from isodepth.depth.resolve import private_copy, resolve_depth, same_depth
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import (
     FAMILIES,
@@ -40,12 +41,14 @@ from isodepth.geometry.directions import (
 )
 from isodepth.geometry.hull import WAYS
 from isodepth.geometry.scaling import SCALES, check_scale
-from isodepth.metric.signature import array_text, signature_of
+from isodepth.metric.signature import array_text, signature_text
 
 #: Line of a docstring that `with_metric_options` replaces with the descriptions of parameters.
 OPTIONS_LINE = "{options of Metric}"
 #: Precisions of region tables.
 TABLE_DTYPES = ("float64", "float32")
+# Options of a metric that do not affect the distance.
+_WITHOUT_EFFECT = ("n_jobs", "memory_mb")
 # Number of refinement steps if `refine` is None and q is infinite.
 _REFINE = 20
 
@@ -288,10 +291,21 @@ class MetricSettings:
                 raise unknown_option(name, keyword_names(function) if function else names)
         return cls(**options)
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether all options are equal; depths of users are equal if they are identical."""
+        if not isinstance(other, MetricSettings) or type(self) is not type(other):
+            return NotImplemented
+        names = [each.name for each in fields(self) if each.name != "depth"]
+        same = all(equal_values(getattr(self, name), getattr(other, name)) for name in names)
+        return same and same_depth(self._source, other._source)
+
+    def __hash__(self) -> int:
+        return hash((self.p, self.q, self.eps, self.n_directions))
+
     @property
     def signature(self) -> str:
         """Settings that determine the distance, as a short string."""
-        return signature_of(self, self.dtype, self._steps)
+        return signature_text(used_settings(self, self.dtype, self._steps))
 
     @cached_property
     def _source(self) -> DepthSource:
@@ -315,16 +329,21 @@ class MetricSettings:
         return f"{type(self).__name__}({self.signature})"
 
 
-# Name of the class in annotations of public functions and classes. Users see `isodepth.Metric`, its
-# subclass, which belongs to a higher layer.
-Metric = MetricSettings
+def used_settings(metric: Any, dtype: str | None, steps: int) -> dict[str, Any]:
+    """Return the options of a metric that affect a distance, with the values that were used.
+
+    `dtype` is the precision of the distance, and `steps` the number of steps of refinement. Arrays
+    and objects are described by strings.
+    """
+    values = {each.name: getattr(metric, each.name) for each in fields(metric)}
+    used = {name: value for name, value in values.items() if name not in _WITHOUT_EFFECT}
+    return described_settings(used | {"refine": steps, "dtype": dtype})
 
 
 def described_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings by the names of the options, with objects as the strings of the signature.
+    """Return settings with strings in place of arrays and objects.
 
-    Numbers, strings and None are unchanged. Arrays are described by their length and a hash, and
-    random levels as "monte-carlo:20".
+    Arrays are described by their length and a hash, and random levels as "monte-carlo:20".
 
     Examples
     --------
@@ -337,10 +356,10 @@ def described_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
             found[name] = depth_text(value)
         elif isinstance(value, np.ndarray):
             found[name] = array_text(value)
-        elif isinstance(value, RandomLevels):
-            found[name] = str(value)
+        elif value is None or isinstance(value, str | int | float | dict):
+            found[name] = value
         else:
-            found[name] = value if isinstance(value, str | int | float | None) else "generator"
+            found[name] = "generator" if name == "random_state" else str(value)
     return found
 
 

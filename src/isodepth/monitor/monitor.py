@@ -26,7 +26,7 @@ from isodepth.monitor.state import MonitorState, fit_state
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy
 from isodepth.results.base import ReportableResult
-from isodepth.results.protocols import MonitorOptions
+from isodepth.results.protocols import MonitorReportOptions
 
 _LONGEST_LABEL = 200
 
@@ -182,7 +182,7 @@ class Monitor(ReportableResult):
     @property
     def verdicts(self) -> list[Verdict]:
         """Verdicts on the last 500 batches."""
-        return [Verdict.from_json(line) for line in self._state.records]
+        return [Verdict._from_json(line) for line in self._state.records]
 
     def check(self, batch: Any, *, label: Any = None, group: Any = None) -> Verdict:
         """Check the next batch of the stream, and return the verdict on it.
@@ -251,7 +251,7 @@ class Monitor(ReportableResult):
         monitor.__setstate__({"_path": saved, "_digest": digest, "_state": read_state(path)})
         return monitor
 
-    def report(self, path: str | os.PathLike[str], **options: Unpack[MonitorOptions]) -> None:
+    def report(self, path: str | os.PathLike[str], **options: Unpack[MonitorReportOptions]) -> None:
         """Write a report as one self-contained HTML file.
 
         Reports of the same monitor with the same options are identical files.

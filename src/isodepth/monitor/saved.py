@@ -160,7 +160,7 @@ def _check_history(state: MonitorState) -> None:
     labels = state.labels
     _require(0 <= state.alarm_since <= state.n_batches and state.crossings >= 0, "alarms")
     _require(len(state.records) == min(state.n_batches, HISTORY), "number of verdicts")
-    verdicts = [Verdict.from_json(line) for line in state.records]
+    verdicts = [Verdict._from_json(line) for line in state.records]
     numbers = range(state.n_batches - len(verdicts) + 1, state.n_batches + 1)
     _require(
         [v.batch_number for v in verdicts] == list(numbers) and all(map(str, verdicts)), "verdicts"

@@ -100,7 +100,7 @@ class MonitorState:
                 "label"
             )
         if number > self.n_batches - len(self.records):
-            return Verdict.from_json(self.records[number - self.n_batches - 1])
+            return Verdict._from_json(self.records[number - self.n_batches - 1])
         return Verdict(
             batch_number=number, label=label, group=name, n_rows=batch.counts.n_rows,
             pvalue=math.nan, n_window_batches=0, window_pvalue=math.nan, threshold=math.nan,

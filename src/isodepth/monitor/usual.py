@@ -13,8 +13,8 @@ from isodepth.rowfunctions.families import UNSEEN
 class UsualValues(NamedTuple):
     """Ranges of the values of d numeric columns. A value outside its range is suspicious.
 
-    The ranges are those of :meth:`isodepth.TwoSampleResult.suspicious_rows` for single values: they
-    are extrapolated from the tails of the values and, if all values of the column are positive, of
+    The ranges are those of `TwoSampleResult.suspicious_rows` for single values: they are
+    extrapolated from the tails of the values and, if all values of the column are positive, of
     their logarithms. Relations between columns are not stored, so that a row with unusual
     combinations of usual values is not suspicious.
     """

@@ -58,7 +58,7 @@ class Verdict(ResultMixin):
     n_suspicious : int
         Number of rows of the batch with a value far outside the values of its column in the
         reference, or with a category that the reference does not have. Each column is considered
-        by itself; :meth:`isodepth.TwoSampleResult.suspicious_rows` also compares columns.
+        by itself; :meth:`isodepth.typing.TwoSampleResult.suspicious_rows` also compares columns.
     suspicious_indices : tuple of int
         Indices of these rows, from 0; the first 100 if `n_suspicious` is larger.
     score : float or None
@@ -89,7 +89,7 @@ class Verdict(ResultMixin):
     exact_guarantee: bool
 
     @classmethod
-    def from_json(cls, line: str) -> Verdict:
+    def _from_json(cls, line: str) -> Verdict:
         """Create a verdict from a string that `to_json` returned.
 
         JSON has no NaN and no infinity: null in place of a number is read as NaN.

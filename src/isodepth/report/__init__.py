@@ -1,8 +1,8 @@
 """Reports of results as self-contained HTML pages."""
 
-from isodepth.report.writing import html_report, write_report
+from isodepth.report.writing import html_report
 
-__all__ = ["html_report", "write_report"]
+__all__ = ["html_report"]
 
 
 def __dir__() -> list[str]:

@@ -17,8 +17,7 @@ CANNOT_REPEAT = (
 )
 
 
-# Options of the metric of a test with method="regions", and defaults of `isodepth.Metric`.
-_OF_REGIONS = {"depth": "projection", "p": 2.0, "q": 2.0, "eps": 0.1, "levels": 20}
+# Defaults of `isodepth.Metric`.
 _OF_METRIC = {"depth": "projection", "p": 2.0, "q": math.inf, "eps": 0.1}
 
 
@@ -108,28 +107,22 @@ def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
     code.
     """
     options = {name: value for name, value in test.settings.items() if name != "blocks"}
+    metric = options.pop("metric", None)
     given = (
         str(options["scale"]).startswith("given:"),
         options["random_state"] == "generator",
-        options.get("depth", "projection") not in BY_NAME,
+        metric is not None and metric["depth"] not in BY_NAME,
     )
     if any(given):
         return None
-    if options["method"] == "regions":
-        options["method"] = _Code(_metric_code({name: options.pop(name) for name in _OF_REGIONS}))
+    if metric is not None:
+        values = {name: value for name, value in metric.items() if value != _OF_METRIC.get(name)}
+        options["method"] = _Code(f"isodepth.Metric({_keywords(values).removeprefix(', ')})")
     defaults = {"method": "aggregated", "scale": "pooled", "n_directions": 0, "confidence": 0.95}
     defaults |= {"nan_policy": "keep"}
     if not test._has_all_rows:
         options |= {"max_rows": max(test.n_used_rows)}
     return {name: value for name, value in options.items() if value != defaults.get(name)}
-
-
-def _metric_code(options: dict[str, Any]) -> str:
-    """Return code for the argument `method` of a test: "regions", or a metric with `options`."""
-    if options == _OF_REGIONS:
-        return "'regions'"
-    given = {name: value for name, value in options.items() if value != _OF_METRIC.get(name)}
-    return f"isodepth.Metric({_keywords(given).removeprefix(', ')})"
 
 
 def _reading_lines(files: Sequence[TableFile], blocked: bool) -> list[str] | None:

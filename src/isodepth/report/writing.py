@@ -24,33 +24,6 @@ from isodepth.report.repeat import TableFile
 from isodepth.results.protocols import AnyResult, ReportOptions
 
 
-def write_report(result: AnyResult, path: Any, **options: Unpack[ReportOptions]) -> None:
-    """Write the report of a result as one self-contained HTML file.
-
-    Parameters
-    ----------
-    result : Comparison, TwoSampleResult or Monitor
-    path : str or path-like
-        Output file, whose name ends in .html or .htm. The path is checked before the report is
-        made, and an existing file is replaced atomically.
-    **options
-        Options of `html_report`: `title`, `names` or `labels`, `notes` and `command`.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib, isodepth
-    >>> from isodepth.report import write_report
-    >>> X, Y = [[0.0], [1.0], [2.0]], [[3.0], [4.0], [5.0]]
-    >>> comparison = isodepth.compare(X, Y, depth="halfspace", scale=None)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "report.html")
-    ...     write_report(comparison, file, names=("June", "July"))
-    ...     "June and July are at distance 3" in file.read_text(encoding="utf-8")
-    True
-    """
-    write_report_of_files(result, path, None, **options)
-
-
 def html_report(result: AnyResult, **options: Unpack[ReportOptions]) -> str:
     """Return the report of a result as an HTML page.
 
@@ -82,7 +55,11 @@ def write_report_of_files(
     files: Sequence[TableFile] | None,
     **options: Unpack[ReportOptions],
 ) -> None:
-    """Write the report of a result that was computed from files; see `html_report_of_files`."""
+    """Write the report of a result, with the files that were read, as one self-contained HTML file.
+
+    The arguments are those of `html_report_of_files`. The name of the file ends in .html or .htm.
+    It is checked before the report is made, and an existing file is replaced atomically.
+    """
     target = check_target(path, PAGE_ENDINGS)
     replace_file(target, html_report_of_files(result, files, **options).encode("utf-8"))
 
@@ -128,7 +105,9 @@ def _render(template: str, context: dict[str, Any]) -> str:
 
 
 def _setting_text(value: Any) -> str:
-    """Format the value of a setting, a string or a number; None as "none"."""
+    """Format the value of a setting: a string, a number, None, or the options of a metric."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {_setting_text(each)}" for name, each in value.items())
     return "none" if value is None else str(value)
 
 

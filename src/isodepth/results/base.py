@@ -9,7 +9,7 @@ from isodepth.errors import InvalidInputError
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious import RepeatedValue, SuspiciousRows
 from isodepth.inspection.typical import TypicalRows, has_many_unnamed_columns
-from isodepth.results.protocols import AnyResult, ReportOptions, TwoSampleOptions
+from isodepth.results.protocols import AnyResult, PairReportOptions, ReportOptions
 from isodepth.results.rows import KeptRows, ReleasedRows
 
 T = TypeVar("T")
@@ -62,9 +62,9 @@ class ReportableResult(ResultMixin):
 
     def _write_report(self, path: Any, **options: Unpack[ReportOptions]) -> None:
         # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
-        from isodepth.report import write_report
+        from isodepth.report.writing import write_report_of_files
 
-        write_report(cast(AnyResult, self), path, **options)
+        write_report_of_files(cast(AnyResult, self), path, None, **options)
 
 
 class UnavailableError(InvalidInputError, AttributeError):
@@ -133,7 +133,7 @@ class TwoSampleReport(ReportableResult):
             return self._has_all_rows and has_many_unnamed_columns(self._kept.samples.columns)
         return self._kept is not None and self._kept.typical is not None
 
-    def report(self, path: Any, **options: Unpack[TwoSampleOptions]) -> None:
+    def report(self, path: Any, **options: Unpack[PairReportOptions]) -> None:
         """Write a report as one self-contained HTML file.
 
         Reports of the same result with the same options are identical files.

@@ -30,19 +30,19 @@ class _CommonOptions(TypedDict, total=False):
     command: str | None
 
 
-class TwoSampleOptions(_CommonOptions, total=False):
+class PairReportOptions(_CommonOptions, total=False):
     """Options of the report of a comparison or a test."""
 
     names: Sequence[str]
 
 
-class MonitorOptions(_CommonOptions, total=False):
+class MonitorReportOptions(_CommonOptions, total=False):
     """Options of the report of a monitor."""
 
     labels: Sequence[Any] | None
 
 
-class ReportOptions(TwoSampleOptions, MonitorOptions, total=False):
+class ReportOptions(PairReportOptions, MonitorReportOptions, total=False):
     """Options of the report of a result; `names` and `labels` are not for every result."""
 
 

@@ -38,6 +38,8 @@ from isodepth.sources.subsets import SubsetPair
 _JOINT_RATIO, _JOINT_SHARE = 2.0, 0.1
 #: Significance level for headlines and lists of changes.
 ALPHA = 0.05
+#: Options of the metric of method="regions".
+OF_REGIONS: dict[str, Any] = {"depth": "projection", "p": 2.0, "q": 2.0, "eps": 0.1, "levels": 20}
 # Attributes of `TwoSampleResult` that `to_dict` includes under the same name.
 _COPIED = (
     "headline", "statistic", "pvalue", "method", "tolerance", "changed_share", "confidence",
@@ -333,8 +335,9 @@ class TwoSampleResult(TwoSampleReport):
             "dirs": f"axes+orthogonal:{n_directions}",
         }
         if self.method == "regions":
-            parts |= {name: f"{self.settings[name]:g}" for name in ("q", "p", "eps", "levels")}
-            parts["depth"] = self.settings["depth"]
+            metric = self.settings.get("metric", OF_REGIONS)
+            parts |= {name: f"{metric[name]:g}" for name in ("q", "p", "eps", "levels")}
+            parts["depth"] = metric["depth"]
         parts |= {"seed": "none" if seed is None else seed, "v": __version__}
         return "|".join(["two-sample", *(f"{key}={value}" for key, value in parts.items())])
 
@@ -608,7 +611,7 @@ def null_profile(
     x, y = (regions.points for regions in comparison.regions)
     points = np.concatenate([x, y])
     fitted: FittedMetric = comparison._fitted
-    levels = midpoint_levels(_LEVELS, fitted.settings.eps)
+    levels = midpoint_levels(_LEVELS, fitted.metric.eps)
     fitted = replace(fitted, _betas=levels)
     affordable = _WORK // (len(points) * len(fitted.directions))
     count = count or min(most, max(_FEWEST, min(_MOST, affordable)))

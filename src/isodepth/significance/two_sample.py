@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from isodepth.geometry.scaling import check_scale_width, column_units
 from isodepth.inspection.checks import table_checks
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays
-from isodepth.metric.settings import Metric, MetricSettings, RandomLevels, described_settings
+from isodepth.metric.settings import MetricSettings, RandomLevels, described_settings
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.explanations import ks_distance
 from isodepth.rowfunctions.families import LEAST_ROWS
@@ -47,6 +47,7 @@ from isodepth.significance.permutations import Permutations, map_rows
 from isodepth.significance.rare_events import with_rare_events
 from isodepth.significance.result import (
     ALPHA,
+    OF_REGIONS,
     ColumnTest,
     Component,
     ShareBounds,
@@ -70,9 +71,10 @@ from isodepth.significance.tolerance import (
 from isodepth.sources.passes import runner_of
 from isodepth.sources.subsets import subset_pair
 
+if TYPE_CHECKING:
+    from isodepth.api import Metric
+
 METHODS = ("aggregated", "regions")
-# Options of the metric of method="regions" that differ from the defaults of `Metric`.
-_OF_REGIONS = {"q": 2.0, "levels": 20}
 # Options of a metric that a test has itself, and other options without effect in a test.
 _OF_TEST = ("scale", "n_directions", "random_state", "n_jobs")
 _NOT_OF_METHOD = {
@@ -93,7 +95,8 @@ class Settings:
     """Checked options of `two_sample_test`.
 
     `metric` has the options of the distance between trimmed regions, and `scale`, `random_state`
-    and `n_jobs`, which all statistics use.
+    and `n_jobs`, which all statistics use. `given_metric` is true if the argument `method` was a
+    metric.
     """
 
     method: str
@@ -104,6 +107,7 @@ class Settings:
     n_directions: int | None
     progress: bool
     metric: MetricSettings
+    given_metric: bool
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str) or self.method not in METHODS:
@@ -147,13 +151,12 @@ def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricS
             "that depends on which rows are X is not allowed in a permutation test",
             option="scale",
         )
-    of_regions: dict[str, Any] = _OF_REGIONS
+    of_regions = OF_REGIONS
     if isinstance(method, MetricSettings):
         _check_method(method)
-        names = ("depth", "p", "q", "eps", "levels")
-        of_regions = {name: getattr(method, name) for name in names}
+        of_regions = {name: getattr(method, name) for name in OF_REGIONS}
         if method.levels == "exact":
-            of_regions["levels"] = _OF_REGIONS["levels"]
+            of_regions["levels"] = OF_REGIONS["levels"]
     return MetricSettings(refine=0, scale=scale, **of_regions, **options)
 
 
@@ -232,7 +235,7 @@ def two_sample_test(
     n_permutations : int
         Number of permutations. The smallest possible p-value is 1 / (1 + n_permutations), except
         for samples that are read in chunks: their rare events have exact p-values without
-        permutations, see :class:`isodepth.TwoSampleResult`.
+        permutations, see :class:`isodepth.typing.TwoSampleResult`.
     tolerance : float in [0, 0.5) or None
         Share of the rows of each sample that may be contaminated, or that may change without being
         reported. Not with `blocks`, for which there is no guarantee.
@@ -309,9 +312,11 @@ def two_sample_test(
                 option="tolerance",
             )
     metric = _metric(method, scale, random_state=random_state, n_jobs=n_jobs)
-    name = "regions" if isinstance(method, MetricSettings) else method
+    given_metric = isinstance(method, MetricSettings)
     settings = Settings(
-        method=name, n_permutations=n_permutations, tolerance=tolerance, confidence=confidence,
+        method="regions" if isinstance(method, MetricSettings) else method,
+        given_metric=given_metric, n_permutations=n_permutations, tolerance=tolerance,
+        confidence=confidence,
         nan_policy=nan_policy, n_directions=n_directions, progress=progress, metric=metric,
     )  # fmt: skip
     if is_chunked(X) or is_chunked(Y):
@@ -656,7 +661,7 @@ def _setting_values(
         "confidence": settings.confidence,
         "nan_policy": settings.nan_policy,
     }
-    if settings.only_regions:
-        metric = settings.metric
-        values |= {name: getattr(metric, name) for name in ("q", "p", "eps", "levels", "depth")}
+    if settings.given_metric:
+        metric = {name: getattr(settings.metric, name) for name in OF_REGIONS}
+        values["metric"] = described_settings(metric)
     return described_settings(values | {"random_state": settings.metric.random_state})

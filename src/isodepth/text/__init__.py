@@ -4,10 +4,9 @@ The encoders need ``pip install 'isodepth[text]'``. Scores with a custom encoder
 """
 
 from isodepth.text.encoder import CachedEncoder, Encoder
-from isodepth.text.pairs import pair_distances
 from isodepth.text.score import DepthScore, Scores
 
-__all__ = ["CachedEncoder", "DepthScore", "Encoder", "Scores", "pair_distances"]
+__all__ = ["CachedEncoder", "DepthScore", "Encoder", "Scores"]
 
 
 def __dir__() -> list[str]:

@@ -39,7 +39,7 @@ def pair_distances(
     --------
     >>> import numpy as np
     >>> from isodepth import Metric
-    >>> from isodepth.text import pair_distances
+    >>> from isodepth.text.pairs import pair_distances
     >>> X = np.random.default_rng(7).normal(size=(10, 50))
     >>> metric = Metric(depth="irw", gap="exact", random_state=0)
     >>> pair_distances([X, X + 1.0], [(0, 0), (0, 1)], metric).round(6)

@@ -22,6 +22,7 @@ from isodepth.metric.comparison import Comparison, ComparisonDetails
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.region_table import RegionTable, distances_between
 from isodepth.metric.settings import MetricSettings, check_for_tables
+from isodepth.metric.signature import array_text
 from isodepth.results.rows import RowsOfSources
 from isodepth.sources.passes import Runner, runner_of
 from isodepth.sources.scan import as_source
@@ -68,13 +69,15 @@ def compare(
     if metric.dtype is None and x.dtype != y.dtype:
         x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
     check_for_tables(metric)
+    scale = array_text(metric.scale)
     if isinstance(metric.scale, str):
         sides = [x, y] if metric.scale == "pooled" else [x]
         metric = replace(metric, scale=column_spreads(sides, metric, runner))
     first, second = (stream_table(metric, side, runner=runner) for side in (x, y))
     compared = _compared(first, second, fit_for_one_sample(metric, x.n_features))
     kept = RowsOfSources(X, Y, kinds)
-    return compared._with(kinds=(*columns, *unmatched), _kept=kept)
+    settings = compared.settings | {"scale": scale}
+    return compared._with(settings=settings, kinds=(*columns, *unmatched), _kept=kept)
 
 
 def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) -> np.ndarray:
@@ -178,7 +181,7 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
     `fitted` is the metric with which the regions of both sources were computed.
     """
     assert fitted._betas is not None
-    settings, betas, count = fitted.settings, fitted._betas, len(fitted.directions)
+    settings, betas, count = fitted.metric, fitted._betas, len(fitted.directions)
     apart = np.abs(x.table.values - y.table.values)
     at, gaps = apart.argmax(axis=1), apart.max(axis=1)
     if settings.q < math.inf:
@@ -193,10 +196,10 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
         missing = MissingPair(x.missing, y.missing)
     columns = check_same_columns(x.table.columns, y.table.columns)
     found = Gaps(plan, gaps, fitted.directions, codes)
-    signature, bounds = x.table.signature, _bounds(x, y, distance)
+    bounds = _bounds(x, y, distance)
     return SourceComparison(
         distance=distance,
-        signature=signature,
+        settings=x.table.settings,
         columns=columns,
         missing=missing,
         distance_bounds=bounds,
