@@ -161,8 +161,12 @@ figures: $(TEST_ENV) core  ## draw the figures of README and of the layers, in d
 clean:  ## remove the environments and everything built
 	rm -rf $(VENV) $(LOWEST) $(PEERS) out build dist docs/_build docs/generated docs/tutorials docs/concept_figures
 
+# The newest pip chooses versions in a fraction of the time of the pip that comes with Python 3.11, and venv compiles
+# all files of the latter. A Python without pip uses ensurepip.
 $(VENV)/.created:
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/python || $(PYTHON) -m venv --without-pip $(VENV)
+	@$(PYTHON) -m pip --disable-pip-version-check --quiet --python $(BIN)/python install --no-compile --upgrade pip \
+		|| $(BIN)/python -m ensurepip
 	@touch $@
 
 # setuptools builds rouge-score, which has no wheel. The second command installs a compiler if there is none.

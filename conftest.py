@@ -39,4 +39,5 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "isodepth.report.writing.inline_svg", lambda _, alternative: words.format(alternative)
     )
-    monkeypatch.setattr("isodepth.report.comparison.nested_regions", lambda *_, **__: None)
+    for name in ("nested_regions", "gap_profile", "contributions", "null_distribution"):
+        monkeypatch.setattr(f"isodepth.report.comparison.{name}", lambda *_, **__: None)

@@ -280,6 +280,7 @@ def test_words_in_a_column_that_is_numeric_on_request() -> None:
         assert not monitor.check(pd.DataFrame({"v": [*NUMBERS[::7], "x"]})).alarm
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_words_among_numbers_in_results_and_sources(tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}.csv" for name in "xy"]
     for path, word in zip(paths, ("1", "12a"), strict=True):

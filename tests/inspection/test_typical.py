@@ -118,6 +118,7 @@ def test_more_than_2000_columns_are_not_whitened(monkeypatch) -> None:
     assert plain.to_dict() != whitened.to_dict()
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_results_have_typical_rows_and_the_report_shows_them(monkeypatch) -> None:
     pytest.importorskip("matplotlib")
     rng = np.random.default_rng(0)

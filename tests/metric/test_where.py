@@ -60,6 +60,7 @@ def test_shares_of_a_translation_are_its_squares(q: float) -> None:
 
 @pytest.mark.parametrize("q", [2, np.inf])
 @pytest.mark.parametrize("columns", [3, 1])
+@pytest.mark.usefixtures("without_pictures")
 def test_a_distance_of_zero_has_no_contributions(q: float, columns: int, tmp_path: Path) -> None:
     x = X[:, :columns]
     result = isodepth.compare(x, x, scale=None, q=q, n_permutations=19, random_state=0)

@@ -152,3 +152,10 @@ def test_tables_without_rows_and_long_titles() -> None:
     page = table_html("t" * 200, {"a": [1]})
     assert "t" * 119 + "…" in page
     assert "t" * 120 not in page
+
+
+def test_templates_are_compiled_once(monkeypatch):
+    first = table_html("one", {"a": [1.0]})
+    monkeypatch.setattr("jinja2.Environment.compile", None)
+    assert table_html("one", {"a": [1.0]}) == first
+    assert "two" in table_html("two", {"a": [2.0]})

@@ -623,6 +623,7 @@ def test_the_report_says_which_pvalues_are_adjusted(kind: str) -> None:
     assert ("joint change of several columns has the p-value" in page) == (kind == "joint")
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_dates_are_shown_as_dates() -> None:
     pytest.importorskip("matplotlib")
     pd = pytest.importorskip("pandas")

@@ -26,6 +26,7 @@ def result_of(kind: str, folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["test", "comparison"])
+@pytest.mark.usefixtures("without_pictures")
 def test_the_random_rows_are_released(kind: str, tmp_path: Path) -> None:
     result = result_of(kind, tmp_path)
     result.suspicious_rows()

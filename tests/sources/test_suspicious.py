@@ -42,6 +42,7 @@ def test_all_rows_as_in_memory(form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["frames", "parquet", "dask"])
+@pytest.mark.usefixtures("without_pictures")
 def test_rows_that_were_not_tested_are_scored(form: str, tmp_path: Path) -> None:
     pytest.importorskip("dask" if form == "dask" else "pandas")
     x, y = frames(3000)

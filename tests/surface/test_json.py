@@ -162,6 +162,7 @@ def test_results_fit_the_schema(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.usefixtures("without_pictures")
 def test_commands_fit_the_schema(name: str, folder: Path) -> None:
     content = output(COMMANDS[name])
     check(content)
