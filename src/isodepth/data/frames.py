@@ -22,6 +22,7 @@ from isodepth.data.arrays import (
     listed,
     numbered,
     shape_error,
+    warn_of_rounded_objects,
     warn_of_rounding,
 )
 from isodepth.errors import InvalidInputError, NotNumbersError
@@ -421,17 +422,26 @@ def object_numbers(series: Any) -> Any:
     return nw.new_series(series.name, floats, nw.Float64, backend=series.implementation)
 
 
+def present_values(series: Any) -> list[Any]:
+    """Return the values of a narwhals series that are not missing."""
+    return [value for value in series.to_list() if not is_missing(value)]
+
+
 def _column(series: Any, name: str) -> np.ndarray | None:
     """Return a column of the sample `name` as an array; None if it does not contain numbers."""
     import narwhals as nw
 
-    series = object_numbers(series)
+    stored, series = series, object_numbers(series)
+    if series is not stored:
+        warn_of_rounded_objects(present_values(stored), f"column {series.name!r} of {name}")
     known = series.dtype.is_numeric()
     # NumPy converts types that narwhals does not know: sparse columns of pandas, and long doubles.
     if known or series.dtype == nw.Unknown:
         values = series.to_numpy()
         if known and values.dtype.kind not in "biuf":
             # NumPy has Python objects for decimals. narwhals converts them to floats.
+            if not series.dtype.is_float():
+                warn_of_rounded_objects(series.to_list(), f"column {series.name!r} of {name}")
             values = series.cast(nw.Float64).to_numpy()
         if values.dtype.kind in "iuf" and values.ndim == 1:
             warn_of_rounding(values, f"column {series.name!r} of {name}")
