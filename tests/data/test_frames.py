@@ -12,7 +12,7 @@ import pytest
 import isodepth
 from isodepth.data.frames import NamedArray
 from isodepth.data.validation import check_points, read_pair
-from isodepth.errors import InvalidInputError, NotNumbersError
+from isodepth.errors import ColumnWarning, InvalidInputError, NotNumbersError
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -147,9 +147,9 @@ def test_decimals_beyond_the_precision_of_floats_are_announced(make):
     large = [decimal.Decimal(10) ** 25 + k for k in range(50)]
     exact = [decimal.Decimal(2) ** 60 * k / 4 for k in range(50)]
     x = make({"large": large, "exact": exact})
-    with pytest.warns(isodepth.ColumnWarning) as found:
+    with pytest.warns(ColumnWarning) as found:
         isodepth.distance(x, x, n_directions=10)
-    with pytest.warns(isodepth.ColumnWarning) as of_one:
+    with pytest.warns(ColumnWarning) as of_one:
         isodepth.region_tables([x], n_directions=10)
     texts = [str(each.message).split(",")[0] for each in (*found, *of_one)]
     samples = ("X", "Y", "samples[0]")
