@@ -439,10 +439,11 @@ def _column(series: Any, name: str) -> np.ndarray | None:
     if known or series.dtype == nw.Unknown:
         values = series.to_numpy()
         if known and values.dtype.kind not in "biuf":
-            # NumPy has Python objects for decimals. narwhals converts them to floats.
-            if not series.dtype.is_float():
-                warn_of_rounded_objects(series.to_list(), f"column {series.name!r} of {name}")
-            values = series.cast(nw.Float64).to_numpy()
+            # NumPy has Python objects for decimals. The conversion of pyarrow is often wrong in the
+            # last bit, so that decimals would differ from equal floats.
+            objects = series.to_list()
+            warn_of_rounded_objects(present_values(series), f"column {series.name!r} of {name}")
+            values = np.array([np.nan if is_missing(v) else float_of(v) for v in objects])
         if values.dtype.kind in "iuf" and values.ndim == 1:
             warn_of_rounding(values, f"column {series.name!r} of {name}")
             return values
