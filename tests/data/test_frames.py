@@ -12,7 +12,7 @@ import pytest
 import isodepth
 from isodepth.data.frames import NamedArray
 from isodepth.data.validation import check_points, read_pair
-from isodepth.errors import InvalidInputError, NotNumbersError
+from isodepth.errors import ColumnWarning, InvalidInputError, NotNumbersError
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -140,6 +140,20 @@ def test_other_types_of_columns_are_refused(column):
 
 class Foreign:
     columns = ("a", "b")
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_decimals_beyond_the_precision_of_floats_are_announced(make):
+    large = [decimal.Decimal(10) ** 25 + k for k in range(50)]
+    exact = [decimal.Decimal(2) ** 60 * k / 4 for k in range(50)]
+    x = make({"large": large, "exact": exact})
+    with pytest.warns(ColumnWarning) as found:
+        isodepth.distance(x, x, n_directions=10)
+    with pytest.warns(ColumnWarning) as of_one:
+        isodepth.region_tables([x], n_directions=10)
+    texts = [str(each.message).split(",")[0] for each in (*found, *of_one)]
+    samples = ("X", "Y", "samples[0]")
+    assert texts == [f"column 'large' of {s} contains numbers up to {large[-1]}" for s in samples]
 
 
 def test_intervals_in_a_frame_of_polars_are_not_numbers():

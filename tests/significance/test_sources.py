@@ -85,6 +85,22 @@ def test_extension_types_of_pandas_as_in_memory(name: str) -> None:
     assert found.pvalue == expected.pvalue
 
 
+def test_decimals_equal_floats() -> None:
+    """The conversion of pyarrow is wrong in the last bit for 0.57 and 2.29, for example."""
+    from decimal import Decimal
+
+    import pyarrow as pa
+
+    cents = list(range(-500, 1000))
+    x = pa.table({"price": pa.array([Decimal(cent) / 100 for cent in cents])})
+    y = pd.DataFrame({"price": [cent / 100 for cent in cents]})
+    assert isodepth.Metric().regions(x).points[:, 0].tolist() == y["price"].tolist()
+    for form in (scan, lambda table: table):
+        result = isodepth.two_sample_test(form(x), form(y), n_permutations=19, random_state=0)
+        assert result.pvalue == 1.0
+        assert [each.difference for each in result.column_tests] == [0.0]
+
+
 def test_random_rows() -> None:
     found = isodepth.two_sample_test(scan(X), Y, max_rows=100, **OPTIONS)
     assert (found.n_used_rows, found.n_rows) == ((100, 100), (300, 240))

@@ -88,11 +88,27 @@ def warn_of_rounding(array: np.ndarray, name: str) -> None:
         return
     largest = max(int(array.max()), -int(array.min()))
     if largest > EXACT_INTEGERS:
-        warn_user(
-            f"{name} contains integers up to {largest}, beyond 2**53: they are rounded, and small "
-            "differences are lost; subtract a common offset first, or leave out identifiers",
-            ColumnWarning,
-        )
+        _warn_of_rounding(f"{name} contains integers up to {largest}")
+
+
+def warn_of_rounded_objects(values: Iterable[Any], name: str) -> None:
+    """Warn if numbers beyond 2**53, such as `decimal.Decimal`, are rounded in float64.
+
+    `values` may contain None.
+    """
+    sizes = [abs(value) for value in values if value is not None]
+    rounded = (v for v in sizes if v > EXACT_INTEGERS and v != float_of(v) < math.inf)
+    largest = max(rounded, default=0)
+    if largest:
+        _warn_of_rounding(f"{name} contains numbers up to {largest}")
+
+
+def _warn_of_rounding(fact: str) -> None:
+    warn_user(
+        f"{fact}, beyond 2**53: they are rounded, and small differences are lost; subtract a "
+        "common offset first, or leave out identifiers",
+        ColumnWarning,
+    )
 
 
 def float_of(value: Any) -> float:

@@ -22,6 +22,7 @@ from isodepth.data.arrays import (
     listed,
     numbered,
     shape_error,
+    warn_of_rounded_objects,
     warn_of_rounding,
 )
 from isodepth.errors import InvalidInputError, NotNumbersError
@@ -421,18 +422,28 @@ def object_numbers(series: Any) -> Any:
     return nw.new_series(series.name, floats, nw.Float64, backend=series.implementation)
 
 
+def present_values(series: Any) -> list[Any]:
+    """Return the values of a narwhals series that are not missing."""
+    return [value for value in series.to_list() if not is_missing(value)]
+
+
 def _column(series: Any, name: str) -> np.ndarray | None:
     """Return a column of the sample `name` as an array; None if it does not contain numbers."""
     import narwhals as nw
 
-    series = object_numbers(series)
+    stored, series = series, object_numbers(series)
+    if series is not stored:
+        warn_of_rounded_objects(present_values(stored), f"column {series.name!r} of {name}")
     known = series.dtype.is_numeric()
     # NumPy converts types that narwhals does not know: sparse columns of pandas, and long doubles.
     if known or series.dtype == nw.Unknown:
         values = series.to_numpy()
         if known and values.dtype.kind not in "biuf":
-            # NumPy has Python objects for decimals. narwhals converts them to floats.
-            values = series.cast(nw.Float64).to_numpy()
+            # NumPy has Python objects for decimals. The conversion of pyarrow is often wrong in the
+            # last bit, so that decimals would differ from equal floats.
+            objects = series.to_list()
+            warn_of_rounded_objects(present_values(series), f"column {series.name!r} of {name}")
+            values = np.array([np.nan if is_missing(v) else float_of(v) for v in objects])
         if values.dtype.kind in "iuf" and values.ndim == 1:
             warn_of_rounding(values, f"column {series.name!r} of {name}")
             return values

@@ -186,6 +186,10 @@ def _plain_column(column: Any) -> Any:
         # safe=False: nanoseconds are rounded to microseconds.
         return column.cast(pa.timestamp("us"), safe=False)
     if name == "numbers":
+        if pa.types.is_decimal(type_):
+            # The direct conversion of pyarrow is often wrong in the last bit, so that decimals
+            # would differ from equal floats.
+            return column.cast(pa.string()).cast(pa.float64())
         if not pa.types.is_integer(type_):
             return column.cast(pa.float64())
         large = pa.types.is_uint64(type_) and (pc.max(column).as_py() or 0) >= 2**63

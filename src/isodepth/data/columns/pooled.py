@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import EXACT_INTEGERS, is_missing, listed
+from isodepth.data.arrays import EXACT_INTEGERS, is_missing, listed, warn_of_rounded_objects
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.values import Strings, boolean, plain_number, strings_of
-from isodepth.data.frames import object_numbers
+from isodepth.data.frames import object_numbers, present_values
 from isodepth.errors import InvalidInputError
 
 #: Maximum number of distinct values for which the numbers in a column may be codes of categories.
@@ -40,6 +40,9 @@ class PooledColumn:
         converted = [object_numbers(each) for each in stored]
         same = all(a is b for a, b in zip(converted, stored, strict=True))
         self.series = stored if same else converted
+        for before, after, sample in zip(stored, converted, samples, strict=True):
+            if after is not before and after.dtype.is_float():
+                warn_of_rounded_objects(present_values(before), f"column {name!r} of {sample}")
 
     # -- types and values --------------------------------------------------------------------------
 
