@@ -111,7 +111,7 @@ def test_doubtful_columns_get_attention(x: list, y: list, kind: str, note: str) 
     X, Y = (pd.DataFrame({"v": side * 5, "w": np.arange(5.0 * len(side))}) for side in (x, y))
     with pytest.warns(ColumnWarning):
         result = isodepth.two_sample_test(X, Y, n_permutations=19, random_state=0)
-    assert result.headline.endswith("; check column 'v'")
+    assert result.headline.endswith("; check column 'v'.")
 
 
 CODES = ["1", "2", "3"] * 10

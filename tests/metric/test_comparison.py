@@ -88,7 +88,7 @@ def test_zero_permutations_mean_no_test() -> None:
     result = isodepth.compare(X, Y, n_permutations=0, random_state=0)
     assert result.test is None
     assert result == isodepth.compare(X, Y, random_state=0)
-    assert result.headline == f"X and Y are at distance {result.distance:.3g}, not tested"
+    assert result.headline == f"X and Y are at distance {result.distance:.3g}, not tested."
     for wrong in (None, -1, 1.5, True):
         message = f"n_permutations must be an integer >= 0, got {wrong}; 0 means no test"
         with pytest.raises(isodepth.errors.InvalidOptionError, match=message):

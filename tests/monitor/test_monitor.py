@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import hashlib
 import json
 import pickle
 import warnings
@@ -286,24 +285,6 @@ def test_groups_have_labels_of_their_own(tmp_path: Path) -> None:
     # The same rows in another group are another batch.
     assert monitor.check(rows["a"], label="Tuesday", group="a").batch_number == 3
     assert monitor.check(rows["a"], label="Tuesday", group="b").batch_number == 4
-
-
-def test_labels_of_groups_in_files_of_version_0_4_0(tmp_path: Path) -> None:
-    """Version 0.4.0 stored digests of labels without the group."""
-    monitor = fresh(groups=np.where(np.arange(3000) % 2, "a", "b"))
-    first, second = batches(2)
-    verdict = monitor.check(first, label="Monday", group="a")
-    labels = monitor._state.labels.copy()
-    labels[0, 0] = int.from_bytes(hashlib.blake2b(b"Monday", digest_size=8).digest(), "big") >> 1
-    assert labels[0, 0] != monitor._state.labels[0, 0]
-    monitor._state = replace(monitor._state, labels=labels)
-    monitor.save(tmp_path / "m.npz")
-    loaded = Monitor.load(tmp_path / "m.npz")
-    assert loaded.check(first, label="Monday", group="a") == verdict
-    for site in "ab":
-        with pytest.raises(InvalidInputError, match="batch 1 already has the label 'Monday'"):
-            loaded.check(second, label="Monday", group=site)
-    assert loaded.check(second, label="Tuesday", group="b").batch_number == 2
 
 
 def test_labels_are_remembered_after_their_verdicts(

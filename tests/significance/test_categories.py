@@ -32,7 +32,7 @@ def test_a_share_that_moves_is_found_and_named() -> None:
     assert (first.column, first.change_kind) == ("carrier", "shares")
     (change,) = result.changes
     assert (change.columns, change.value) == (("carrier",), "UA")
-    assert result.headline == f"The samples differ (p = 0.01): {change.text}"
+    assert result.headline == f"Y differs from X (p = 0.01): {change.text}."
     assert change.text == "carrier = UA: 9% -> 24%"
     assert next(c for c in result.components if c.name == "categories").pvalue == 0.01
 
@@ -183,7 +183,7 @@ def test_missing_categories() -> None:
     assert result.n_rows == (60, 60)
     assert [share.before for share in result.category_shares if share.value == MISSING] == [1 / 60]
     X.loc[:29, "carrier"] = pd.NA
-    assert run(X, Y).headline == ("The samples differ (p = 0.01): carrier: missing 50% -> 0%")
+    assert run(X, Y).headline == "Y differs from X (p = 0.01): carrier: missing 50% -> 0%."
 
 
 def test_kinds_that_make_no_sense_are_refused() -> None:

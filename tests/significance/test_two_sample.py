@@ -85,10 +85,12 @@ def test_equal_samples_have_the_largest_pvalue() -> None:
 
 def test_too_few_permutations_for_any_rejection() -> None:
     X = np.random.default_rng(0).normal(size=(50, 1))
-    headline = "No significant difference (p = 0.1, the smallest possible with 9 permutations)"
-    assert run(X, X + 9, n_permutations=9).headline == headline
+    smallest = "(p = 0.1, the smallest possible with 9 permutations)"
+    headline = run(X, X + 9, n_permutations=9).headline
+    assert headline == f"No significant difference between X and Y {smallest}."
     constant = run(np.ones((5, 2)), np.ones((4, 2)), tolerance=0.2)
-    assert constant.headline == "No significant difference beyond the tolerance (p = 1)"
+    beyond = "beyond the tolerance (p = 1)"
+    assert constant.headline == f"No significant difference between X and Y {beyond}."
 
 
 def test_columns_say_how_far_apart_they_are() -> None:
@@ -131,7 +133,7 @@ def test_the_headline_names_the_change(change: Any, kind: str, columns: tuple[in
     # Other columns and pairs are not checked: one is named by chance in 5% of the cases.
     assert (first.kind, first.columns) == (kind, tuple(f"column {j}" for j in columns))
     assert first.pvalue == 0.01
-    assert result.headline == f"The samples differ (p = 0.01): {first.text}"
+    assert result.headline == f"Y differs from X (p = 0.01): {first.text}."
 
 
 def test_a_change_that_no_column_shows_is_said_to_be_one() -> None:
@@ -145,7 +147,7 @@ def test_a_change_that_no_column_shows_is_said_to_be_one() -> None:
         (outward, "column 0 depends differently on the distance from the center"),
     ):
         result = run(X, changed)
-        assert result.headline == f"The samples differ (p = 0.01): {text}"
+        assert result.headline == f"Y differs from X (p = 0.01): {text}."
         assert result.changes[0].kind == "joint"
 
 
@@ -359,7 +361,7 @@ def test_a_sparse_column_does_not_hide_a_change() -> None:
     for part in (X, Y):
         part[rng.random(1000) < 0.995, 2] = np.nan
     result = run(X, Y)
-    assert result.headline.startswith("The samples differ (p = 0.01): column 0: median")
+    assert result.headline.startswith("Y differs from X (p = 0.01): column 0: median")
 
 
 def test_a_complete_column_is_not_blamed_for_missing_values_of_another() -> None:
@@ -408,7 +410,7 @@ def test_constant_columns_have_no_information(tolerance: float | None) -> None:
         rejected += result.significant
     assert rejected <= 3
     empty = run(np.full((9, 2), np.nan), np.ones((8, 2)), tolerance=tolerance)
-    assert empty.headline.startswith("Only 47% of the values are known. The samples differ")
+    assert empty.headline.startswith("Only 47% of the values are known. Y differs from X")
     nothing = run(np.ones((9, 2)), np.ones((8, 2)), tolerance=tolerance)
     assert (nothing.pvalue, nothing.changed_share) == (1, 0)
     assert "can be claimed" in str(nothing)
@@ -459,9 +461,7 @@ def test_the_headline_without_a_change_of_a_column() -> None:
         changed = result._with(_details=details)
         assert changed.changed_share_text == f"{text} (95% confidence)"
     tolerant = result._with(tolerance=0.0123)
-    assert tolerant.headline.startswith(
-        "The samples differ beyond a tolerance of 0.0123 (p = 0.01)"
-    )
+    assert tolerant.headline.startswith("Y differs from X beyond a tolerance of 0.0123 (p = 0.01)")
 
 
 def test_the_result_can_be_pickled() -> None:
@@ -757,7 +757,7 @@ def test_a_change_that_is_not_significant_alone_is_marked() -> None:
     alone = replace(result.changes[0], pvalue=0.06)
     details = replace(result._required(result._details), changes=[alone])
     marked = result._with(_details=details).headline
-    assert marked.endswith(f"{alone.text} (alone p = 0.06, not significant)")
+    assert marked.endswith(f"{alone.text} (alone p = 0.06, not significant).")
     assert "alone" not in result.headline
 
 

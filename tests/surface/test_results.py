@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import re
+import warnings
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
 from typing import Any
@@ -326,6 +328,23 @@ def test_a_comparison_and_its_test_share_rows_and_answers() -> None:
     for result in (RESULTS["tested"](), RESULTS["chunks tested"]()._comparison):
         assert result.suspicious_rows() is result.test.suspicious_rows()
         assert result._has_all_rows == result.test._has_all_rows
+
+
+@pytest.mark.parametrize("name", ["comparison", "missing", "test", "tested", "pairs"])
+def test_the_headline_is_the_first_printed_line(name: str) -> None:
+    result = RESULTS[name]()
+    assert str(result).splitlines()[0] == result.headline == result.to_dict()["headline"]
+    assert re.search(r"[^.]\.$", result.headline)
+
+
+def test_the_headline_names_columns_of_doubtful_kind() -> None:
+    mixed = frame(X).assign(code=["a", "b", *map(str, range(len(X) - 2))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", isodepth.errors.ColumnWarning)
+        compared = isodepth.compare(mixed, mixed, nan_policy="omit", **OPTIONS)
+        for result in (compared, isodepth.two_sample_test(mixed, mixed, **TEST)):
+            assert result.headline.endswith("; check column 'code'.")
+            assert str(result).splitlines()[0] == result.headline
 
 
 def test_the_typical_rows_of_the_headline_are_kept() -> None:

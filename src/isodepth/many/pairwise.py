@@ -231,7 +231,6 @@ def pairwise(
         inputs.append(as_list(other, "other"))
     shape = (len(inputs[0]), len(inputs[-1]))
     result = _matrix_for(out, shape)
-    labels, other_labels = labels or _labels_of(samples), other_labels or _labels_of(other)
     are_tables = [isinstance(each[0], RegionTable) for each in inputs]
     if are_tables[0] != are_tables[-1]:
         types = " and ".join(type(each[0]).__name__ for each in inputs)
@@ -249,8 +248,10 @@ def pairwise(
     if other is not None:
         check_comparable(stacks[0][0], stacks[1][0], "samples[0]", "other[0]")
     fill_distances(stacks[0], None if other is None else stacks[1], result, n_jobs, progress)
-    rows = tuple(labels or map(str, range(shape[0])))
-    columns = rows if other is None else tuple(other_labels or map(str, range(shape[1])))
+    rows = tuple(labels or _labels_of(samples) or map(str, range(shape[0])))
+    columns = rows
+    if other is not None:
+        columns = tuple(other_labels or _labels_of(other) or map(str, range(shape[1])))
     settings = dict(stacks[0].settings)
     if not are_tables[0]:  # tables have the computed divisors instead of "pooled"
         settings["scale"] = array_text(metric.scale)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.data.columns.kinds import ColumnKind, attention_suffix
+from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.export import ResultMixin, document, equal_values
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_integer
@@ -178,7 +178,7 @@ class Comparison(TwoSampleReport):
     >>> import isodepth
     >>> result = isodepth.compare([[0.0], [1.0], [2.0]], [[3.0], [4.0], [5.0]], scale=None)
     >>> result.headline
-    'X and Y are at distance 3, not tested'
+    'X and Y are at distance 3, not tested.'
     >>> result.distance
     3.0
     >>> result.contributions
@@ -347,10 +347,7 @@ class Comparison(TwoSampleReport):
     @property
     def headline(self) -> str:
         """One sentence: the distance, or the headline of the test if there is one."""
-        if self.test is not None:
-            return self.test.headline
-        sentence = comparison_headline(self, ("X", "Y")).sentence
-        return sentence.removesuffix(".") + attention_suffix(self.kinds)
+        return comparison_headline(self, ("X", "Y")).sentence
 
     def gradient(self) -> Gradient:
         """Compute the derivative of the distance with respect to each entry of X and Y.

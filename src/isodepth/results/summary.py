@@ -10,7 +10,13 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
-from isodepth.data.columns.kinds import ColumnKind, attention_lines, column_lines, date_columns
+from isodepth.data.columns.kinds import (
+    ColumnKind,
+    attention_lines,
+    attention_suffix,
+    column_lines,
+    date_columns,
+)
 from isodepth.data.export import printable
 from isodepth.errors import InvalidInputError
 from isodepth.inspection.suspicious import SuspiciousRows
@@ -62,19 +68,20 @@ def largest_contributions(contributions: Sequence[Contribution]) -> str:
 def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
     """Return the headline of a result: whether the samples differ, and the strongest change.
 
+    It ends with the columns of doubtful kind, if there are any.
     `names` are the names of the two samples.
     """
-    test = get_test(result)
+    test, doubtful = get_test(result), attention_suffix(tested_result(result).kinds)
     if test is None:
         assert result._result_type == "comparison"
         x, y = names
         dropped = "" if result.missing is None else result.missing._many_dropped
         ending = f"; {dropped}" if dropped else ""
-        text = f"{x} and {y} are at distance {result.distance:.3g}, not tested{ending}."
+        text = f"{x} and {y} are at distance {result.distance:.3g}, not tested{ending}{doubtful}."
         return Headline(text, "open")
     # Equality is not suggested if most of the data could not be compared.
     status = "differs" if test.significant else "open" if unused_part(result, names) else "alike"
-    return Headline(f"{test._headline_about(names)}.", status)
+    return Headline(f"{test._headline_about(names)}{doubtful}.", status)
 
 
 def get_test(result: PairResult) -> TwoSampleTestLike | None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.data.columns.kinds import ColumnKind, attention_suffix, date_columns
+from isodepth.data.columns.kinds import ColumnKind, date_columns
 from isodepth.data.export import ResultPart, document, p_text
 from isodepth.data.missing import MissingPair
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError
@@ -27,7 +27,7 @@ from isodepth.metric.signature import json_settings
 from isodepth.results.base import TwoSampleReport
 from isodepth.results.changes import Change, lower_percent, with_dates
 from isodepth.results.rows import KeptRows, ReleasedRows
-from isodepth.results.summary import find_typical_rows, summary_lines
+from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
 from isodepth.significance.findings import fewest_labelings
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import Samples, ValueShare
@@ -294,7 +294,7 @@ class TwoSampleResult(TwoSampleReport):
     >>> X, Y = rng.normal(size=(300, 2)), rng.normal(size=(300, 2)) * [1, 1.5]
     >>> result = isodepth.two_sample_test(X, Y, random_state=0)
     >>> result.headline
-    'The samples differ (p = 0.002): column 1: interquartile range 1.27 -> 1.82'
+    'Y differs from X (p = 0.002): column 1: interquartile range 1.27 -> 1.82.'
     """
 
     _result_type: ClassVar[Literal["test"]] = "test"
@@ -444,30 +444,25 @@ class TwoSampleResult(TwoSampleReport):
     @property
     def headline(self) -> str:
         """One sentence: whether the samples differ, the p-value, and the largest change."""
-        return self._headline_about() + attention_suffix(self.kinds)
+        return comparison_headline(self, ("X", "Y")).sentence
 
-    def _headline_about(self, names: Sequence[str] | None = None) -> str:
-        """Return the headline with the names of X and Y, or "the samples" if None.
-
-        It does not name columns of doubtful kind, which a summary lists in its remarks.
-        """
-        x, y = names or ("X", "Y")
+    def _headline_about(self, names: Sequence[str]) -> str:
+        """Return the headline with the names of both samples, without columns of doubtful kind."""
+        x, y = names
         p = p_text(self.pvalue)
         if self.significant:
             beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
-            start = "The samples differ" if names is None else f"{y} differs from {x}"
             typical = find_typical_rows(self)
             change = self._strongest_change if typical is None else typical._phrase((x, y))
             if typical is None and self.changes and self.changes[0].pvalue > ALPHA:
                 change += f" (alone p = {p_text(self.changes[0].pvalue)}, not significant)"
-            headline = f"{start}{beyond} (p = {p}): {change}"
+            headline = f"{y} differs from {x}{beyond} (p = {p}): {change}"
         else:
             n = len(self.null_distribution)
             beyond = " beyond the tolerance" if self.tolerance else ""
             if self.pvalue * (n + 1) < 1.5:
                 p = f"{p}, the smallest possible with {n} permutations"
-            between = "" if names is None else f" between {x} and {y}"
-            headline = f"No significant difference{between}{beyond} (p = {p})"
+            headline = f"No significant difference between {x} and {y}{beyond} (p = {p})"
         facts = self._facts((x, y))
         if facts:
             headline += f"{'; also ' if self.significant else ', but '}{'; '.join(facts)}"

@@ -78,6 +78,8 @@ def _array(dtype: str, shape: Sequence[int], data: str) -> np.ndarray:
 def _collection(type_: Any, value: Any, names: FieldNames | None) -> Any:
     """Convert a JSON value to a dictionary, list or tuple, and check the types of its entries."""
     origin, inner = typing.get_origin(type_), typing.get_args(type_)
+    if not isinstance(value, list):  # a dictionary would be read as a list of its keys
+        raise TypeError(f"{value!r:.80} in place of {type_}")
     if origin in (dict, Mapping):
         key, item = inner
         return {unpacked(key, k, names): unpacked(item, each, names) for k, each in value}

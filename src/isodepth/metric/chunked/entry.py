@@ -199,7 +199,7 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
     bounds = _bounds(x, y, distance)
     return SourceComparison(
         distance=distance,
-        settings=x.table.settings,
+        settings=fitted._settings_for(x.table.settings["dtype"]),
         columns=columns,
         missing=missing,
         distance_bounds=bounds,
