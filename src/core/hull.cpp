@@ -73,9 +73,15 @@ static Result<double> ascent(Matrix<double> first, Matrix<double> second, Matrix
     {
         ReleasedGil released;
         const HullPair pair(first, second, stops, n_threads);
-        const auto found = find_starts(pair.hulls, pair.levels, along, n_ascents, n_threads);
+        std::vector<double> vectors = between_means(pair.hulls, pair.levels);
+        vectors.insert(vectors.begin(), along.data, along.data + along.n * along.d);
+        const size_t forward = vectors.size();
+        for (size_t i = 0; i < forward; i++) vectors.push_back(-vectors[i]);
+        const Rows<double> candidates{vectors.data(), int64_t(vectors.size() / d), along.d};
+        const auto found = find_starts(pair.hulls, pair.levels, candidates, n_ascents, n_threads);
         const int64_t count = found.size(), rows = first.shape(0) + second.shape(0);
-        for (const Start& at : found) tops.insert(tops.end(), along[at.direction], along[at.direction] + d);
+        for (const Start& at : found)
+            tops.insert(tops.end(), candidates[at.direction], candidates[at.direction] + d);
         constexpr int64_t passes = 16;  // estimated number of passes of a climb over the rows
         parallel_checked(worker_count(n_threads, count, passes * rows * count), count,
                          [&](int64_t, int64_t i, Check& check) {
@@ -98,7 +104,9 @@ void bind_hull(nb::module_& m) {
           "if the lower bound is `attained`. Upper bounds are invalid if `limit` coordinates were read.");
     m.def("ascent", ascent, "first"_in, "second"_in, "stops"_in, "starts"_in, "n_ascents"_a, "steps"_a,
           "slack"_a, "n_threads"_a,
-          "Unit vectors (J, d), J <= n_ascents, found by local ascent from the best of the starts (C, d).");
+          "Unit vectors (J, d), J <= n_ascents, found by local ascent. The candidates for its start are the "
+          "starts (C, d), the unit vectors between the means of both samples at each level, and the opposites "
+          "of these vectors.");
 }
 
 }  // namespace isodepth

@@ -63,6 +63,23 @@ struct HullRows {
 // of the active rows. Rows whose weights would become negative are removed. The added row also gives a lower
 // bound of the distance, so the remaining error is known.
 class NearestPoint {
+    static constexpr double useful = 0.25;
+
+    static auto product(const double* u) {
+        return [u](int64_t k, Vec<double> step, Vec<double> sum) {
+            return multiply_add<double>(broadcast(u[k]), step, sum);
+        };
+    }
+    // Return the lower bound of the distance that follows from the minimum `slope` of the products of the
+    // rows with the offset.
+    static double lower_bound(double slope, double distance) { return slope > 0.0 ? slope / distance : 0.0; }
+    // Return whether the distance is known up to the slack. `row` is the row with the minimum product.
+    static bool close(Rows<double> rows, int64_t row, const double* query, double distance, double lower,
+                      double slack) {
+        const double rounding = 4.0 * epsilon * distance_between(rows[row], query, rows.d);
+        return distance - lower <= slack * distance + rounding;
+    }
+
   public:
     ActiveSet active;
     double lower = 0.0;  // lower bound of the distance from the query to the hull
@@ -72,36 +89,28 @@ class NearestPoint {
     NearestPoint(int64_t n_rows, int64_t dim, int64_t steps = int64_t(1) << 60)
         : active(dim, std::min({n_rows, dim + 1, steps + 2})), steps(steps) {}
 
+    // Return whether the nearest point in the hull of the first `solved` rows is also the nearest point in
+    // the hull of the first `stop` rows, up to a fraction `slack` of the distance. `offset` is the vector
+    // from the query to this point, and `distance` its length. Update the lower bound `proven`.
+    bool remains(const HullRows& among, int64_t solved, int64_t stop, const double* query,
+                 const double* offset, double distance, double slack, double& proven) {
+        if (solved == stop) return true;
+        const auto [row, slope] = among.lowest(solved, stop, query, -infinity<double>, product(offset));
+        proven = std::min(proven, lower_bound(slope, distance));
+        if (!close(among.rows, row, query, distance, proven, slack)) return false;
+        spent += double((stop - solved) * among.rows.d);
+        return true;
+    }
+
     // Find the point nearest to `query` in the hull of the first `stop` rows, starting from the active rows,
-    // if there are any. If `solved` > 0, the active rows with their offset and distance, and `lower`, must be
-    // the solution for the first `solved` rows, and only the other rows are read at first. The search
-    // converges if the distance is known up to a fraction `slack`. It ends without convergence at a distance
-    // of at most `enough`. Return whether the search has converged. If so, `active.offset` is the vector from
-    // the query to the nearest point, unless both coincide. `check` is called in each step.
+    // if there are any. If `solved` > 0, the active rows and `lower` must be the solution for the first
+    // `solved` rows, and only the other rows are read at first. The search converges if the distance is known
+    // up to a fraction `slack`. It ends without convergence at a distance of at most `enough`. Return whether
+    // the search has converged. If so, `active.offset` is the vector from the query to the nearest point,
+    // unless both coincide. `check` is called in each step.
     bool find(const HullRows& among, int64_t solved, int64_t stop, const double* query, double enough,
               double slack, Check& check) {
         const Rows<double> rows = among.rows;
-        auto product = [u = active.offset.data()](int64_t k, Vec<double> step, Vec<double> sum) {
-            return multiply_add<double>(broadcast(u[k]), step, sum);
-        };
-        // Update the lower bound, and return whether the distance is known up to the slack. `slope` is the
-        // minimum of the products over the rows that were read, and `row` is the row with this minimum.
-        auto converged = [&](int64_t row, double slope) {
-            const double proven = slope > 0.0 ? slope / active.distance : 0.0;
-            const double rounding = 4.0 * epsilon * distance_between(rows[row], query, rows.d);
-            lower = solved > 0 ? std::min(lower, proven) : proven;
-            return active.distance - lower <= slack * active.distance + rounding;
-        };
-        if (solved > 0) {
-            if (solved == stop) return true;
-            // Most rows that enter the hull do not change the nearest point. A factorization is then not
-            // needed.
-            const auto [row, slope] = among.lowest(solved, stop, query, -infinity<double>, product);
-            if (converged(row, slope)) {
-                spent += double((stop - solved) * rows.d);
-                return true;
-            }
-        }
         if (!active.factorize(rows, query)) {
             solved = 0;
             spent += double(stop * rows.d);
@@ -129,15 +138,19 @@ class NearestPoint {
                 active.distance = lower = 0.0;
                 return true;
             }
-            if (solved == stop) return true;
             // Do not read all rows in every step. Let v be the vector from the query to the current point.
             // Accept the first row whose <v, current point - row> is at least `useful` times the maximum of
             // the last full pass.
             const double square = active.distance * active.distance, good = square - useful * promise;
             spent += double((stop - solved) * rows.d);
-            const auto [entering, slope] = among.lowest(solved, stop, query, good, product);
+            const auto [entering, slope] =
+                among.lowest(solved, stop, query, good, product(active.offset.data()));
             const bool all = !(slope <= good);
-            if (all && (converged(entering, slope) || !improved)) return true;
+            if (all) {
+                const double proven = lower_bound(slope, active.distance);
+                lower = solved > 0 ? std::min(lower, proven) : proven;
+                if (close(rows, entering, query, active.distance, lower, slack) || !improved) return true;
+            }
             const double before = active.distance;
             if (active.enter(rows, entering, query)) {
                 active.descend();
@@ -152,9 +165,6 @@ class NearestPoint {
         }
         return false;
     }
-
-  private:
-    static constexpr double useful = 0.25;
 };
 
 // Bounds of the distance from a row to the convex hull of the other sample.
@@ -162,8 +172,7 @@ struct KnownDistance {
     double upper, lower = 0.0;  // the lower bound is valid only if `solved` is positive
     // Number of rows in the other hull when the last search converged; 0 if it did not converge.
     int64_t solved = 0;
-    std::vector<int64_t> ids{};  // rows of the other sample whose weighted mean is the nearest point so far
-    std::vector<double> weights{}, offset{};  // vector from the row to its nearest point
+    int64_t active = 0;  // number of rows of the other sample whose weighted mean is the nearest point so far
 };
 
 // One of two samples. Its rows enter its convex hull in depth order, deepest first. `known` has bounds of the
@@ -172,27 +181,56 @@ struct GrowingHull {
     HullRows rows;
     const int64_t* stops;  // (levels,) number of rows in the hull at each depth level
     std::vector<KnownDistance> known{};
+    // For each row, the active rows and their weights (n, most_active), and the vector to the nearest point
+    // (n, d).
+    int64_t most_active = 0;
+    Workspace<int64_t> ids{};
+    Workspace<double> weights{}, offsets{};
+
+    // Allocate memory for the distances to the hull of another sample.
+    void prepare(const GrowingHull& other) {
+        const auto [data, n, d] = rows.rows;
+        most_active = std::min(other.rows.rows.n, d + 1);
+        known.reserve(size_t(n));
+        ids = Workspace<int64_t>(n * most_active);
+        weights = Workspace<double>(n * most_active);
+        offsets = Workspace<double>(n * d);
+    }
+    double* offset(int64_t row) { return offsets.data() + row * rows.rows.d; }
 
     // Improve the bounds of the distance from a row to the hull of the other sample at a depth level. If the
-    // search converges, return the distance, and set `nearest.active.offset` to the vector from the row to
-    // its nearest point. Otherwise return -1.
+    // search converges, return the distance, and set `offset(row)` to the vector from the row to its nearest
+    // point. Otherwise return -1.
     double look(int64_t row, const GrowingHull& other, int64_t level, NearestPoint& nearest, double enough,
                 double slack, Check& check) {
         KnownDistance& of = known[row];
-        ActiveSet& active = nearest.active;
-        active.ids = of.ids, active.weights = of.weights, nearest.lower = of.lower;
-        if (of.solved > 0) active.offset = of.offset, active.distance = of.upper;
+        const double* query = rows.rows[row];
         const int64_t stop = other.stops[level];
-        const bool done = nearest.find(other.rows, of.solved, stop, rows.rows[row], enough, slack, check);
-        of.ids = active.ids, of.weights = active.weights, of.lower = nearest.lower;
-        of.solved = done ? stop : 0;
-        if (done) of.offset = active.offset;
-        // After convergence, replace the upper bound even by a larger value, so that both bounds refer to the
-        // same nearest point.
-        of.upper = done ? active.distance : std::min(of.upper, active.distance);
+        // Most rows that enter the hull do not change the nearest point. A search is then not needed.
+        if (of.solved == 0 || !nearest.remains(other.rows, of.solved, stop, query, offset(row), of.upper,
+                                               slack, of.lower)) {
+            ActiveSet& active = nearest.active;
+            int64_t* own_ids = ids.data() + row * most_active;
+            double* own_weights = weights.data() + row * most_active;
+            active.ids.assign(own_ids, own_ids + of.active);
+            active.weights.assign(own_weights, own_weights + of.active);
+            nearest.lower = of.lower;
+            const bool done = nearest.find(other.rows, of.solved, stop, query, enough, slack, check);
+            of.active = int64_t(active.ids.size());
+            std::copy(active.ids.begin(), active.ids.end(), own_ids);
+            std::copy(active.weights.begin(), active.weights.end(), own_weights);
+            of.lower = nearest.lower;
+            // After convergence, replace the upper bound even by a larger value, so that both bounds refer to
+            // the same nearest point.
+            of.upper = done ? active.distance : std::min(of.upper, active.distance);
+            of.solved = 0;
+            if (!done) return -1.0;
+            std::copy(active.offset.begin(), active.offset.end(), offset(row));
+        }
+        of.solved = stop;
         // After an exact search, the upper bound is more precise. Otherwise return the lower bound, which the
         // gap between the support functions attains along the offset.
-        return !done ? -1.0 : slack <= exact_gap ? of.upper : of.lower;
+        return slack <= exact_gap ? of.upper : of.lower;
     }
 };
 
@@ -235,10 +273,11 @@ class FirstBounds {
         for (; next_ == level || (useful && next_ < attained_.size() && entries.size() < at_once); next_++) {
             const double enough = factor * attained_[next_];
             for (int side = 0; side < 2; side++) {
-                auto& [rows, stops, known] = hulls_[side];
-                for (int64_t row = int64_t(known.size()); row < stops[next_]; row++) {
+                const Rows<double> rows = hulls_[side].rows.rows;
+                auto& known = hulls_[side].known;
+                for (int64_t row = int64_t(known.size()); row < hulls_[side].stops[next_]; row++) {
                     const double* start = hulls_[1 - side].rows.rows[0];
-                    known.push_back({distance_between(rows.rows[row], start, rows.rows.d)});
+                    known.push_back({distance_between(rows[row], start, rows.d)});
                     if (enough > 0 && known.back().upper > enough)
                         entries.push_back({side, row, int64_t(next_), enough});
                 }
@@ -297,12 +336,14 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
     LevelBounds gaps{std::move(attained), std::vector<double>(levels), std::vector<double>(levels * dim),
                      std::vector<int64_t>(levels, -1)};
     for (size_t level = 0; level < levels; level++) gaps.directions[level * dim] = 1.0;
+    for (int side = 0; side < 2; side++) hulls[side].prepare(hulls[1 - side]);
     NearestPoint nearest(std::max(hulls[0].rows.rows.n, hulls[1].rows.rows.n), dim);
     Check check;
     using Row = std::pair<int, int64_t>;  // index of the sample (0 or 1), and row index
     using Open = std::pair<double, Row>;
     // Rows in the hulls at the current level, by decreasing upper bound of their distance, then by sample and
-    // row index.
+    // row index. The farthest row of the previous level, which is often the farthest of the next level too,
+    // is examined first and is not in the queue.
     std::priority_queue<Open, std::vector<Open>, std::greater<Open>> open;
     std::vector<Row> looked;
     Row furthest{-1, -1};
@@ -315,28 +356,31 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
                  row++)
                 open.push({-hulls[side].known[row].upper, {side, row}});
         double &best = gaps.lower[level], &upper = gaps.upper[level];
-        for (; !open.empty() && -open.top().first > (1.0 + slack) * best; open.pop()) {
-            const auto [side, row] = open.top().second;
-            GrowingHull &own = hulls[side], &other = hulls[1 - side];
-            looked.push_back({side, row});
+        looked.clear();
+        if (furthest.first >= 0) looked.push_back(furthest);
+        for (size_t i = 0;; i++) {
+            if (i == looked.size()) {
+                if (open.empty() || !(-open.top().first > (1.0 + slack) * best)) break;
+                looked.push_back(open.top().second);
+                open.pop();
+            }
             if (nearest.spent > limit) return gaps;
+            const auto [side, row] = looked[i];
+            GrowingHull &own = hulls[side], &other = hulls[1 - side];
             const double value = own.look(row, other, level, nearest, (1.0 + slack) * best, slack, check);
             if (!(value > best)) continue;
             best = value;
             furthest = {side, row};
             gaps.sides[level] = side;
-            const std::vector<double>& offset = nearest.active.offset;
-            const double size = length(offset.data(), dim);
+            const double *offset = own.offset(row), size = length(offset, dim);
             for (size_t k = 0; k < dim; k++) gaps.directions[level * dim + k] = -offset[k] / size;
         }
         if (!open.empty()) upper = -open.top().first;
         for (const Row& row : looked) {
             const double bound = hulls[row.first].known[row.second].upper;
             upper = std::max(upper, bound);
-            // Put the farthest row of the level first: it is often the farthest row of the next level too.
-            open.push({row == furthest ? -infinity<double> : -bound, row});
+            if (row != furthest) open.push({-bound, row});
         }
-        looked.clear();
     }
     return gaps;
 }
@@ -357,6 +401,34 @@ struct Start {
     int side() const { return gap < 0; }
 };
 
+// Return the unit vectors from the mean of the second sample to the mean of the first at each depth level.
+// Levels at which the means coincide are excluded.
+inline std::vector<double> between_means(const GrowingHull (&hulls)[2], size_t levels) {
+    // The mean of a few hundred evenly spaced rows is accurate enough for a starting direction.
+    constexpr int64_t enough = 256;
+    const size_t d = size_t(hulls[0].rows.rows.d);
+    std::vector<double> vectors;
+    for (size_t level = 0; level < levels; level++) {
+        std::vector<double> vector(d);
+        for (int side = 0; side < 2; side++) {
+            const Rows<double> rows = hulls[side].rows.rows;
+            const int64_t n = hulls[side].stops[level], step = std::max<int64_t>(1, n / enough);
+            const double count = double((n + step - 1) / step);
+            std::vector<double> sum(d);
+            for (int64_t i = 0; i < n; i += step)
+                for (size_t k = 0; k < d; k++) sum[k] += rows[i][k];
+            for (size_t k = 0; k < d; k++) vector[k] += (side ? -sum[k] : sum[k]) / count;
+        }
+        double largest = 0.0;
+        for (const double x : vector) largest = std::max(largest, std::fabs(x));
+        if (largest == 0.0) continue;
+        for (double& x : vector) x /= largest;
+        const double size = length(vector.data(), int64_t(d));
+        for (const double x : vector) vectors.push_back(x / size);
+    }
+    return vectors;
+}
+
 // Return at most `most` starts of local ascents. For each level and direction, the start is the vertex that
 // extends farthest along the direction, of both hulls. Each vertex occurs once per level. The vertex of
 // largest gap of each level comes first, then the vertex of second largest gap of each level, and so on.
@@ -368,7 +440,8 @@ inline std::vector<Start> find_starts(const GrowingHull (&hulls)[2], int64_t lev
         std::pair<int64_t, double> furthest[2];
         for (int64_t level = 0; level < levels; level++) {
             for (int side = 0; side < 2; side++) {
-                const auto& [rows, stops, known] = hulls[side];
+                const HullRows& rows = hulls[side].rows;
+                const int64_t* stops = hulls[side].stops;
                 const int64_t first = level > 0 ? stops[level - 1] : 0;
                 if (first == stops[level]) continue;
                 const auto next = rows.furthest(first, stops[level], directions[k], hulls[0].rows.rows[0]);

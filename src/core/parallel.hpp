@@ -185,11 +185,14 @@ void parallel_for(int64_t workers, int64_t parts, auto work) {
     parallel_checked(workers, parts, [&](int64_t worker, int64_t part, auto&) { work(worker, part); });
 }
 
-// Call `work(first, stop)` for slices first..stop of n rows, on several threads. A slice has `each` rows, and
-// a row takes `operations` elementary operations.
+// Call `work(first, stop)` for slices first..stop of n rows, on several threads. A slice has at most `each`
+// rows, and a row takes `operations` elementary operations.
 void over_rows(int64_t n, int64_t operations, int64_t n_threads, auto work, int64_t each = 4096) {
+    const int64_t workers = worker_count(n_threads, n, n * operations);
+    // Make about two slices per worker. Whole tiles are faster.
+    if (workers > 1) each = std::min(each, n / (2 * workers) / tile_bytes * tile_bytes + tile_bytes);
     const int64_t parts = (n + each - 1) / each;
-    parallel_for(worker_count(n_threads, parts, n * operations), parts,
+    parallel_for(std::min(workers, parts), parts,
                  [&](int64_t, int64_t part) { work(part * each, std::min(n, (part + 1) * each)); });
 }
 

@@ -210,6 +210,14 @@ def test_closed_forms():
     )
 
 
+def test_subnormal_numbers_are_scaled_exactly() -> None:
+    first, second = np.random.default_rng(4).integers(0, 1000, (2, 30, 3)).astype(float)
+    gap = hausdorff(first, second)
+    scaled = hausdorff(np.ldexp(first, -1074), np.ldexp(second, -1074))
+    assert scaled.distance == np.ldexp(gap.distance, -1074) > 0
+    assert (scaled.direction == gap.direction).all()
+
+
 @pytest.mark.parametrize("dim", [2, 5, 50])
 def test_power_of_two_scales_every_digit_and_any_scale_works(dim):
     rng = np.random.default_rng(11)

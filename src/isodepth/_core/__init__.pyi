@@ -417,7 +417,7 @@ def ascent(
     n_threads: int,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """
-    Unit vectors (J, d), J <= n_ascents, found by local ascent from the best of the starts (C, d).
+    Unit vectors (J, d), J <= n_ascents, found by local ascent. The candidates for its start are the starts (C, d), the unit vectors between the means of both samples at each level, and the opposites of these vectors.
     """
 
 @overload

@@ -225,7 +225,8 @@ def ascent(
     ----------
     x, y, prefix_sizes : as in `level_gaps`
     starts : ndarray of shape (C, d)
-        Candidates for starting vectors.
+        Candidates for starting vectors. The unit vectors between the means of both regions of each
+        level, and the opposites of all candidates, are added.
     n_ascents : int
         Maximum number of ascents, which start from the candidates with the
         largest gaps of each level.

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -261,11 +262,12 @@ def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
     factor of a QR factorization.
     """
     check_same_width(a.shape[1], b.shape[1], "the first set of points", "the second")
-    points = np.concatenate([a, b], dtype=np.float64)
-    exponent = math.frexp(float(np.abs(points).max()))[1]
-    points = np.ldexp(points, -exponent)
-    # Adding zero turns -0.0 into 0.0, so that equal points have equal bits.
-    points = np.ascontiguousarray(points - points[0] + 0.0)
+    points = np.ascontiguousarray(np.concatenate([a, b], dtype=np.float64))
+    # The limit keeps the factor finite. Subnormal numbers are then scaled to at least 2**-52.
+    exponent = max(math.frexp(max(points.max(), -points.min()))[1], -1022)
+    points *= math.ldexp(1.0, -exponent)
+    # Zero minus a number is not -0.0, and neither are the sums. So equal points have equal bits.
+    points += 0.0 - points[0]
     basis = None
     if points.shape[1] >= len(points):
         # Equal points must have distance exactly 0. They are merged before the factorization, so
@@ -387,13 +389,11 @@ def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:
     if len(x) != len(y):
         return len(x) > len(y)
     for one, other in ((x, y), plan.prefix_sizes):
-        # Rows are compared in blocks, because most samples differ in the first few rows.
-        for start in range(0, len(one), 1024):
-            first, second = one[start : start + 1024], other[start : start + 1024]
-            differ = first != second
-            if differ.any():
-                at = np.unravel_index(int(differ.argmax()), differ.shape)
-                return bool(first[at] > second[at])
+        # Rows are compared in blocks, because most samples differ in the first row.
+        for start, stop in pairwise([0, 1, *range(1024, len(one), 1024), len(one)]):
+            first, second = one[start:stop], other[start:stop]
+            if (first != second).any():
+                return bool(first.tolist() > second.tolist())
     return False
 
 
@@ -462,16 +462,15 @@ def _ascend(
 ) -> np.ndarray:
     """Return the directions (J, d) that local ascent finds; arguments are those of `refine_gaps`.
 
-    The ascent starts from the directions that attain gaps, and from the directions between the
-    means of the regions.
+    The ascent starts from the directions that attain gaps, from the directions between the means of
+    the regions, and from the opposites of both.
     """
     chosen = chosen_levels(plan, gaps)
     sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
     maximizers = np.sort(codes)  # np.unique is slower
     maximizers = maximizers[np.append(True, maximizers[1:] != maximizers[:-1])]
     best = np.append(codes[chosen], maximizers[:: -(-len(maximizers) // _MOST_MAXIMIZERS)])
-    starts = np.concatenate([signed_directions(directions, best), _between_means(x, y, sizes)])
-    starts = np.concatenate([starts, -starts])
+    starts = signed_directions(directions, best)
     # The ascent copies its rows to float64. To save memory, it gets only the rows of the regions of
     # the chosen levels.
     inner_x, inner_y = x[: sizes[0][-1]], y[: sizes[1][-1]]
@@ -489,33 +488,10 @@ def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
     n_levels = len(plan.shares)
     if n_levels <= _MOST_LEVELS:
         return np.arange(n_levels)
-    reached = np.cumsum(plan.shares)
-    wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
-    spread = np.minimum(np.searchsorted(reached, wanted), n_levels - 1)
     # A level occupies an interval of cumulative weight. The chosen level is the first level whose
-    # midpoint is at least `wanted`: the level found by `searchsorted`, or the next level.
-    spread += reached[spread] - 0.5 * plan.shares[spread] < wanted
+    # midpoint is at least `wanted`.
+    midpoints = np.cumsum(plan.shares) - 0.5 * plan.shares
+    wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
+    spread = midpoints.searchsorted(wanted).tolist()
     # For a few numbers, sets are faster than functions of NumPy.
-    return np.array(sorted({*np.minimum(spread, n_levels - 1).tolist(), int(gaps.argmax())}))
-
-
-def _between_means(
-    x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]
-) -> np.ndarray:
-    """Return the unit vectors from the mean of y to the mean of x in the regions of each level.
-
-    Levels at which the means coincide are excluded. `sizes` are the numbers of rows (L,) of x and
-    of y in the region of each level.
-    """
-    vectors = np.stack(
-        [_prefix_mean(x, n) - _prefix_mean(y, m) for n, m in zip(*sizes, strict=True)]
-    )
-    largest = np.abs(vectors).max(axis=1)
-    vectors = vectors[largest > 0] / largest[largest > 0, None]
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def _prefix_mean(rows: np.ndarray, size: int) -> np.ndarray:
-    # The mean of a few hundred evenly spaced rows is accurate enough for a starting direction.
-    subset = rows[: size : max(1, size // 256)]
-    return np.add.reduce(subset, axis=0, dtype=np.float64) / len(subset)
+    return np.array(sorted({*(min(i, n_levels - 1) for i in spread), int(gaps.argmax())}))
