@@ -102,11 +102,12 @@ void bind_hull(nb::module_& m) {
           "each level l. Return lower bounds (L,), not below `attained`, upper bounds (L,), unit vectors "
           "(L, d) that attain the lower bounds, and the index (L,) of the hull that extends farther, or -1 "
           "if the lower bound is `attained`. Upper bounds are invalid if `limit` coordinates were read.");
-    m.def("ascent", ascent, "first"_in, "second"_in, "stops"_in, "starts"_in, "n_ascents"_a, "steps"_a,
-          "slack"_a, "n_threads"_a,
-          "Unit vectors (J, d), J <= n_ascents, found by local ascent. The candidates for its start are the "
-          "starts (C, d), the unit vectors between the means of both samples at each level, and the opposites "
-          "of these vectors.");
+    m.def(
+        "ascent", ascent, "first"_in, "second"_in, "stops"_in, "starts"_in, "n_ascents"_a, "steps"_a,
+        "slack"_a, "n_threads"_a,
+        "Unit vectors (J, d), J <= n_ascents, found by local ascent. The candidates for its start are the "
+        "starts (C, d), the unit vectors between the means of both samples at each level, and the opposites "
+        "of these vectors.");
 }
 
 }  // namespace isodepth

@@ -207,8 +207,8 @@ struct GrowingHull {
         const double* query = rows.rows[row];
         const int64_t stop = other.stops[level];
         // Most rows that enter the hull do not change the nearest point. A search is then not needed.
-        if (of.solved == 0 || !nearest.remains(other.rows, of.solved, stop, query, offset(row), of.upper,
-                                               slack, of.lower)) {
+        if (of.solved == 0 ||
+            !nearest.remains(other.rows, of.solved, stop, query, offset(row), of.upper, slack, of.lower)) {
             ActiveSet& active = nearest.active;
             int64_t* own_ids = ids.data() + row * most_active;
             double* own_weights = weights.data() + row * most_active;
