@@ -24,9 +24,9 @@ too many values    pooled number of distinct values: over 200
 
 If the samples contradict each other, for example numbers in one sample and dates in another, an
 error is raised, unless a sample has a categorical type: the column is then doubtful. No column is
-left out or converted because of such a difference. Two styles of
-numbers, such as 1.5 and 1,5, are an error, because any choice could read a wrong number. Rare
-categories are pooled later, by the number of pooled rows that have them.
+left out or converted because of such a difference. Two styles of numbers, such as 1.5 and 1,5, are
+an error, because any choice could read a wrong number. Rare categories are pooled later, by the
+number of pooled rows that have them.
 """
 
 from __future__ import annotations
