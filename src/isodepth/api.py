@@ -125,7 +125,8 @@ class Metric(MetricSettings):
             if ``levels="exact"``. X and Y may also be torch tensors on one device, which may
             require grad.
         weights : pair (wx, wy) or None
-            Weights of the rows of X and Y, of shape (n,) and (m,); either may be None.
+            Weights of the rows of X and Y, of shape (n,) and (m,). None for equal weights, also as
+            an entry of the pair.
         kinds : dict or None
             Kinds of columns of data frames, see :func:`isodepth.two_sample_test`. Columns of kind
             "category" or "omit" are left out without a warning.
@@ -171,7 +172,8 @@ class Metric(MetricSettings):
         distance.
 
         The result keeps a copy of the rows of both samples, and does not change if the caller
-        changes X or Y. Read-only arrays (``X.setflags(write=False)``) are not copied.
+        changes X or Y. Read-only arrays (``X.setflags(write=False)``) and samples that are read in
+        chunks are not copied.
 
         If X and Y are tensors, the result has plain numbers and is not differentiable by autograd;
         see `Comparison.gradient`.
@@ -207,6 +209,11 @@ class Metric(MetricSettings):
         ----------
         X : array-like or data frame of shape (n, d)
         weights : array-like of shape (n,) or None
+            Weight of each row; None for equal weights.
+
+        Returns
+        -------
+        regions : TrimmedRegions
         """
         return self._fit_one(X, weights, "Metric.regions")[1]
 
@@ -252,13 +259,15 @@ class Metric(MetricSettings):
         ----------
         X : array-like or data frame of shape (n, d), or a source of :func:`isodepth.scan`
         weights : array-like of shape (n,) or None
+            Weight of each row; None for equal weights.
         table_dtype : {"float64", "float32"}
             Precision of the stored support values.
 
         Returns
         -------
         table : RegionTable, with values of shape (levels, 2 * K)
-            K is `n_directions`, the length of an array `directions`, or 1 for one column.
+            K is the number of directions: the length of an array `directions`, otherwise
+            `n_directions`, or 1 if X has one column.
         """
         check_for_tables(self, table_dtype)
         if is_chunked(X):
@@ -280,7 +289,7 @@ class Metric(MetricSettings):
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
         """Return the metric with sampled directions, and the regions of one sample.
 
-        `purpose` is the name of the calling method, for messages.
+        `purpose` says what needs all rows, for messages, such as "Metric.regions".
         """
         refuse_chunks(X, purpose)
         refuse_learned_scale(self.scale)
@@ -292,7 +301,11 @@ class Metric(MetricSettings):
 
 
 def _private_copy(X: Any) -> Any:
-    """Return a copy of a sample, or the sample itself if its values cannot be changed."""
+    """Return a copy of a sample in memory.
+
+    Read-only arrays, samples that are read in chunks, and objects of unknown classes are returned
+    without a copy.
+    """
     if is_chunked(X):
         return X
     if isinstance(X, np.ndarray):
@@ -306,7 +319,10 @@ def _private_copy(X: Any) -> Any:
 
 
 def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
-    """Warn of columns that a distance does not use, unless the option `kinds` leaves them out."""
+    """Warn of columns that a distance does not use, unless the option `kinds` leaves them out.
+
+    `used` has the kinds of all columns.
+    """
     unused = [each for each in used if each.use != "numeric"]
     given = check_kinds(kinds) if unused else {}
     omitted = [
@@ -387,16 +403,19 @@ def distance(
 ) -> Any:
     """Compute DR_{p,eps} between two samples, a distance that is robust to outliers.
 
-    DR is the mean Hausdorff distance between the depth-trimmed regions of the samples.
+    DR is the mean of order `p`, over levels, of the distances between the depth-trimmed regions of
+    both samples. These are by default Hausdorff distances between the convex hulls of the regions.
 
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
         One observation per row. Columns of frames are matched by name, in the order of X.
         Non-numeric columns, and columns that only one frame has, are left out, with a warning. X
-        and Y may also be torch tensors on one device, or sources of :func:`isodepth.scan`.
+        and Y may also be torch tensors on one device, sources of :func:`isodepth.scan`, or Dask
+        collections.
     weights : pair (wx, wy) or None
-        Weights of the rows, of shape (n,) and (m,); either may be None.
+        Weights of the rows, of shape (n,) and (m,). None for equal weights, also as an entry of the
+        pair.
     kinds : dict or None
         Kinds of columns of data frames, if their types are not sufficient: "numeric", "category",
         "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
@@ -439,9 +458,10 @@ def compare(
         One observation per row. Columns of frames are matched by name, in the order of X. The
         distance uses numeric columns only, and the test also compares categories. Columns that only
         one frame has are not compared, but listed in the result. X and Y may also be torch tensors
-        on one device, or sources of :func:`isodepth.scan`.
+        on one device, sources of :func:`isodepth.scan`, or Dask collections.
     weights : pair (wx, wy) or None
-        Weights of the rows, of shape (n,) and (m,); either may be None.
+        Weights of the rows, of shape (n,) and (m,). None for equal weights, also as an entry of the
+        pair.
     kinds : dict or None
         Kinds of columns of data frames, if their types are not sufficient: "numeric", "category",
         "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.

@@ -28,7 +28,7 @@ __all__ = [
 
 
 class IsodepthError(Exception):
-    """Base class of all errors that isodepth raises."""
+    """Base class of all errors that isodepth defines."""
 
 
 class InvalidInputError(IsodepthError, ValueError):
@@ -52,7 +52,7 @@ else:
         from sklearn import exceptions
 
         class NotFittedError(InvalidInputError, exceptions.NotFittedError):
-            """A method is called before `fit`; also an instance of the error of scikit-learn."""
+            """A method was called before `fit`. A subclass of the error of scikit-learn."""
 
             # The class can be pickled by this name.
             __qualname__ = "NotFittedError"
@@ -104,7 +104,10 @@ class ColumnWarning(UserWarning):
 
 
 class DegenerateDepthWarning(UserWarning):
-    """All points have the same depth, so every trimmed region is the whole sample."""
+    """All points of equal weight have the same depth, because they are vertices of a simplex.
+
+    Without weights, every trimmed region is then the whole sample.
+    """
 
 
 class DependenceWarning(UserWarning):
@@ -116,7 +119,7 @@ class ScaleWarning(UserWarning):
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Issue a warning with the location of the call of isodepth in the code of the user."""
+    """Issue a warning that points at the line of the user's code that called isodepth."""
     frame, stacklevel = sys._getframe(1), 2
     while frame.f_back is not None and _is_internal(frame.f_globals.get("__name__", "")):
         frame, stacklevel = frame.f_back, stacklevel + 1

@@ -1,4 +1,4 @@
-"""Descriptions and errors of arrays for messages, arrays of objects, and hashes of rows."""
+"""Strings that describe arrays in messages, numbers in arrays of objects, and hashes of rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def column_labels(width: int) -> tuple[str, ...]:
 def named_counts(counts: Iterable[tuple[str, int]]) -> str:
     """Return at most five columns with positive counts as a string, such as "temp (2), wind (1)".
 
-    The columns with the largest counts come first.
+    `counts` has pairs of a column and its count. The columns with the largest counts come first.
     """
     positive = sorted((item for item in counts if item[1]), key=lambda item: -item[1])
     return listed([f"{label} ({count})" for label, count in positive], FEW)
@@ -49,7 +49,10 @@ def listed(names: Sequence[str], most: int = 20) -> str:
 
 
 def did_you_mean(name: str, names: Sequence[str]) -> str:
-    """Return "; did you mean ...?" with the most similar of `names`, or "" if none is similar."""
+    """Return "; did you mean ...?" with the most similar of the first 1000 of `names`.
+
+    Return "" if none of them is similar to `name`.
+    """
     similar = difflib.get_close_matches(name, names[:1000], 1)
     return f"; did you mean {similar[0]!r}?" if similar else ""
 
@@ -60,7 +63,7 @@ def numbered(width: int) -> list[str]:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether an object is a missing value: None, NaN, or NA or NaT of pandas."""
+    """Return whether an object is a missing value: None, a float NaN, or NA or NaT of pandas."""
     if isinstance(value, float):
         return value != value
     return value is None or type(value).__name__ in ("NAType", "NaTType")
@@ -122,9 +125,8 @@ def float_of(value: Any) -> float:
 def row_hashes(rows: np.ndarray) -> np.ndarray:
     """Return a 64-bit hash of each row of `rows` (n, d), as uint64 (n,).
 
-    Equal rows have equal hashes.
-
-    Missing values are equal to each other, and -0.0 equals 0.0.
+    Equal rows have equal hashes. Here missing values (NaN) are equal to each other, and -0.0 equals
+    0.0.
     """
     bits = np.where(np.isnan(rows), np.nan, rows + 0.0).view(np.uint64).T.copy()
     hashes = np.zeros(len(rows), np.uint64)
@@ -139,9 +141,11 @@ def row_hashes(rows: np.ndarray) -> np.ndarray:
 def repeated_rows(rows: np.ndarray) -> np.ndarray:
     """Return for each row of `rows` (n, d) whether it occurs more than once, as floats (n,).
 
-    The entry is 1.0 for repeated rows and 0.0 for rows that occur once. Equal rows with missing
-    values may be equal only because few of their values are known. Their entry is NaN if other
-    rows have the same known values, and 1.0 otherwise.
+    The entry is 1.0 for repeated rows and 0.0 for rows that occur once. It is NaN for repeated rows
+    with missing values if a row that is not equal to them has the same values in the columns in
+    which they have values: they may then be equal only because few of their values are known. It is
+    also NaN for repeated rows without any value, or with a set of missing columns that is not among
+    the 20 most frequent ones.
 
     Examples
     --------
@@ -195,7 +199,7 @@ class ValueFaults:
     ----------
     points : ndarray of shape (n, d)
     blocks : iterable of slice
-        Rows to examine.
+        Blocks of rows to examine. The attributes refer to these rows only.
     allow_nan : bool
         Whether NaN is allowed.
 
@@ -228,10 +232,13 @@ class ValueFaults:
 
 
 def value_noun(count: int) -> str:
-    """Return "value" or "values"."""
+    """Return "value" if `count` is 1, otherwise "values"."""
     return "value" if count == 1 else "values"
 
 
 def shape_error(name: str, received: str) -> InvalidInputError:
-    """Return the error for a sample that is not a table but has the shape or type `received`."""
+    """Return the error for a sample that is not a table.
+
+    `name` is the name of the sample, and `received` describes its shape or type.
+    """
     return InvalidInputError(f"{name} must be a table of shape (n rows, d columns), got {received}")

@@ -31,9 +31,9 @@ _BACKENDS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
 def plain(value: Any) -> Any:
-    """Convert a value to types that JSON has: numbers, strings, lists and dictionaries.
+    """Convert arrays, parts of results and collections to lists and dictionaries, as JSON has.
 
-    NaN and infinity, which JSON does not have, become None.
+    NaN and infinity, which JSON does not have, become None. Other values are unchanged.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def plain(value: Any) -> Any:
 
 
 def document(type_: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `content` as a dictionary for JSON, with the schema number and the type of result.
+    """Return `content` as a dictionary for JSON, with the schema number and the type `type_`.
 
     Examples
     --------
@@ -66,7 +66,9 @@ def document(type_: str, content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def printable(text: str) -> str:
-    """Return `text` with its control characters escaped, for output on a terminal.
+    """Return `text` with control characters escaped, for output on a terminal.
+
+    Characters that change the text direction are escaped too. Newlines and tabs are not escaped.
 
     Examples
     --------
@@ -163,7 +165,10 @@ class ResultPart(EqualFields):
         return hash(tuple(None if value != value else value for value in values))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the attributes as a dictionary of numbers, strings and lists."""
+        """Return the attributes as a dictionary of numbers, strings, lists and dictionaries.
+
+        Non-finite numbers become None.
+        """
         return {each.name: plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
 
 
@@ -190,7 +195,7 @@ class ResultMixin(EqualFields):
         raise NotImplementedError
 
     def _rows(self) -> dict[str, list[Any]]:
-        """Return the table of the result as a dictionary from column names to lists of values."""
+        """Return the table of `to_frame` as a dictionary from column names to lists of values."""
         raise NotImplementedError
 
     def to_json(self, **options: Any) -> str:
@@ -239,7 +244,10 @@ def label_text(label: Any) -> str:
 
 
 def position_of(item: Any, labels: Sequence[str]) -> Any:
-    """Return the index of a sample with a label; any other index is returned unchanged."""
+    """Return the index of the sample with the label `item`.
+
+    If `item` is not a string, it is returned unchanged. Raise an error if no sample has the label.
+    """
     if not isinstance(item, str):
         return item
     if item not in labels:

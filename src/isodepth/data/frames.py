@@ -37,6 +37,7 @@ class NamedArray(NamedTuple):
     ----------
     points : ndarray, shape (n, d)
     columns : tuple of str, length d, or None
+        Names of the columns; None if they have no names.
 
     Examples
     --------
@@ -82,8 +83,9 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
     Returns
     -------
     points : ndarray of shape (n, d)
-        float32 if all columns are float32, else float64; a view of `X` if possible.
-    columns : tuple of str, or None if the labels are 0, 1, ..., d - 1
+        float32 if all columns are float32, else float64; a view of `X` if possible. The array of a
+        `NamedArray` is returned unchanged.
+    columns : tuple of str, or None if the labels are the integers 0, 1, ..., d - 1
 
     Examples
     --------
@@ -137,7 +139,10 @@ def refuse_other_types(X: Any, name: str) -> None:
 
 
 def with_nan(X: Any) -> Any:
-    """Return `X` with NaN for masked entries, and for missing values in arrays of objects."""
+    """Return `X` with NaN for masked entries, and for missing values in arrays of objects.
+
+    Lists that NumPy reads as arrays of objects are converted to arrays. Data frames are unchanged.
+    """
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(object), np.nan)
     elif is_frame(X) or (isinstance(X, np.ndarray) and X.dtype != object):
@@ -157,7 +162,10 @@ def with_nan(X: Any) -> Any:
 
 
 def labels_of(X: Any) -> Names:
-    """Return the labels of the columns of an eager frame as strings; None for other objects."""
+    """Return the labels of the columns of an eager frame as strings; None for other objects.
+
+    None is also returned for a `NamedArray` without names.
+    """
     if isinstance(X, NamedArray):
         return X.columns
     if not is_frame(X) or callable(getattr(X, "collect", None)):
@@ -173,8 +181,9 @@ def labels_of(X: Any) -> Names:
 def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     """Return the sample X with its columns in the order of `names`.
 
-    X is returned unchanged if it has no names or if `names` is None. Default labels "0", "1", ...
-    are matched by position. Raise an error if the columns differ.
+    X is returned unchanged if it has no names, if `names` is None, if two of its columns have the
+    same name, or if columns are matched by position (see `_matched_by_position`). Raise an error if
+    the names differ otherwise than in their order.
 
     Parameters
     ----------
@@ -226,8 +235,9 @@ def _matched_by_position(labels: tuple[str, ...], names: tuple[str, ...]) -> boo
 
 
 def common_columns(X: Any, Y: Any) -> tuple[Any, Any, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return the columns that two samples have in common, and the names of all other columns.
+    """Return two samples with only the columns that both have, and the names of all other columns.
 
+    The third result is a pair: the names of the columns that only X has, and those that only Y has.
     Samples without names, samples with the same columns, and samples whose columns are matched by
     position are returned unchanged. Raise an error if the samples have no column in common, or if
     two columns of a sample have the same name.
@@ -301,7 +311,9 @@ def split_labels(X: Any, column: str, option: str, name: str) -> tuple[Any, list
 def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: str) -> Exception:
     """Return the error that lists the columns that occur in only one of two samples.
 
-    If a sample has two columns with the same name, raise the error about these columns instead.
+    `first` and `second` are the column names of the samples, and `one` and `other` the names of the
+    samples. If a sample has two columns with the same name, raise the error about these columns
+    instead.
     """
     first, second = column_names(first, one), column_names(second, other)
     odd = []
@@ -402,8 +414,9 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
 def object_numbers(series: Any) -> Any:
     """Convert a narwhals series of Python numbers to Float64; return any other series unchanged.
 
-    Values of type `decimal.Decimal` count as numbers, booleans do not. A series is converted to
-    Int64 if all values are integers and floats would round them.
+    Values of type `decimal.Decimal` count as numbers, booleans do not. Missing values are allowed.
+    A series is converted to Int64 if no value is missing, all are integers, one is beyond 2**53, so
+    that floats may round it, and all fit into Int64.
     """
     import narwhals as nw
 

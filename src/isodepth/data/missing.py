@@ -32,8 +32,9 @@ class MissingShare(ResultPart):
     Attributes
     ----------
     column : str
+        Name of the column.
     before, after : float
-        Shares of the rows of X and of Y in which the column is missing.
+        Shares of the rows of X and of Y in which the value of the column is missing.
     z_score : float
         Difference after - before, divided by its standard error under the hypothesis of equal
         shares. It is 0 if none or all of the values are missing.
@@ -73,7 +74,7 @@ class MissingReport:
 
     @property
     def _columns_text(self) -> str:
-        """String with at most five columns with most missing values, and their numbers."""
+        """String with the columns that have most missing values, at most five, and the numbers."""
         return named_counts(self.counts.items())
 
     def __str__(self) -> str:
@@ -86,7 +87,8 @@ def find_missing(
 ) -> tuple[np.ndarray, np.ndarray, MissingReport]:
     """Find the missing values of a sample, which are NaN.
 
-    Raise an error if no row is complete. `name` is the name of the sample in the message.
+    `points` has shape (n, d), and `columns` are the names of its columns or None. Raise an error if
+    no row is complete. `name` is the name of the sample in the message.
 
     Returns
     -------
@@ -129,7 +131,8 @@ class MissingPair:
     x, y : MissingReport
         Numbers of dropped rows and of missing values of each sample.
     kept : pair of bool ndarrays of shape (n,) and (m,), or None
-        Masks of the rows of the two samples that were kept.
+        Masks of the rows of the two samples that were kept. None for tests, which keep all rows,
+        and for samples that are read in chunks.
     """
 
     x: MissingReport
@@ -140,8 +143,8 @@ class MissingPair:
     def shares(self) -> tuple[MissingShare, ...]:
         """Shares of missing values of every column, the most significant difference first.
 
-        The distance is computed from rows without missing values, so it does not depend on the
-        shares of missing values.
+        The distance is computed from rows without missing values, so it does not compare these
+        shares.
         """
         n, m = self.x.n_rows, self.y.n_rows
         shares = []
@@ -176,7 +179,7 @@ class MissingPair:
         return plain({"n_rows": n_rows, "n_dropped": n_dropped, "shares": self.shares})
 
     def _difference(self, names: Sequence[str] = ("X", "Y")) -> str:
-        """Return a sentence about the most significant difference of shares of missing values.
+        """Return a clause about the most significant difference of shares of missing values.
 
         Return "" if no column has a difference of at least four standard errors. `names` are the
         names of the two samples.

@@ -48,7 +48,7 @@ _DASK = ("dask", "dask_expr")
 
 
 def is_chunked(X: Any) -> bool:
-    """Return whether X is a Dask collection or from `isodepth.scan`, which are read in chunks."""
+    """Return whether X is read in chunks: a source of `isodepth.scan`, or a Dask collection."""
     class_ = type(X)
     if getattr(class_, "_reads_in_chunks", False):
         return True
@@ -87,7 +87,7 @@ def check_points(
     dtype : {"float32", "float64"} or None
         None keeps float32 and converts all other types to float64.
     any_size : bool
-        Whether to allow values so large that their projections overflow.
+        Whether to allow finite values so large that their projections may overflow.
     hint : str
         Additional advice about non-finite values.
 
@@ -106,7 +106,8 @@ def check_points(
 def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, Names]:
     """Convert a sample to a matrix of floats, and return it with its column names.
 
-    Unlike `check_points`, this function allows NaN, infinite and huge values.
+    The parameters are those of `check_points`. Unlike `check_points`, this function allows NaN,
+    infinite and huge values.
     """
     if isinstance(X, np.ndarray):
         columns = None
@@ -123,7 +124,10 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, Names
 
 
 def check_table_shape(shape: tuple[int, ...], name: str) -> None:
-    """Check that a shape has two dimensions, none of size 0. `name` is the sample in messages."""
+    """Check that the shape of a sample has two dimensions, none of size 0.
+
+    `name` is the name of the sample in messages.
+    """
     if len(shape) != 2:
         dimensions = "1 dimension" if len(shape) == 1 else f"{len(shape)} dimensions"
         advice = f"use {name}.reshape(-1, 1) for one column or {name}.reshape(1, -1) for one row"
@@ -145,7 +149,9 @@ class SampleRows(NamedTuple):
     ----------
     points : ndarray of shape (k, d)
     columns : tuple of str or None
+        Names of the columns; None if they have no names.
     weights : ndarray of shape (k,) or None
+        Weights of the rows; None for equal weights.
     missing : MissingReport or None
         Numbers of dropped rows and of missing values; None unless ``nan_policy="omit"``.
     kept : bool ndarray of shape (n,) or None
@@ -229,7 +235,10 @@ def read_pair(X: Any, Y: Any, nan_policy: str = "raise") -> tuple[SampleRows, Sa
 
 
 def as_pair(x: SampleRows, y: SampleRows) -> tuple[SampleRows, SampleRows]:
-    """Check that two samples have the same columns, and return both with a common dtype."""
+    """Check that two samples have the same columns, and return both with a common dtype.
+
+    If only one sample has column names, the other gets these names.
+    """
     check_same_width(x.points.shape[1], y.points.shape[1])
     columns = check_same_columns(x.columns, y.columns)
     dtype = np.result_type(x.points, y.points)
@@ -242,7 +251,8 @@ def as_pair(x: SampleRows, y: SampleRows) -> tuple[SampleRows, SampleRows]:
 def to_array(X: Any, name: str) -> np.ndarray:
     """Convert `X` to an array.
 
-    Raise an error if `X` has masked entries, is sparse, is read in chunks, or is not array-like.
+    Raise an error if `X` has masked entries, is sparse, is a source of `isodepth.scan`, or is not
+    array-like. `name` is the name of `X` in the message.
     """
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InvalidInputError(
@@ -302,8 +312,9 @@ def check_finite(
 ) -> None:
     """Raise an error for NaN, infinity, and numbers so large that projections may overflow.
 
-    NaN is allowed if `allow_nan`, and large numbers are allowed if `any_size`. The row number in a
-    message is the index in `points` plus `first_row`.
+    NaN is allowed if `allow_nan`, and large finite numbers are allowed if `any_size`. The row
+    number in a message is the index in `points` plus `first_row`. `name`, the names `columns`, and
+    the advice `hint` about missing values are used in messages.
     """
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
     most = float(np.finfo(points.dtype).max)
@@ -340,7 +351,7 @@ def check_finite(
 
 
 def check_same_width(x_width: int, y_width: int, first: str = "X", second: str = "Y") -> None:
-    """Check that two tables have the same number of columns."""
+    """Check that two tables, with the names `first` and `second`, have equally many columns."""
     if x_width != y_width:
         raise InvalidInputError(
             f"{first} and {second} must have the same number of columns, got {x_width} in "
@@ -587,7 +598,11 @@ MOST = 2**31 - 1
 def check_integer(
     value: Any, name: str, low: int, hint: str = "", *, high: int | None = None
 ) -> int:
-    """Check that `value` is an integer >= `low` and, unless `high` is None, <= `high`."""
+    """Check that `value` is an integer >= `low` and, unless `high` is None, <= `high`.
+
+    Return it as a Python integer. `hint` is added to the message about a value that is too small or
+    not an integer.
+    """
     integral = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
     if not integral or value < low:
         message = f"{name} must be an integer >= {low}, got {value!r}{hint}"

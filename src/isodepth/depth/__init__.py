@@ -8,7 +8,7 @@ BY_NAME: dict[str, type[Depth]] = {
     depth._name: depth for depth in (Halfspace, Projection, IRW, AIIRW)
 }
 
-#: Further depth classes, of few points in many columns, that only text scores accept by name.
+#: Further depth classes, for few points in many columns, whose names only text scores accept.
 OF_TEXTS: dict[str, type[Depth]] = {depth._name: depth for depth in (CorrectedIRW, Dual)}
 
 __all__ = [

@@ -1,7 +1,7 @@
 """Base classes of depths, and the depths defined as a minimum over directions.
 
-The minimum of the projection depth is over given directions. The minimum of the halfspace depth is
-over given directions, or over all directions (exact).
+The projection depth takes the minimum over given directions. The halfspace depth takes it over
+given directions, or over all directions (exact).
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Projections(NamedTuple):
     Attributes
     ----------
     directions : ndarray of shape (K, d)
+        K unit vectors, unless a depth transforms them.
     resources : Resources
         Number of threads, and working memory.
     """
@@ -56,18 +57,24 @@ class Projections(NamedTuple):
         queries: Queries,
         *options: Any,
     ) -> Any:
-        """Return the result of a function of the compiled core, such as depths, along `directions`.
+        """Call a function of the compiled core that projects a sample on the directions.
 
         Parameters
         ----------
         kernel : function of `isodepth._core`
+            Its arguments are `points`, the directions, `weights`, `queries`, `options`, the number
+            of threads and the memory.
         points : ndarray of shape (n, d), float32 or float64
             Sample with respect to which depths are computed.
-        weights : int64 ndarray of shape (n,), positive, or None for equal weights
+        weights : int64 ndarray of shape (n,), or None for equal weights
         queries : ndarray of shape (m, d) or None
             Points whose depths are computed; None for the sample itself.
         *options
             Further arguments of the kernel.
+
+        Returns
+        -------
+        The result of the kernel, such as depths.
         """
         points = np.ascontiguousarray(points)
         directions = np.ascontiguousarray(self.directions, dtype=points.dtype)
@@ -80,11 +87,12 @@ class Projections(NamedTuple):
 class DepthSource:
     """Base class of all objects from which a metric obtains depths."""
 
-    #: Depths that differ by at most this value count as equal, because they may be rounded.
+    #: Depths that are at most this much below the largest depth of their group count as equal,
+    #: because they may be rounded; see `isodepth.geometry.regions.tie_ends`.
     _tie_tolerance: ClassVar[float] = 0.0
 
     def _text(self) -> str:
-        """Return the name of the depth, followed by the settings that are not defaults."""
+        """Return the depth as a string for signatures, see `depth_text`."""
         raise NotImplementedError
 
     def _warn_if_uninformative(self, *samples: Sample) -> None:
@@ -93,10 +101,10 @@ class DepthSource:
     def _all_depths(
         self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the depths (u,) of the distinct points of `sample`, and those (n,) of all rows.
+        """Return the depths (u,) of the u distinct points of `sample`, and those (n,) of all rows.
 
         `points` (n, d) are all rows, including those of weight zero. `weights` (n,) are the weights
-        of the rows, or None. `along` contains the directions.
+        of the rows; None if they are equal. `along` contains the directions.
         """
         raise NotImplementedError
 
@@ -129,8 +137,8 @@ class Depth(DepthSource):
     `_name` selects the implementation for samples that are read in chunks and for tensors. A
     subclass with another definition of the depth therefore needs another name.
 
-    This module does not import scikit-learn, because the import takes longer than computing a
-    distance. The estimators are in `isodepth.depth.estimators`.
+    The classes of this module are not estimators of scikit-learn, because importing it takes longer
+    than computing a distance. The estimators are in `isodepth.depth.estimators`.
 
     Parameters
     ----------
@@ -157,12 +165,13 @@ class Depth(DepthSource):
     def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         """Return the depths (m,) of `queries` (m, d) with respect to a sample.
 
-        If `queries` is None, return the depths (u,) of the distinct points of the sample.
+        If `queries` is None, return the depths (u,) of the u distinct points of the sample. `along`
+        contains the directions.
         """
         raise NotImplementedError
 
     def _tied_depth(self, sample: Sample) -> np.ndarray:
-        """Return the depths (u,) of the u points of a sample, which are the vertices of a simplex.
+        """Return the depths (u,) of the u points of a sample that are the vertices of a simplex.
 
         These depths depend only on the weights, because the depth function is affine invariant.
         """
@@ -191,14 +200,18 @@ class Depth(DepthSource):
     # -- shared by the estimator and the metric ---------------------------------------------
 
     def _is_uninformative(self, sample: Sample) -> bool:
-        """Return whether the depth is affine invariant and the points are vertices of a simplex.
+        """Return whether all sample points of equal weight have the same depth.
 
-        All points of equal weight then have the same depth.
+        This is the case if the depth is affine invariant and the points are the vertices of a
+        simplex.
         """
         return self._affine_invariant and sample.is_simplex
 
     def _warn_if_uninformative(self, *samples: Sample) -> None:
-        """Warn once if the depth cannot order the points of one or more of the samples."""
+        """Warn once if the depth cannot order the points of some sample with three or more points.
+
+        The samples are those for which `_is_uninformative` is true.
+        """
         for sample in samples:
             # Two points do not cause a warning: if their weights are equal, no depth function can
             # order them.
@@ -216,8 +229,9 @@ class Depth(DepthSource):
     def _point_depth(self, sample: Sample, points: Queries, along: Projections) -> np.ndarray:
         """Return the depths of `points`, or of the distinct points of the sample if None.
 
-        If the depth is affine invariant and the sample points are the vertices of a simplex, their
-        depths are those of `_tied_depth`. All other depths are those of `_evaluate`.
+        If the depth is affine invariant and the sample points are the vertices of a simplex, the
+        depths of the vertices are those of `_tied_depth`. All other depths are those of
+        `_evaluate`. `along` contains the directions.
         """
         if not self._is_uninformative(sample):
             return self._evaluate(sample, points, along)
@@ -242,18 +256,14 @@ class Depth(DepthSource):
 
 
 class MinimumDepth(Depth):
-    """Depth that is the minimum of one-dimensional depths over directions."""
+    """Base class of depths that are a minimum of one-dimensional depths over directions."""
 
     #: Function of the compiled core that returns an extremum over directions for each query point:
     #: the maximum outlyingness or the minimum mass of a halfspace.
     _kernel: ClassVar[Callable[..., np.ndarray]]
 
     def _to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
-        """Convert extrema over directions to depths, for m points.
-
-        `extremes` (m,) are maxima of the outlyingness, or minimum masses of halfspaces. The result
-        has shape (m,).
-        """
+        """Convert extrema over directions (m,), the results of `_kernel`, to depths (m,)."""
         raise NotImplementedError
 
     def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
@@ -331,11 +341,11 @@ class Halfspace(MinimumDepth):
 
 
 def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
-    """Return a center (d,) of the sample, and an integer e: the spread is about 2**e.
+    """Return a center (d,) of the sample, and an integer e for which the spread is about 2**e.
 
-    Subtracting the center and dividing by the power of two does not change depths. It reduces
-    rounding errors and prevents overflow. Center and spread are rough estimates from evenly spaced
-    rows of the sample.
+    Subtracting the center and dividing by 2**e does not change depths, except for rounding errors,
+    which it reduces. It also prevents overflow. Center and spread are rough estimates from evenly
+    spaced rows of the sample.
     """
     return _core.center_and_exponent(sample.points)
 
@@ -343,7 +353,7 @@ def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
 def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
     """Return `points` (m, d) minus the center of a sample, divided by a power of two.
 
-    The power of two is near the spread of the sample; see `center_and_exponent`.
+    The center and the power of two are those of `center_and_exponent`.
     """
     return moved_by(points, *center_and_exponent(sample))
 
@@ -355,7 +365,7 @@ def moved_by(points: np.ndarray, center: np.ndarray, exponent: int) -> np.ndarra
 
 
 def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return `center` (d,) in columns in which its subtraction is exact, and 0 in the others.
+    """Return `center` (d,), with 0 in the columns from which its subtraction may not be exact.
 
     The subtraction is exact if the extremes `low` and `high` (d,) of a column are within a factor
     of two of the center (Sterbenz's lemma). Otherwise rounding could make different values equal.
@@ -379,7 +389,7 @@ def depth_text(depth: Any) -> str:
     """Return the option `depth` as a string: the name of the depth, and non-default settings.
 
     The settings in `TAKEN_OVER` are left out: the metric replaces them, or they have no effect on
-    depths. The string of a depth of the user is "custom:" and its name.
+    depths. For an estimator or function of the user, the string is that of `custom_text`.
     """
     if isinstance(depth, str):
         return depth
@@ -387,10 +397,13 @@ def depth_text(depth: Any) -> str:
 
 
 def custom_text(value: Any) -> str:
-    """Return "custom:" and the name of a function, or of the class of another object."""
+    """Return "custom:" followed by the result of `plain_name`."""
     return f"custom:{plain_name(value)}"
 
 
 def plain_name(value: Any) -> str:
-    """Return the name of a function, or of the class of another object."""
+    """Return the name of a function or class, or of the class of another object.
+
+    Characters other than letters, digits, underscores and dots are removed.
+    """
     return re.sub(r"[^\w.]", "", getattr(value, "__name__", type(value).__name__))

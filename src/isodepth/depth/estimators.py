@@ -29,13 +29,14 @@ class DepthEstimator(BaseEstimator, Depth):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like or data frame of shape (n, d)
         y : ignored
         sample_weight : array-like of shape (n,) or None
+            Weight of each row, not negative; None for equal weights.
 
         Returns
         -------
-        self, with `depth_` of shape (n,), the depth of each row of `X`.
+        self, with the attribute `depth_` of shape (n,), the depth of each row of `X`.
         """
         self._check_options()
         points, _ = check_points(X)
@@ -57,7 +58,7 @@ class DepthEstimator(BaseEstimator, Depth):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or data frame of shape (m, d)
 
         Returns
         -------
@@ -80,8 +81,12 @@ class ProjectionDepth(DepthEstimator, Projection):
     med is the median and MAD the median absolute deviation of the projected sample, without a
     consistency factor. If more than half of the projections on a direction are equal, the MAD is
     zero and is replaced with the median of the positive deviations. If all projections are equal,
-    rows with this projection have outlyingness 0 along the direction, and other points have depth
-    0.
+    points with the same projection have outlyingness 0 along the direction, and all other points
+    have depth 0.
+
+    The depth is affine invariant if the maximum is taken over all directions. It cannot order the
+    vertices of a simplex: at most d + 1 points of equal weight in general position get the same
+    depth.
 
     Parameters
     ----------
@@ -110,18 +115,19 @@ class ProjectionDepth(DepthEstimator, Projection):
 class HalfspaceDepth(DepthEstimator, Halfspace):
     """Halfspace depth: the minimum fraction of the mass in a closed halfspace with the point.
 
-    A closed halfspace contains its boundary, so points with equal projections count together. With
-    ``algorithm="directions"`` equality depends on rounding: on a lattice, projections that should
-    be equal may differ by a rounding error. The depth can then be below the exact one.
+    A closed halfspace contains its boundary, so all points on the boundary are counted. With
+    ``algorithm="directions"`` these are the points with the same projection, up to rounding: on a
+    lattice, projections that should be equal may differ by a rounding error. The depth can then be
+    below the exact one.
 
     Parameters
     ----------
     algorithm : {"directions", "exact"}
-        `directions` takes the minimum over the given directions and their opposites. This minimum
-        is an upper bound on the depth, and converges to the depth as directions are added. `exact`
-        computes the depth itself by a combinatorial algorithm. For a sample of n points in the
-        plane, the algorithm takes O(n log n) steps per point. Each further dimension multiplies
-        the time by about n.
+        `directions` takes the minimum over the given directions and their opposites. Except for
+        rounding, this minimum is an upper bound on the depth, and converges to the depth as random
+        directions are added. `exact` computes the depth itself by a combinatorial algorithm, in at
+        most 12 dimensions. For a sample of n points in the plane, the algorithm takes O(n log n)
+        steps per point. Each further dimension multiplies the time by about n.
     n_directions : int, default 1000
         Number of unit vectors; each is used with both signs.
     directions : str or array of shape (K, d), default "uniform"
@@ -152,8 +158,8 @@ class IRWDepth(DepthEstimator, IRW):
 
     Along a direction, F is the fraction of the sample whose projection is below that of the point,
     plus half of the fraction with the same projection. A mean over directions needs far fewer
-    directions than a minimum. The depth is not affine invariant, and therefore also orders points
-    if there are fewer points than dimensions.
+    directions than a minimum. The depth is not affine invariant, and therefore orders the points
+    even if there are fewer points than dimensions.
 
     Parameters
     ----------
@@ -186,8 +192,8 @@ class AIIRWDepth(DepthEstimator, AIIRW):
     ----------
     covariance : {"empirical", "mcd", "ledoit-wolf"} or scikit-learn covariance estimator
         Covariance estimate. "mcd" (minimum covariance determinant) is robust to outliers.
-        "ledoit-wolf" shrinks towards a multiple of the identity. The depth is then informative
-        with fewer points than dimensions, but it is not exactly affine invariant.
+        "ledoit-wolf" shrinks towards a multiple of the identity. The depth then also orders fewer
+        points than dimensions, but it is not exactly affine invariant.
     n_directions : int, default 1000
         Number of unit vectors; each is used with both signs.
     directions : str or array of shape (K, d), default "uniform"
@@ -202,7 +208,8 @@ class AIIRWDepth(DepthEstimator, AIIRW):
     depth_ : ndarray of shape (n,)
         Depth of each row of the fitted sample.
     whitening_ : ndarray of shape (d, d)
-        The depth is the IRW depth of ``X @ whitening_.T``.
+        The depth is the IRW depth of ``X @ whitening_.T``, except if the points are the vertices of
+        a simplex: their depths then depend on their weights only, unless `covariance` shrinks.
 
     Examples
     --------

@@ -33,13 +33,14 @@ def smallest_masses(sample: Sample, queries: np.ndarray, resources: Resources) -
 
     The result is exact for the given floats. If rounding could change the sign of a determinant,
     the determinant is computed again without rounding. Collinear, coplanar and repeated points, and
-    queries on the boundary of a halfspace, are therefore counted correctly. If all points of the
+    points on the boundary of a halfspace, are therefore counted correctly. If all points of the
     sample lie in a lower-dimensional flat, masses are computed within the flat. A query off the
     flat has mass 0.
 
-    For n points in d dimensions, the number of elementary steps per query is ``n log n`` for
+    For n points in d dimensions, the number of elementary steps per query is about ``n log n`` for
     d <= 2, and ``n**(d-1) log n / (d-2)!`` for d > 2. A step takes about ten nanoseconds. If more
-    than `MAX_WORK` steps are needed, InvalidOptionError is raised.
+    than `MAX_WORK` steps are needed, or the points span more than 12 dimensions, InvalidOptionError
+    is raised.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def smallest_masses(sample: Sample, queries: np.ndarray, resources: Resources) -
     Returns
     -------
     smallest : int64 ndarray of shape (m,)
-        Minimum mass for each query. The halfspace depth is this mass divided by the total.
+        Minimum mass for each query. The halfspace depth is this mass divided by ``sample.total``.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def _steps(n: int, d: int) -> float:
 
 
 def _scale_columns(*tables: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Divide each column by the same power of two in all tables, which have d columns each.
+    """Divide each column by a power of two, which is the same in all `tables` of d columns.
 
     The power of two exceeds all absolute values in the column. If a division would lose digits by
     underflow, the tables are returned unchanged.
@@ -100,9 +101,9 @@ def _scale_columns(*tables: np.ndarray) -> tuple[np.ndarray, ...]:
 def _in_full_span(
     rows: np.ndarray, masses: np.ndarray, queries: np.ndarray, n_threads: int
 ) -> np.ndarray:
-    """Return the minimum halfspace masses (m,) of queries (m, d).
+    """Return for each of `queries` (m, d) the minimum mass of a halfspace that contains it, (m,).
 
-    The distinct rows (n, d), with `masses` (n,), must span all d dimensions.
+    The distinct rows (n, d) of the sample, with `masses` (n,), must span all d dimensions.
     """
     d = rows.shape[1]
     if d == 0:
@@ -135,7 +136,8 @@ def _on_a_line(rows: np.ndarray, masses: np.ndarray, queries: np.ndarray) -> np.
 def _products_are_exact(d: int, *arrays: np.ndarray) -> bool:
     """Return whether products of d coordinate differences neither overflow nor underflow.
 
-    The compiled core needs such products to compute determinants without rounding.
+    `arrays` have the coordinates. The compiled core needs such products to compute determinants
+    without rounding.
     """
     # Absolute values of coordinates must be at most 1. Differences are then at most 2, and products
     # cannot overflow. If all coordinates are multiples of 2**e, all products are multiples of
@@ -148,7 +150,7 @@ def _products_are_exact(d: int, *arrays: np.ndarray) -> bool:
 
 
 def _restrict(rows: np.ndarray, queries: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """Find columns whose values determine a point of the affine span of `rows` (n, d).
+    """Find the fewest columns whose values determine a point in the affine span of `rows` (n, d).
 
     Return the indices of these columns, and a mask (m,) of the queries (m, d) that lie in the span.
     """
@@ -163,7 +165,10 @@ def _restrict(rows: np.ndarray, queries: np.ndarray) -> tuple[list[int], np.ndar
 
 
 def _lowest_bit(*arrays: np.ndarray) -> int:
-    """Return the maximum integer e for which all numbers are integer multiples of 2**e."""
+    """Return the maximum integer e for which all numbers are integer multiples of 2**e.
+
+    Return 0 if all numbers are zero.
+    """
     values = np.concatenate([array[array != 0] for array in arrays])
     if not len(values):
         return 0
@@ -187,8 +192,8 @@ def _as_integers(array: np.ndarray, exponent: int) -> Iterator[Vector]:
 def _echelon_basis(origin: Vector, points: Iterable[Vector]) -> dict[int, Vector]:
     """Return an echelon basis of the linear span of the vectors `point - origin`.
 
-    The result maps pivot columns to basis vectors. Each vector is zero in the pivot columns of the
-    vectors before it.
+    The result maps the pivot column of each basis vector to the vector. A vector is zero in the
+    pivot columns of the vectors before it, and nonzero in its own.
     """
     basis: dict[int, Vector] = {}
     for point in points:
@@ -204,8 +209,9 @@ def _echelon_basis(origin: Vector, points: Iterable[Vector]) -> dict[int, Vector
 def _reduce(point: Vector, origin: Vector, basis: dict[int, Vector]) -> Vector:
     """Eliminate the pivot columns of `basis` from the vector `point - origin`.
 
-    Return a multiple of the remaining vector, with integer entries. The result is zero if and only
-    if `point - origin` is a linear combination of the basis vectors.
+    `basis` is as in `_echelon_basis`. Return a multiple of the remaining vector, with integer
+    entries. The result is zero if and only if `point - origin` is a linear combination of the basis
+    vectors.
     """
     rest = [x - o for x, o in zip(point, origin, strict=True)]
     for column, vector in basis.items():

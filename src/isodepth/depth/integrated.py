@@ -45,7 +45,10 @@ class IRW(Depth):
 @check_class_options
 @dataclass(eq=False, repr=False, kw_only=True)
 class AIIRW(Depth):
-    """Integrated rank-weighted depth of the whitened sample; see `isodepth.AIIRWDepth`."""
+    """Affine-invariant IRW depth: the IRW depth of the whitened sample; see `isodepth.AIIRWDepth`.
+
+    The attribute `covariance` is the option of this name.
+    """
 
     _name = "ai_irw"
 
@@ -106,13 +109,14 @@ class CorrectedIRW(IRW):
 
     IRW is the mean over directions of min(F, 1 - F) = (1 - |2 F - 1|) / 2, where F is the mid-rank
     of a projection as a fraction of the mass. The mean of (2 F - 1)**2 over *all* directions is
-    known in closed form, and (2 F - 1)**2 is correlated with |2 F - 1|. The error of the mean of
-    (2 F - 1)**2 over the sampled directions is therefore known. The mean of |2 F - 1| is corrected
-    in proportion to this error. If each direction is uniform on the sphere, the result (before
-    clipping to [0, 1/2]) is unbiased and has about a sixteenth of the variance.
+    known in closed form. The error of its mean over the sampled directions is therefore known, and
+    the mean of |2 F - 1|, which is correlated with it, is corrected in proportion to this error. If
+    each direction is uniform on the sphere, the result (before clipping to [0, 1/2]) is unbiased
+    and has about a sixteenth of the variance.
 
-    If the points span fewer dimensions than they have columns, they are represented by coordinates
-    in their span. Uniform directions of the span then replace those of the whole space.
+    If there are at most as many points as columns, the points are represented by coordinates in
+    their span, see `span_of_sample`. The first entries of the directions are then the directions in
+    the span.
 
     Samples of more than `MOST_POINTS` points, or of a very large total mass, have the IRW depth
     without the control variate.
@@ -148,8 +152,8 @@ class Dual(Depth):
 
     F is the mid-rank of a projection as a fraction of the mass. 2 F (1 - F) is the univariate
     simplicial depth (Cuevas and Fraiman 2009). The order of points is almost the same as that of
-    IRW. Directions are not sampled, so no seed is needed. The time is proportional to the cube of
-    the number of points.
+    the IRW depth. Directions are not sampled, so no seed is needed. The time is proportional to the
+    cube of the number of points.
     """
 
     _name = "dual"
@@ -166,10 +170,11 @@ class Dual(Depth):
 
 
 def span_of_sample(sample: Sample) -> np.ndarray:
-    """Return coordinates (u, r) of the points in an orthonormal basis of their affine span.
+    """Return coordinates (u, r) of the u points in an orthonormal basis of their affine span.
 
     If there are more points than columns, or only one point, the original columns are used as
-    coordinates. Points are shifted and scaled, which does not change ratios of their distances.
+    coordinates. Otherwise r = u - 1. Points are shifted and scaled, which does not change ratios of
+    their distances.
     """
     points = standardize(sample, sample.points).astype(np.float64)
     if len(points) > points.shape[1] or len(points) == 1:

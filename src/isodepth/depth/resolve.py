@@ -27,7 +27,9 @@ class CustomDepth(DepthSource):
 
     Parameters
     ----------
-    depth : estimator with `fit` and `score_samples`, or function of the points and the weights
+    depth : estimator or function
+        An estimator has methods `fit` and `score_samples`. A function is called with the points and
+        their weights, or with the points alone if all weights are equal.
     """
 
     _tie_tolerance = 1e-12
@@ -74,7 +76,7 @@ class CustomDepth(DepthSource):
 
 
 def resolve_depth(depth: Any) -> DepthSource:
-    """Convert the option `depth` to a depth object, and check the settings of the depth."""
+    """Convert the option `depth` to a depth object, and check the settings of a built-in depth."""
     if isinstance(depth, str) and depth in BY_NAME:
         return BY_NAME[depth]()
     if isinstance(depth, Depth):
@@ -89,10 +91,10 @@ def resolve_depth(depth: Any) -> DepthSource:
 
 
 def private_copy(depth: Any) -> Any:
-    """Return a copy of an estimator, so that later changes by the user do not affect the metric.
+    """Return a copy of the option `depth`, so that later changes of it do not affect the metric.
 
-    The copy is not fitted. A depth class of this package is replaced with an instance. Names and
-    functions are returned unchanged.
+    An estimator is replaced with an unfitted copy, and a depth class of this package with an
+    instance. Names and functions are returned unchanged.
     """
     if isinstance(depth, type) and issubclass(depth, Depth):
         return depth()
@@ -115,8 +117,8 @@ def is_plain(source: Any) -> bool:
 def same_depth(first: DepthSource, second: DepthSource) -> bool:
     """Return whether two depths have the same definition and settings.
 
-    An estimator or a function of the user, and a depth that contains an object of the user, is
-    equal only to itself.
+    An estimator or a function of the user is equal only to itself. So is a depth one of whose
+    settings is such an object, for example a covariance estimator.
     """
     if isinstance(first, CustomDepth) and isinstance(second, CustomDepth):
         return first.depth is second.depth

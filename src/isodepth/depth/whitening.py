@@ -37,9 +37,10 @@ def check_covariance(covariance: Any) -> None:
 
 
 def shrinks(covariance: Any) -> bool:
-    """Return whether a covariance estimator may be regularized, so not affine equivariant.
+    """Return whether a covariance estimator may shrink: then it is not affine equivariant.
 
-    The result is true for all estimators except "empirical" and "mcd".
+    `covariance` is the option of `isodepth.AIIRWDepth`. The result is true for all estimators
+    except "empirical" and "mcd".
     """
     return not (isinstance(covariance, str) and covariance in ("empirical", "mcd"))
 
@@ -95,17 +96,18 @@ class Whitening(NamedTuple):
         return scale_columns(points, self.exponents)
 
     def directions(self, directions: np.ndarray) -> np.ndarray:
-        """Return directions (K, d) that rank scaled rows as `directions` rank whitened rows.
+        """Transform `directions` (K, d) for projections of scaled instead of whitened rows.
 
-        Scaled rows are the result of `scale`. The length of a direction does not change ranks, so
-        each direction is scaled to a maximum absolute entry in [1/2, 1).
+        Scaled rows are the result of `scale`. Their projections on a transformed direction have the
+        same ranks as the projections of whitened rows on the direction. The length of a direction
+        does not change ranks, so each result is scaled to a maximum absolute entry in [1/2, 1).
         """
         vectors = directions @ self.matrix
         largest = np.abs(vectors).max(axis=1, keepdims=True)
         return np.ldexp(vectors, -np.frexp(largest)[1])
 
     def of_unscaled(self) -> np.ndarray:
-        """Return the matrix (d, d) by which the original rows are multiplied to whiten them."""
+        """Return the matrix W (d, d) for which ``X @ W.T`` has the whitened rows of a sample X."""
         # Entries of the matrix may overflow if the range of a column is subnormal.
         with np.errstate(over="ignore"):
             return np.ldexp(self.matrix, -self.exponents)
@@ -114,8 +116,9 @@ class Whitening(NamedTuple):
 def column_exponents(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return the exponents (d,) of the smallest powers of two above the ranges of the columns.
 
-    `low` and `high` (d,) are the minima and maxima of the columns. The range of a constant column
-    is zero. Its exponent is the maximum of the exponents of the other columns and of all constants.
+    `low` and `high` (d,) are the minima and maxima of the columns. For a constant column, whose
+    range is zero, the power of two also exceeds the ranges of all other columns and the absolute
+    values of all constants.
     """
     low, high = low.astype(np.float64), high.astype(np.float64)
     exponents, constant = np.frexp(high - low)[1], low == high
@@ -128,8 +131,8 @@ def column_exponents(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def scale_columns(points: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """Divide the columns of `points` (m, d) by 2**exponents.
 
-    Results are clipped to a limit, so that projections cannot overflow. Only points far outside the
-    range of the sample exceed the limit.
+    Absolute values are clipped to 1/(8 d) of the largest float, so that projections cannot
+    overflow. Only points far outside the range of the sample exceed this limit.
     """
     limit = np.finfo(points.dtype).max / (8 * points.shape[1])
     with np.errstate(over="ignore", under="ignore"):
@@ -137,7 +140,10 @@ def scale_columns(points: np.ndarray, exponents: np.ndarray) -> np.ndarray:
 
 
 def outside_span(sample: Sample, points: np.ndarray) -> np.ndarray:
-    """Return which of the `points` (m, d) are outside the affine hull of the sample, as a mask."""
+    """Return a mask (m,) of the `points` (m, d) outside the affine hull of a sample.
+
+    Rounding errors are tolerated.
+    """
     exponents = column_exponents(sample.points.min(axis=0), sample.points.max(axis=0))
     span = _Span.of(sample, exponents)
     if span.axes.shape[1] == sample.n_features:
@@ -176,7 +182,7 @@ class _Span(NamedTuple):
 
 
 def stretch_of(spread: np.ndarray, constant: np.ndarray) -> np.ndarray:
-    """Return the factors (d,) that scale columns to spread 1; 0 for constant columns.
+    """Return the factors (d,) that scale columns to maximum deviation 1; 0 for constant columns.
 
     `spread` (d,) is the maximum deviation of each column from its mean. `constant` (d,) is a mask
     of the constant columns.
@@ -194,7 +200,7 @@ def inverse_root(matrix: np.ndarray) -> np.ndarray:
 
 
 def _principal_axes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvectors (d, r) and the eigenvalues (r,) of a covariance matrix (d, d).
+    """Return the eigenvectors (d, r) and eigenvalues (r,) of a covariance matrix (d, d) of rank r.
 
     Eigenvalues that are zero up to rounding errors are excluded.
     """
@@ -243,6 +249,7 @@ def _repeated(points: np.ndarray, sample: Sample) -> np.ndarray:
     """Return `points` with each row repeated in proportion to its mass in `sample`.
 
     The numbers of copies are the masses themselves if the mean mass is at most `_MOST_REPEATS`.
+    Otherwise the mean number of copies is `_MOST_REPEATS`.
     """
     if sample.masses is None:
         return points

@@ -1,9 +1,10 @@
 """Functions that call the compiled core, with a number of threads and a limit of memory.
 
-If the rows of a sample are sorted by depth, deepest first, its nested regions are prefixes of the
-rows. The functions compute the support values of the regions along directions, and the gaps, which
-are the differences of the support functions of two samples. The direction of a gap is encoded by
-one integer: k for direction k, and -1 - k for its opposite.
+The rows of a sample are sorted by depth, deepest first, so that each region consists of the first
+rows. The functions compute the support values of the regions along directions, and the gap at each
+level: the largest or the mean absolute difference of the support functions of two samples. The
+direction of the largest difference is encoded by one integer: k for direction k, and -1 - k for its
+opposite.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Resources(NamedTuple):
     n_jobs : int or None
         Number of threads; None or -1 for all available cores, see `available_cores`.
     memory_mb : float
-        Working memory of all threads together.
+        Working memory of all threads together, in MiB.
     """
 
     n_jobs: int | None = None
@@ -51,7 +52,8 @@ ALONE = Resources(n_jobs=1)
 def worker_count(n_jobs: int | None, n_tasks: int, operations: int) -> int:
     """Return the number of threads for `n_tasks` tasks with `operations` operations in total.
 
-    The number is at most `n_jobs`. It is 1 if the tasks are too small for threads to be faster.
+    The number is at most `n_jobs`, see `Resources`, and at most `n_tasks`. It is 1 if the tasks are
+    too small for threads to be faster.
     """
     worth = min(n_tasks, operations // core.WORTH_A_THREAD)
     return max(1, min(worth, Resources(n_jobs).n_threads)) if worth > 1 else 1
@@ -60,10 +62,11 @@ def worker_count(n_jobs: int | None, n_tasks: int, operations: int) -> int:
 def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int) -> list[Value]:
     """Apply `function` to every item, and return the results in the order of the items.
 
-    The first item is processed in the calling thread, the others in a pool of n threads. Threads
-    are useful for tasks that spend their time in functions of `isodepth._core`, which release the
-    GIL. After an error or an interrupt no further item is started, and the other threads stop
-    running functions of `isodepth._core`.
+    The first item is processed in the calling thread, the others in a pool of at most n threads. If
+    n = 1, all items are processed in the calling thread. Threads are useful for tasks that spend
+    their time in functions of `isodepth._core`, which release the GIL. After an error or an
+    interrupt no further item is started, and functions of `isodepth._core` that run in the pool
+    end.
     """
     items = list(items)
     if n == 1 or len(items) < 2:
@@ -84,7 +87,7 @@ def available_cores() -> int:
 
     joblib determines the number from the affinity mask, the CPU quota of a container and the
     environment variable LOKY_MAX_CPU_COUNT. The variable OMP_NUM_THREADS is a further upper bound.
-    If this variable has several numbers, such as "4,2" for nested parallelism, the first is used.
+    If OMP_NUM_THREADS has several numbers, such as "4,2" for nested parallelism, the first is used.
     """
     import joblib
 
@@ -119,8 +122,9 @@ def level_gaps(
     Returns
     -------
     gaps : float64 ndarray of shape (L,)
-        (mean of |h_x(u) - h_y(u)|**q over the 2K directions) ** (1/q). The bits of the result do
-        not depend on the order of the samples or on the number of threads.
+        (mean of |h_x(u) - h_y(u)|**q over the 2K directions) ** (1/q), or the maximum for q = inf.
+        The bits of the result do not depend on the order of the samples or on the number of
+        threads.
     codes : int64 ndarray of shape (L,)
         Direction with the largest difference |h_x(u) - h_y(u)|: k for direction k, and -1 - k for
         its opposite. If several directions are tied, it is the first of them.
@@ -170,7 +174,7 @@ def write_supports(
 
 
 class SupportRows(NamedTuple):
-    """Extreme projections of the rows of nested regions, and the first rows that attain them.
+    """Extreme projections of the rows of L regions on K directions, and rows that attain them.
 
     Attributes
     ----------
@@ -191,8 +195,8 @@ def support_rows(
 ) -> SupportRows:
     """Compute the extreme projections of nested regions, and the rows that attain them.
 
-    `ordered` (n, d) has the deepest rows first, and `directions` has shape (K, d). The region of
-    level l consists of the first `prefix_sizes[l]` rows.
+    `ordered` (n, d) has the deepest rows first, and `directions` has shape (K, d). `prefix_sizes`
+    has shape (L,): the region of level l consists of the first `prefix_sizes[l]` rows.
     """
     along = ordered @ directions.T
     last = prefix_sizes - 1
@@ -216,30 +220,31 @@ def ascent(
     slack: float,
     resources: Resources = ALONE,
 ) -> np.ndarray:
-    """Find unit vectors with larger gaps than the starting vectors, by local ascent.
+    """Find unit vectors with large differences of the support functions of two regions, by ascent.
 
-    The gap of a vector u at a level is the difference of the support functions of two regions along
-    u.
+    The function that is maximized at a level is h_x(u) - h_y(u), for unit vectors u and the support
+    functions h_x and h_y of the regions of both samples.
 
     Parameters
     ----------
     x, y, prefix_sizes : as in `level_gaps`
     starts : ndarray of shape (C, d)
-        Candidates for starting vectors. The unit vectors between the means of both regions of each
-        level, and the opposites of all candidates, are added.
+        Unit vectors from which an ascent may start. The unit vectors between the means of both
+        regions of each level, and the opposites of all vectors, are added.
     n_ascents : int
-        Maximum number of ascents, which start from the candidates with the
-        largest gaps of each level.
+        Maximum number of ascents, which start from the vectors with the largest differences at each
+        level.
     steps : int
         Maximum number of steps of an ascent, each of which projects a sample once.
     slack : float
-        Relative tolerance. An ascent stops if further steps would increase the gap by a smaller
-        fraction.
+        Relative tolerance. An ascent stops if further steps would increase the difference by a
+        smaller fraction.
     resources : Resources
 
     Returns
     -------
     vectors : ndarray of shape (J, d), with J <= n_ascents
+        Unit vectors at which the ascents ended.
     """
     first, second, starts = (np.ascontiguousarray(a, dtype=np.float64) for a in (x, y, starts))
     sizes = _sizes(np.stack(prefix_sizes))
@@ -266,7 +271,7 @@ def table_distances(
     rows : ndarray of shape (N, L, 2K)
         Tables of N samples, which are the rows of the result.
     columns : ndarray of shape (M, L, 2K) of the same dtype, or None
-        Tables of M samples, which are the columns of the result. None for all pairs of `rows`.
+        Tables of M samples, which are the columns of the result. None for the tables in `rows`.
     p : float in (0, inf]
         Order of the mean of the gaps over levels.
     q : float in [1, inf]
@@ -289,7 +294,7 @@ def _sizes(numbers: np.ndarray) -> np.ndarray:
 
 
 def decode(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Decode L directions: return their indices (L,) and signs (L,), 1.0 or -1.0.
+    """Return the indices (L,) and the signs (L,), 1.0 or -1.0, of the directions `codes` (L,).
 
     The code k means direction k, and the code -1 - k its opposite.
     """

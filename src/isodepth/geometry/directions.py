@@ -36,16 +36,17 @@ def unit_vectors(
     n_features : int
         Dimension d of the space, 1 or larger.
     n_directions : int
-        Number of vectors; not used if `directions` is an array. If d = 1, a single vector is
-        returned: with both signs it represents all directions.
+        Number K of vectors; not used if `directions` is an array. If d = 1 and `directions` is a
+        string, a single vector is returned: with both signs it represents all directions.
     directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
         `uniform`: independent and uniform on the sphere, as in the paper. `sobol`: scrambled Sobol
         points, transformed by the normal quantile function and normalized. `orthogonal`: blocks of
-        d orthonormal vectors, each block uniformly rotated. For d = 2 `sobol` and `orthogonal` are
-        equispaced angles with a random start; `equispaced` (d <= 2 only) starts at the first axis.
-        The rows of an array are scaled to length one.
+        d orthonormal vectors, each block uniformly rotated. For d = 2 both `sobol` and `orthogonal`
+        return vectors at equispaced angles in [0, pi), the first of which is random. `equispaced`
+        (d <= 2 only) does so too, but begins with the first axis. The rows of an array are scaled
+        to length one.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Seed of the random directions.
+        Seed of the random directions; not used for `equispaced` and for an array.
 
     Returns
     -------
@@ -86,10 +87,10 @@ def draws_at_random(directions: Any) -> bool:
 
 
 def seeded_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndarray:
-    """Return the directions (n_directions, d) of `unit_vectors` for an integer seed.
+    """Return the directions of `unit_vectors` for an integer seed.
 
-    `family` is the option `directions` of `unit_vectors`. Small arrays are cached, and therefore
-    read-only.
+    `family` is the option `directions` of `unit_vectors`. If it is a string, small results are
+    cached, and therefore read-only.
     """
     if isinstance(family, str) and d * n_directions <= _CACHED_NUMBERS:
         return _cached_vectors(d, n_directions, family, seed)
@@ -107,9 +108,9 @@ def _cached_vectors(d: int, n_directions: int, family: str, seed: int) -> np.nda
 def mean_of_direction(d: int, q: float) -> float:
     """Compute (E |u_1|^q)^(1/q) for u uniform on the unit sphere of R^d; 1 for q = inf.
 
-    u_1 is the first coordinate of u. A distance is a power mean over directions with exponent q,
-    divided by this value. In the limit of many directions, a sample and its translation by a vector
-    m then have the distance |m| for every q.
+    u_1 is the first coordinate of u. The gap between two regions is a power mean over directions
+    with exponent q, divided by this value. In the limit of many directions, the gap between a
+    region and its translation by a vector m is then |m| for every q.
 
     Examples
     --------
@@ -188,8 +189,9 @@ def rng_for(random_state: Any, purpose: Purpose, *keys: int) -> np.random.Genera
     ----------
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         None for entropy of the operating system. The same integer gives the same random numbers. A
-        generator is advanced, so each call gives other random numbers.
+        `Generator` or `RandomState` is advanced, so each call gives other random numbers.
     purpose : str
+        One of the strings in `Purpose`, such as "directions".
     *keys : int
         Further integers that distinguish generators, such as the number of a batch.
 
@@ -209,7 +211,7 @@ def rng_for(random_state: Any, purpose: Purpose, *keys: int) -> np.random.Genera
 
 
 def seed_sequence(random_state: Any, purpose: Purpose, *keys: int) -> np.random.SeedSequence:
-    """Return the seed sequence from which `rng_for` creates a generator."""
+    """Return the seed sequence from which `rng_for` creates a generator for these arguments."""
     checked = check_random_state(random_state)
     entropy: Any = checked
     if isinstance(checked, np.random.Generator):
@@ -238,9 +240,10 @@ def integer_seed(random_state: Any) -> int:
 
 
 def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
-    """Check an array of directions, and return it as float64 with rows of length one.
+    """Check an array of directions (K, d), and return it as float64 with rows of length one.
 
-    `d` is the number of columns of the data, or None if this number is unknown.
+    All entries must be finite, and no row may be zero. If `d` is None, the number of columns is not
+    checked.
     """
     rows, _ = check_points(directions, "directions", "float64", any_size=True)
     # The rounding of sums along a row depends on the memory layout, so the array is always

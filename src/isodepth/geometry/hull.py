@@ -1,12 +1,13 @@
 """Hausdorff distances between the convex hulls of nested regions, for all levels at once.
 
-The Hausdorff distance at a level is called its gap. It is the supremum over directions of the
-difference of the two support functions. `find_gaps` takes the maximum over sampled directions and
-refines it towards the supremum. Local ascent starts from the best sampled directions of a few
-levels. The directions that it finds are then evaluated at all levels. Each step of the ascent costs
-one projection of a sample, so the ascent is cheaper than evaluating the sampled directions. For
-small samples, the vertices of the regions are then searched one by one, as for the exact distance.
-The number of operations of this search is limited.
+The gap of a level is by default the Hausdorff distance between both hulls: the supremum over
+directions of the absolute difference of their support functions. `find_gaps` takes the maximum over
+sampled directions and refines it towards the supremum. Local ascent starts from the best sampled
+directions of a few levels. The directions that it finds are then evaluated at all levels. Each step
+of the ascent costs one projection of a sample, so the ascent is cheaper than evaluating the sampled
+directions. For small samples, the vertices of the regions are searched one by one, as for the exact
+distance. This search follows the ascent or, for very small samples, replaces it. The number of its
+operations is limited.
 
 `hausdorff`, `exact_gaps` and `project_to_hull` are exact up to rounding. Points are first centered
 and scaled to a size of about one. Few points in many dimensions are represented by coordinates in
@@ -60,11 +61,12 @@ class HullGap(ResultPart):
     Attributes
     ----------
     distance : float
+        Hausdorff distance.
     direction : ndarray of shape (d,)
-        Unit vector u with ``|h_X(u) - h_Y(u)| == distance``, where h is the support
+        Unit vector u with ``|h_X(u) - h_Y(u)| == distance`` up to rounding, where h is the support
         function of a hull. The vector is arbitrary if the distance is 0.
     sample : {"X", "Y"}
-        Sample whose hull extends farther along the direction.
+        Sample whose hull extends farther along the direction; arbitrary if the distance is 0.
     """
 
     distance: float
@@ -86,7 +88,7 @@ def hausdorff(X: ArrayLike, Y: ArrayLike) -> HullGap:
     Returns
     -------
     gap : HullGap
-        With the attributes `distance`, `direction` and `side`.
+        With the attributes `distance`, `direction` and `sample`.
 
     Examples
     --------
@@ -152,11 +154,11 @@ def raise_gaps(
     gaps : ndarray of shape (L,)
         Lower bounds on the exact gaps, each attained along a direction.
     slack : float
-        Relative tolerance: the search of a level ends if its gap is within this fraction of an
-        upper bound.
+        Relative tolerance: the search of a level ends if an upper bound exceeds its gap by at most
+        this fraction of the gap.
     limit : float
-        Maximum number of point coordinates that are read. If this number is reached, the outermost
-        levels are not searched.
+        Maximum number of point coordinates that are read. Levels are searched from the innermost
+        one outwards. If the maximum is reached, the remaining levels are not searched.
     resources : Resources
 
     Returns
@@ -182,9 +184,10 @@ def upper_bounds(
 ) -> np.ndarray:
     """Compute upper bounds (L,) on the exact gaps of all levels.
 
-    The distance of a point p from a hull is at most the distance of p from any point of the hull.
-    The search for near points of the hull ends if the bound exceeds the gap by at most the fraction
-    `slack`, up to rounding. The other parameters are those of `raise_gaps`.
+    A bound is the maximum, over the points of one region, of the distance to some point of the hull
+    of the other region. Nearer points of the hull are searched until the bound exceeds the exact
+    gap by at most the fraction `slack`, up to rounding. The other parameters are those of
+    `raise_gaps`.
     """
     frame = common_frame(first[: prefix_sizes[0, -1]], second[: prefix_sizes[1, -1]])
     attained = np.ldexp(gaps, -frame.exponent)
@@ -229,12 +232,12 @@ class Frame:
     Attributes
     ----------
     first, second : float64 ndarrays of shape (n, r) and (m, r), C-contiguous
-        Points in the new coordinates.
+        Points in the r new coordinates, with the first point of `first` as origin.
     exponent : int
         Original lengths are new lengths times ``2 ** exponent``. This scaling does not round, and
         squares of new lengths neither overflow nor underflow.
     basis : ndarray of shape (d, r) or None
-        Orthonormal columns that are the new axes; None if the axes are unchanged.
+        Orthonormal columns that are the new axes; None if the axes are unchanged, and r = d.
     """
 
     first: np.ndarray
@@ -257,9 +260,9 @@ class Frame:
 def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
     """Convert two samples (n, d) and (m, d) to a common coordinate system.
 
-    Points are centered at the first point and scaled by a power of two. If there are at most as
-    many points as dimensions, they are represented by coordinates in their span, the triangular
-    factor of a QR factorization.
+    All points are centered at the first point of `a` and scaled by a power of two. If there are at
+    most as many points as dimensions, they are represented by coordinates in their span, the
+    triangular factor of a QR factorization.
     """
     check_same_width(a.shape[1], b.shape[1], "the first set of points", "the second")
     points = np.ascontiguousarray(np.concatenate([a, b], dtype=np.float64))
@@ -298,9 +301,10 @@ class Gaps(NamedTuple):
     values : ndarray of shape (L,)
         Gap of each level: the distance between both regions, see `find_gaps`.
     vectors : ndarray of shape (J, d)
-        Unit vectors along which gaps were evaluated.
+        J unit vectors along which support functions were compared.
     codes : int64 ndarray of shape (L,)
-        Vector that attains the gap of each level: k for vector k, and -1 - k for its opposite.
+        Vector with the largest difference of support functions at each level: k for vector k, and
+        -1 - k for its opposite.
     exact : bool
         Whether the values are suprema over all directions.
     """
@@ -312,9 +316,9 @@ class Gaps(NamedTuple):
     exact: bool = False
 
     def directions(self, levels: Any = slice(None)) -> np.ndarray:
-        """Return the unit vectors, one per row, along which the gaps are attained.
+        """Return for each level the unit vector with the largest difference of support functions.
 
-        `levels` selects levels by a slice or indices; by default all.
+        `levels` selects levels by a slice or by indices; by default all levels. Vectors are rows.
         """
         return signed_directions(self.vectors, self.codes[levels])
 
@@ -331,16 +335,17 @@ def find_gaps(
 ) -> Gaps:
     """Compute the gap between the regions of two samples at each level.
 
-    For q = inf the gap is the maximum over directions u of |h_x(u) - h_y(u)|, where h is the
-    support function of a region. For a finite q it is the mean of order q over directions, divided
-    by its expected value for a translation of length one. The q-th power of the gap is then an
-    unbiased estimate of the q-th power of the L_q distance between the support functions.
+    For q = inf the gap is the supremum over directions u of |h_x(u) - h_y(u)|, where h is the
+    support function of a region. ``way="search"`` returns a lower bound, see `refine_gaps`. For a
+    finite q the gap is the mean of order q over the given directions, divided by the mean of order
+    q over the sphere for a translation of length one. If the directions are uniform, the q-th power
+    of the gap is an unbiased estimate of the q-th power of its limit for many directions.
 
-    A translation by m has the gap |m|, with a relative standard error of c / sqrt(K) for K random
-    directions. Here c^2 = (E|u_1|^(2q) / (E|u_1|^q)^2 - 1) / q^2, and u_1 is the first coordinate
-    of a random unit vector. The error is 0 if the mean of |<m, u>|^q over the directions equals the
-    mean over the sphere. This is the case for orthonormal bases if q = 2, and for K equispaced
-    directions in the plane if q is even and q < 2K.
+    For a translation by m this limit is |m|. With K independent uniform directions the relative
+    standard error of the gap is then about c / sqrt(K). Here c^2 = (E|u_1|^(2q) / (E|u_1|^q)^2 - 1)
+    / q^2, and u_1 is the first coordinate of a random unit vector. The error is 0 if the mean of
+    |<m, u>|^q over the directions equals the mean over the sphere. This is the case for orthonormal
+    bases if q = 2, and for K equispaced directions in the plane if q is even and q < 2K.
 
     Parameters
     ----------
@@ -384,7 +389,7 @@ def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:
     """Return whether y precedes x in the canonical order of samples.
 
     The sample with fewer points comes first. Samples with the same number of points are ordered by
-    the first entry in which they differ.
+    the first entry in which the points differ, or else the sizes of the regions in `plan`.
     """
     if len(x) != len(y):
         return len(x) > len(y)
@@ -411,7 +416,8 @@ def refine_gaps(
 
     The ascent takes at most `steps` steps from each starting direction. The search examines the
     vertices of the convex hulls of both regions. For very few points the search replaces the
-    ascent. For somewhat more points it follows the ascent.
+    ascent, for somewhat more points it follows the ascent, and for many points there is no search.
+    The limits are given by the numbers of points, columns, directions and steps.
 
     Parameters
     ----------
@@ -425,7 +431,8 @@ def refine_gaps(
     Returns
     -------
     gaps : ndarray of shape (L,), not smaller than the input gaps
-    vectors : ndarray of shape (K + J, d), the directions followed by J new ones
+    vectors : ndarray of shape (K + J, d)
+        The K directions, followed by the J unit vectors that were found.
     codes : int64 ndarray of shape (L,)
         Vector that attains each gap, encoded as in `level_gaps`.
     """
@@ -462,8 +469,8 @@ def _ascend(
 ) -> np.ndarray:
     """Return the directions (J, d) that local ascent finds; arguments are those of `refine_gaps`.
 
-    The ascent starts from the directions that attain gaps, from the directions between the means of
-    the regions, and from the opposites of both.
+    The ascent starts from directions that attain gaps, from the directions between the means of the
+    regions of `chosen_levels`, and from the opposites of both.
     """
     chosen = chosen_levels(plan, gaps)
     sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
@@ -482,8 +489,8 @@ def _ascend(
 def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
     """Return the indices of at most eight levels at which the ascent starts.
 
-    These are all levels of `plan` if there are at most eight. Otherwise they are seven levels that
-    are evenly spaced by cumulative weight, and the level with the maximum of the `gaps` (L,).
+    These are all levels of `plan` if there are at most eight. Otherwise they are up to seven levels
+    that are evenly spaced by cumulative weight, and the level with the maximum of the `gaps` (L,).
     """
     n_levels = len(plan.shares)
     if n_levels <= _MOST_LEVELS:

@@ -1,8 +1,9 @@
 """Canonical form of a sample, its nested regions, and the levels of a comparison.
 
-The canonical form has the distinct rows in lexicographic order, each with an integer mass. All
-computations use it. Results therefore do not depend on the order of the rows, w equal rows have the
-same effect as one row of weight w, and equal rows have equal depths in spite of rounding.
+The canonical form has the distinct rows in lexicographic order, each with an integer mass.
+Computations on samples in memory use it, except those on tensors. Results therefore do not depend
+on the order of the rows, w equal rows have the same effect as one row of weight w, and equal rows
+have equal depths in spite of rounding.
 """
 
 from __future__ import annotations
@@ -33,13 +34,15 @@ SMALL_POWER = 1e-3
 class Sample:
     """Distinct points of a sample, with integer masses that are proportional to their weights.
 
+    A sample of n rows with d columns has u distinct points. Rows of weight zero are not among them.
+
     Attributes
     ----------
     points : ndarray of shape (u, d)
         Distinct rows in lexicographic order.
     masses : int64 ndarray of shape (u,), or None
         Mass of each distinct point, proportional to the total weight of the rows that equal the
-        point; None if all are 1.
+        point. None if all masses are equal; each is then 1.
     total : int
         Sum of the masses.
     inverse : intp ndarray of shape (n,)
@@ -61,7 +64,7 @@ class Sample:
     ) -> Sample:
         """Create the sample of validated rows `points` (n, d) with weights (n,).
 
-        If `weights` is None, all weights are equal. `name` is the name of the weights in messages.
+        If `weights` is None, each row has weight 1. `name` is the name of the weights in messages.
         """
         checked = check_weights(weights, len(points), name)
         if checked is None:
@@ -78,7 +81,8 @@ class Sample:
         """Return the sample with `queries` (m, d) as additional points of mass zero.
 
         A query that equals a sample point is merged with it, so that both have the same depth. The
-        attribute `inverse` (m,) of the result refers to the queries.
+        attribute `inverse` of the result is the index of each query in `points`, of shape (m,). The
+        rows of the sample have no entry.
         """
         masses = np.zeros(len(self.points) + len(queries), dtype=np.int64)
         masses[: len(self.points)] = 1 if self.masses is None else self.masses
@@ -117,7 +121,10 @@ class Sample:
 
     @cached_property
     def is_simplex(self) -> bool:
-        """Whether the points are affinely independent, and so the vertices of a simplex."""
+        """Whether the points are the vertices of a simplex: affinely independent, up to rounding.
+
+        A single point is a simplex.
+        """
         u, d = self.points.shape
         if u == 1 or u > d + 1:
             return u == 1
@@ -147,23 +154,25 @@ class TrimmedRegions:
 
     The region of level beta is the smallest set of deepest points with more than a fraction beta of
     the mass. Points of equal depth are in the same regions. A region is represented by its support
-    function h(u), the maximum of <x, u> over the sample points x inside. Regions are created by
-    :meth:`isodepth.Metric.regions`.
+    function h(u), the maximum of <x, u> over the sample points x in the region. Regions are created
+    by :meth:`isodepth.Metric.regions`.
 
     Attributes
     ----------
     points : ndarray of shape (n, d)
         Rows of the sample after validation and scaling.
     weights : ndarray of shape (n,) or None
+        Weight of each row; None if no weights were given.
     depths : ndarray of shape (n,)
-        Depth of each row of `points`.
+        Depth of each row of `points`, including rows of weight zero.
     columns : tuple of str or None
+        Names of the columns; None if the columns have no names.
     distinct_depths : ndarray of shape (g,)
-        Distinct depths, in decreasing order. Depths that count as equal are one entry, their
-        minimum.
+        The g distinct depths of the rows of positive weight, in decreasing order. Depths that
+        differ by rounding errors only count as one, their minimum.
     masses : ndarray of shape (g,)
-        Fraction of the total mass of the points whose depth is at least the corresponding entry of
-        `distinct_depths`, increasing to 1.
+        For each entry of `distinct_depths`, the fraction of the total mass that belongs to points
+        of at least this depth. The fractions increase to 1.
 
     Examples
     --------
@@ -208,7 +217,9 @@ class TrimmedRegions:
         """Create the regions of a sample from the depths of its points.
 
         `distinct_depth` (u,) are the depths of the distinct points, and `depths` (n,) those of the
-        rows `points` (n, d). Depths that differ by at most `tie_tolerance` count as equal.
+        rows `points` (n, d) with `weights` (n,). Depths that are at most `tie_tolerance` below the
+        largest depth of their group count as equal, see `tie_ends`. `columns` and `origin` are
+        attributes of the result.
         """
         order = _core.order(-distinct_depth, resources.n_threads)
         falling = distinct_depth[order]
@@ -267,7 +278,7 @@ class TrimmedRegions:
     def indices(self, level: float) -> np.ndarray:
         """Return the indices, in increasing order, of the rows in the region of a level.
 
-        Rows of weight zero do not belong to the sample, nor to any region.
+        Rows of weight zero do not belong to any region.
         """
         rank = np.empty(self._sample.n_points, dtype=np.intp)
         rank[self._order] = np.arange(self._sample.n_points)
@@ -319,7 +330,8 @@ class TrimmedRegions:
 def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
     """Divide decreasing depths (u,) into groups of ties, and return the end index of each group.
 
-    A group has all depths that are at most `tolerance` below its first depth.
+    A group has all depths that are at most `tolerance` below its first depth. The end index of a
+    group is the index of the first depth of the next group, or u for the last group.
     """
     return _core.tie_ends(np.ascontiguousarray(falling, dtype=np.float64), tolerance)
 
@@ -328,7 +340,8 @@ def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
 class LevelPlan:
     """Levels at which the regions of two samples x and y are compared.
 
-    The region of a level has the deepest points, with more than this fraction of the mass.
+    The region of a level is the smallest set of deepest points with more than this fraction of the
+    mass.
 
     Attributes
     ----------
@@ -349,14 +362,14 @@ class LevelPlan:
 
     @property
     def prefix_sizes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of points in the regions: the pair of `prefix_sizes_x` and `prefix_sizes_y`."""
+        """The pair of `prefix_sizes_x` and `prefix_sizes_y`."""
         return self.prefix_sizes_x, self.prefix_sizes_y
 
 
 def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
-    """Return a plan with all intervals of levels on which the regions of x and y are constant.
+    """Divide the levels into the longest intervals on which the regions of x and y are constant.
 
-    The intervals cover [0, 1 - eps].
+    The intervals cover [0, 1 - eps).
     """
     end = 1.0 - eps
     # A region may change at the level 1 - eps, which rounding can make slightly smaller. A level
@@ -366,7 +379,10 @@ def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
 
 
 def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:
-    """Return the plan that compares two samples at the levels `betas` (L,) with equal weights."""
+    """Return the plan that compares two samples at the levels `betas` (L,) with equal weights.
+
+    The levels are sorted, and not checked.
+    """
     betas = np.sort(betas)
     shares = np.full(len(betas), 1.0 / len(betas))
     return LevelPlan(betas, shares, x._prefix_sizes(betas), y._prefix_sizes(betas))
@@ -378,8 +394,8 @@ def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1
     `gaps` (L,) are distances between regions at each level, and `shares` (L,) are the weights of
     the levels, with sum 1. `length` is 1 for a mean over levels, or the length of the range of
     levels for an integral. Gaps are divided by their maximum first, so that powers do not overflow.
-    As p tends to 0, the result tends to the geometric mean of the gaps, or to 0 if a gap is 0 or
-    length < 1.
+    As p tends to 0, the result tends to the weighted geometric mean of the gaps, or to 0 if a gap
+    is 0 or length < 1.
 
     Examples
     --------

@@ -38,9 +38,10 @@ def column_units(
     """Compute the unit of each column: a robust standard deviation.
 
     The unit is the standard deviation of the values clipped at their k and 1 - k quantiles, divided
-    by its value for the standard normal distribution. k is 0.2, or 0.4 (1 - a) if a fraction
-    a > 1/2 of the rows has the same value, so that the unit is continuous in a. If less than a
-    fraction k of the rows is contaminated, their effect on the unit is bounded.
+    by 0.642, which is its value for the standard normal distribution and k = 0.2. k is 0.2, or
+    0.4 (1 - a) if a fraction a > 1/2 of the rows has the same value, so that the unit is continuous
+    in a. If less than a fraction k of the rows is contaminated, their effect on the unit is
+    bounded.
 
     If `eps` exceeds 0.2, more contamination is expected. The unit is then the MAD, divided by its
     value for the standard normal distribution; see `mad_spread` for a MAD of zero.
@@ -74,14 +75,14 @@ def column_units(
 
 
 def fence_ranks(total: int, off_median: int) -> np.ndarray:
-    """Return the ranks of the two values at which a column is clipped, called fences.
+    """Return the ranks that define the two fences of a column, the values at which it is clipped.
 
-    Ranks are counted from 0 in units of mass.
+    The values are in increasing order, and a value of mass w has w ranks. Ranks are counted from 0.
 
     Parameters
     ----------
     total : int
-        Mass of all rows.
+        Mass of all rows: the number of ranks.
     off_median : int
         Mass of the rows whose value differs from the median of the column.
 
@@ -100,18 +101,18 @@ def fence_ranks(total: int, off_median: int) -> np.ndarray:
 
 
 def clipped_unit(width: Any, variance: Any) -> np.ndarray:
-    """Compute the units of columns from their clipped values.
+    """Compute the units of columns from the standard deviations of their clipped values.
 
-    `width` is the difference of the two values at which a column is clipped. `variance` is the
-    variance of the clipped values divided by ``width**2``. The unit is 1 if the clipped values are
-    constant.
+    `width` is the difference of the two values at which a column is clipped, and `variance` is the
+    variance of the clipped values divided by ``width**2``: numbers, or arrays with an entry per
+    column. The unit is 1 if the clipped values are constant.
     """
     spread = np.asarray(width) * np.sqrt(variance)
     return np.where(spread > 0, np.minimum(spread / _CLIPPED_NORMAL, _LARGEST), 1.0)
 
 
 def normalized_mad(mads: np.ndarray) -> np.ndarray:
-    """Divide MADs by the MAD of the standard normal distribution. Return 1 for a MAD of 0."""
+    """Divide MADs (d,) by the MAD of the standard normal distribution. Return 1 for a MAD of 0."""
     return np.where(mads > 0, mads / _MAD_OF_NORMAL, 1.0)
 
 
@@ -166,7 +167,7 @@ def units_of_samples(
 
 
 def check_scale(scale: Any) -> np.ndarray:
-    """Convert the option `scale` to an array (d,), and check that its entries are positive."""
+    """Convert an array-like `scale` to an array (d,), and check that its entries are positive."""
     try:
         array = to_array(scale, "scale").astype(np.float64, casting="same_kind")
     except (InvalidInputError, TypeError):
@@ -204,9 +205,11 @@ def scaled(points: np.ndarray, scale: np.ndarray, name: str, columns: Any = None
 def warn_of_different_spreads(
     x: np.ndarray, y: np.ndarray, columns: tuple[str, ...] | None
 ) -> None:
-    """Warn if one column of two samples (n, d), (m, d) has a much larger spread than another.
+    """Warn if one column of two samples has over 100 times the spread of another column.
 
-    The spread is a robust standard deviation of the pooled rows.
+    The spread is a robust standard deviation of the pooled rows of `x` (n, d) and `y` (m, d), of
+    which at most 256 evenly spaced rows per sample are used. Constant columns are ignored.
+    `columns` are the names of the columns in the message, or None.
     """
     if x.shape[1] == 1:
         return
@@ -230,7 +233,10 @@ def warn_of_different_spreads(
 def _rows_with_mass(
     points: np.ndarray, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the rows of positive weight, and their integer masses (None without weights)."""
+    """Return the rows of positive weight, and their integer masses.
+
+    If `weights` is None, return all rows, and None instead of the masses.
+    """
     checked = check_weights(weights, len(points))
     if checked is None:
         return points, None

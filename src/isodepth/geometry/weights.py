@@ -28,12 +28,14 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
     """Return int64 masses (n,) that are proportional to positive weights (n,), up to rounding.
 
     Ties between depths depend on sums of weights. Floating-point sums depend on the order of the
-    terms, integer sums do not. Integer weights are divided by their greatest common divisor.
-    Weights may also be small integers up to a common factor and rounding, such as ``w / w.sum()``
-    or ``0.1 * w`` for integers w. They are converted to these integers. Other weights are
-    multiplied by a power of two for which all products are integers with a sum below 2**61. If
-    there is no such power of two, the products are rounded to integers, and small products become
-    1.
+    terms, integer sums do not. There are three cases:
+
+    * Integer weights below 2**50, with a sum below 2**53, are divided by their greatest common
+      divisor.
+    * Other weights may be proportional to integers up to 2**20, except for rounding, such as
+      ``w / w.sum()`` or ``0.1 * w`` for integers w. They are converted to these integers.
+    * All others are multiplied by a power of two for which all products are integers with a sum
+      below 2**61. If there is none, the products are rounded to integers, and are at least 1.
     """
     integral = bool((weights == np.rint(weights)).all()) and weights.sum() < 2.0**53
     # Weights that are integers of 2**50 and above may be small integers multiplied by a factor and
@@ -58,17 +60,17 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
 
 
 def trailing_zeros(mantissas: np.ndarray) -> np.ndarray:
-    """Return the number of trailing zeros of the 53 bits of mantissas with 0.5 <= |m| < 1."""
+    """Return the number (n,) of trailing zero bits of 53-bit mantissas m (n,), 0.5 <= |m| < 1."""
     whole = (mantissas * 2.0**53).astype(np.int64)
     return np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
 
 
 def _small_integers(weights: np.ndarray) -> np.ndarray | None:
-    """Return small coprime integers to which positive weights are proportional, or None.
+    """Return small coprime integers to which positive weights are proportional up to rounding.
 
-    Weights may be rounded. Two different ratios of integers up to m have a relative difference of
-    at least m**-2. The maximum integer m is chosen so that m**-2 exceeds the rounding error. The
-    integers are then unique.
+    Return None if there are no such integers. Two different ratios of integers up to m have a
+    relative difference of at least m**-2. The maximum integer m is chosen so that m**-2 exceeds the
+    rounding error. The integers are then unique.
     """
     # Weights with few binary digits are assumed not to be rounded. If their sum is a power of two,
     # they may be normalized weights, such as w / w.sum(), which may be rounded.
@@ -92,9 +94,10 @@ def _small_integers(weights: np.ndarray) -> np.ndarray | None:
 
 
 def _integers_within(weights: np.ndarray, rounding: float, most: int) -> np.ndarray | None:
-    """Return integers up to `most` that are proportional to the weights, or None.
+    """Return integers up to `most` that are proportional to positive weights up to rounding.
 
-    `rounding` is the maximum relative difference between weights and exact multiples of integers.
+    `rounding` is the maximum relative difference between the ratios of weights and the ratios of
+    the integers. Return None if there are no such integers.
     """
     if weights.max() > 2 * most * weights.min():
         return None

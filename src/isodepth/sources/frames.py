@@ -67,8 +67,10 @@ def has_other_types(table: Any) -> bool:
 def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:
     """Convert an array or a data frame to a pyarrow table with few types.
 
-    Integers become int64, other numbers double, strings and categories string, and dates and times
-    timestamp[us]. Columns of all other types, such as booleans and lists, are unchanged.
+    Integers become int64, or double if one of them is 2**63 or larger. Other numbers become double,
+    strings and categories string, and dates and times timestamp[us]. Python objects of several
+    types, and the periods and intervals of pandas, become string. Columns of all other types, such
+    as booleans and lists, are unchanged.
 
     Parameters
     ----------
@@ -117,10 +119,11 @@ def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:
 
 
 def categorical_types(table: Any) -> dict[str, str]:
-    """Return the categorical columns of an eager data frame, each with a name of a pyarrow type.
+    """Return the categorical columns of an eager data frame, as a dict.
 
-    `arrow_table` converts these columns to strings, from which their kind cannot be seen: the
-    categories may be numbers.
+    Each name of a column is mapped to the name of a dictionary type of pyarrow. The dict is empty
+    for other tables. `arrow_table` converts these columns to strings, from which their kind cannot
+    be determined: the categories may be numbers.
     """
     if isinstance(table, NamedArray) or not is_frame(table) or hasattr(table, "collect"):
         return {}
@@ -220,7 +223,7 @@ def encode(column: Any) -> tuple[np.ndarray, Any]:
 
 
 def narrowed_type(column: Any, type_: str | None) -> str | None:
-    """Return the type of a column of a text file, of which the next chunk of strings was read.
+    """Return the type of a column of a text file, given the strings of its next chunk.
 
     Parameters
     ----------
@@ -287,7 +290,10 @@ def typed_column(column: Any, type_: str | None, missing: Sequence[str] = ("",))
 
 
 def without_words(table: Any, words: Sequence[str]) -> Any:
-    """Return a pyarrow table in which the strings in `words` are replaced with null."""
+    """Return a pyarrow table in which the strings `words` are replaced with null in every column.
+
+    Columns of other types than strings are unchanged.
+    """
     for at, column in enumerate(table.columns if words else ()):
         if class_of_type(str(column.type)) == "strings":
             column = typed_column(column, "string", words)

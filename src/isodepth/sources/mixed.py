@@ -1,8 +1,8 @@
 """Kinds of the columns of sources, and the conversion of their chunks to numbers and categories.
 
 The kinds are those of `isodepth.data.columns.kinds`. They are decided from random rows of all
-samples together and from the distinct values of all rows, so that they do not depend on the labels
-of the rows.
+samples together and from the distinct values of all rows. They do therefore not depend on which
+rows belong to which sample.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def mixed_readers(
     Parameters
     ----------
     profiles : sequence of Profile
-        Sources with the same columns.
+        Profiles of sources with the same columns.
     names : sequence of str
-        Names of the samples in messages.
+        Names of the sources in messages.
     kinds : dict or None
         Option of :func:`isodepth.two_sample_test`.
     """
@@ -61,10 +61,10 @@ def mixed_readers(
 
 
 def _of_all_rows(column: ColumnKind, profiles: Sequence[Profile]) -> ColumnKind:
-    """Return `column`, the kind decided from random rows, or its correction by all rows.
+    """Return the kind of a column, given the kind `column` that was decided from random rows.
 
-    If all rows together have too many distinct values for a category, the correction is the kind
-    "identifier".
+    A column of kind "category" becomes an "identifier" if it has more than 200 distinct strings in
+    all rows of all sources together. Other kinds are returned unchanged.
     """
     values = [profile.state.values.get(column.column, Counter()) for profile in profiles]
     distinct = set().union(*(each for each in values if each is not None))
@@ -76,7 +76,7 @@ def _of_all_rows(column: ColumnKind, profiles: Sequence[Profile]) -> ColumnKind:
 
 
 def _words(values: Sequence[Any]) -> set[str]:
-    """Return the strings among `values` that are not numbers with any decimal mark."""
+    """Return the strings among `values` that are not numbers, whatever the decimal mark is."""
     words = {value for value in values if isinstance(value, str)}
     while (numerals := Numerals([*words])).count:
         words = numerals.others
@@ -130,12 +130,12 @@ class MixedReader:
 
     @property
     def categorical(self) -> tuple[str, ...]:
-        """Names of the columns that are compared by the shares of their values."""
+        """Names of the category columns, which are compared by the shares of their values."""
         return tuple(each.column for each in self.columns if each.use == "category")
 
     @property
     def kinds(self) -> dict[str, Any]:
-        """Entries of the option `kinds` that give the same kinds for any rows of the sources."""
+        """Option `kinds` with which any rows of the sources have the kinds in `columns`."""
         given = {each.column: each.option for each in self.columns if each.option is not None}
         given |= dict.fromkeys(self.categorical, "category")
         left_out = [each.column for each in self.columns if each.use == "omit"]
@@ -168,10 +168,10 @@ class MixedReader:
         return source._select([names[name] for name in self.numeric], None if plain else self)
 
     def numbers(self, table: Any, origin: str, first: int = 0) -> np.ndarray:
-        """Return the columns of a chunk as numbers (n, d); missing values are NaN.
+        """Return the c columns of a chunk as numbers (n, c); missing values are NaN.
 
         `table` is a pyarrow table with the numeric columns, and possibly a last column of weights.
-        `origin` and `first`, the index of its first row, are for messages.
+        `origin`, the name of the data, and `first`, the index of the first row, are for messages.
         """
         table = typed_table(table, self.types)
         # In Fortran order: columns are written and read one by one.
@@ -187,7 +187,10 @@ class MixedReader:
         return points
 
     def _converted(self, name: str, column: Any, origin: str) -> np.ndarray:
-        """Convert a pyarrow column of strings, dates or booleans to numbers (n,)."""
+        """Convert a pyarrow column to numbers (n,), according to its kind.
+
+        `origin` is the name of the data in messages.
+        """
         import pyarrow as pa
 
         codes, values = encode(column)
@@ -206,9 +209,10 @@ class MixedReader:
         return np.append(numbers, np.nan)[codes]
 
     def categories(self, table: Any, origin: str) -> dict[str, tuple[np.ndarray, list[str]]]:
-        """Return the codes (n,) and the distinct values of each categorical column of a chunk.
+        """Return the codes (n,) and the distinct values of each category column of a chunk.
 
-        A code is an index into the values, or -1 for a missing value.
+        The result is a dict by column name. A code is an index into the distinct values, or -1 for
+        a missing value. `table` is a pyarrow table, and `origin` its name in messages.
         """
         table = typed_table(table, self.types)
         result = {}
@@ -219,10 +223,11 @@ class MixedReader:
         return result
 
     def codes(self, table: Any, origin: str, categories: Sequence[Sequence[str]]) -> np.ndarray:
-        """Return the indices (n, C) of the values of a chunk in the given categories.
+        """Return the codes (n, C) of the values of the C category columns of a chunk.
 
-        The C sequences of `categories` belong to the columns `categorical`. The code of another
-        value is -1, and that of a missing value NaN.
+        `categories` has one sequence of values per column, in the order of `categorical`. A code is
+        an index into this sequence, -1 for a value that is not in it, or NaN for a missing value.
+        `table` is a pyarrow table, and `origin` its name in messages.
         """
         table = typed_table(table, self.types)
         # In Fortran order: columns are written and read one by one.
@@ -236,10 +241,12 @@ class MixedReader:
         return result
 
     def _words(self, name: str, distinct: Any, origin: str) -> tuple[np.ndarray, list[str]]:
-        """Convert the m distinct values of a category column to strings.
+        """Convert the m distinct values of the category column `name` to strings.
 
-        Return an array (m + 1,) and the list of the distinct strings. Entry i of the array is the
-        index of the string of value i, or -1 for a missing value. The last entry is -1.
+        `distinct` is a pyarrow array, and `origin` the name of the data in messages. Return an
+        array (m + 1,) and the list of the distinct strings. Entry i of the array is the index in
+        the list of the string of value i, or -1 for a missing value. The last entry is -1, so that
+        the index -1 of a missing value selects it.
         """
         import pyarrow as pa
 

@@ -1,12 +1,15 @@
 """Passes over the chunks of a source, in this process or with Dask.
 
 A pass is a computation that reads all chunks once. It updates a state with each chunk, and defines
-how two states are merged. In this process, chunks of numbers are processed one after the other,
-while a second thread reads the next chunk. Chunks of other types are read and processed by several
-threads. Each thread has a state of its own, and the states are merged. With Dask, there is one task
-per part of the source, such as a file or a partition. Each task uses one thread and returns a small
-state. The states are merged in a tree. Data that all tasks share are one node of the task graph,
-which Dask sends once to each worker.
+how two states are merged.
+
+In this process, chunks of numbers (`Preparation`) are processed one after the other, while a second
+thread reads the next chunk. Chunks with columns of any type (`FrameReading`) are read and processed
+by several threads. Each thread has a state of its own, and the states are merged at the end.
+
+With Dask, there is one task per part of the source, such as a file or a partition. Each task uses
+one thread and returns a small state. The states are merged in a tree. Data that all tasks share are
+one node of the task graph, which Dask sends once to each worker.
 """
 
 from __future__ import annotations
@@ -43,10 +46,12 @@ class Rows(NamedTuple):
     Attributes
     ----------
     points : ndarray of shape (n, d), C-contiguous
+        The n rows, divided by the scale.
     weights : float64 ndarray of shape (n,) or None
         Weights of the rows as they were read.
     masses : int64 ndarray of shape (n,), or None
-        Integer masses; None if all are 1, or before the conversion of weights to masses is known.
+        Integer masses, see `MassUnit`. None without weights, or before their conversion to masses
+        is known.
     start : int
         Number of the first row. In this process, it is the number of rows that were kept in the
         previous chunks. With Dask, the rows of each partition start at a multiple of 2**40.
@@ -97,11 +102,18 @@ class FrameRows(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Number of the first row; the rows of each file start at a multiple of 2**40."""
+        """Number of the first row.
+
+        The number of a row is 2**40 times the index `place` of its file, array or partition, plus
+        the index of the row in it.
+        """
         return self.place * _ROWS_OF_A_PART + self.start
 
     def indices_of(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the indices in `table` of those rows whose numbers are in the sorted `numbers`."""
+        """Return the indices in `table` of the rows whose numbers are in `numbers`, a sorted array.
+
+        See `number`.
+        """
         ends = np.searchsorted(numbers, [self.number, self.number + self.n_rows])
         return numbers[slice(*ends)] - self.number
 
@@ -115,10 +127,11 @@ class FrameReading:
     chunk_rows : int
         Number of rows that are read at a time.
     n_threads : int
+        Number of threads that a pass may use for a chunk.
     most_rows : int or None
         As in `Preparation`.
     names : tuple of str or None
-        Names that are given to the columns; None to keep theirs.
+        New names of the columns; None to keep the names in the source.
     """
 
     chunk_rows: int = 1 << 16
@@ -127,7 +140,10 @@ class FrameReading:
     names: tuple[str, ...] | None = None
 
     def read(self, parts: Iterable[Part], number: int = 0) -> Iterator[FrameRows]:
-        """Yield the rows of parts, one chunk at a time. `number` is not used here."""
+        """Yield the rows of parts, one chunk at a time.
+
+        `number` has no effect; it is a parameter because `Preparation.read` needs it.
+        """
         for part in parts:
             start = part.offset
             for table, origin, _ in part.frames(self.chunk_rows):
@@ -187,6 +203,7 @@ class Preparation:
     chunk_rows : int
         Number of rows that are read at a time.
     n_threads : int
+        Number of threads that a pass may use for a chunk.
     unit : MassUnit or None
         Conversion of weights to masses; None without weights, or before the conversion is
         known.
@@ -227,8 +244,7 @@ class Preparation:
     def rows(self, chunk: Chunk, start: int) -> Rows:
         """Return the rows of a chunk after validation and division by the scale.
 
-        Rows with missing values or weight zero are dropped. `start` is the number of the first row
-        that is kept.
+        Rows with missing values or weight zero are dropped. `start` is the attribute of the result.
         """
         points, weights = self.split(chunk)
         missing = np.isnan(points)
@@ -300,10 +316,10 @@ Fold = Callable[[Pass], Any]
 def run_pass(
     step: Pass, how: Reading, prepared: Iterable[Any] = (), advance: Any = None
 ) -> tuple[Any, Any]:
-    """Run the pass `step` over `prepared`, the rows of the chunks that `how.read` yields.
+    """Run the pass `step` over `prepared`, the `Rows` or `FrameRows` that `how.read` yields.
 
     Return the final state of the pass, and the sum of the tallies of all chunks, see `Rows.tally`.
-    Stop if there are more than `how.most_rows` rows. `advance` is called with 1 after each chunk,
+    Stop if more than `how.most_rows` rows were read. `advance` is called with 1 after each chunk,
     to report progress.
     """
     state: Any = step.start()
@@ -340,7 +356,10 @@ class Runner:
         self.n_threads = n_threads
 
     def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
-        """Run a pass over the chunks of a source; return its final state and the sum of tallies."""
+        """Run the pass `step` over a source, whose chunks are read with the settings `how`.
+
+        Return the final state, and the sum of the tallies of all chunks, see `Rows.tally`.
+        """
         how = _within(how, source)
         count = min(self.n_threads or available_cores(), _MOST_THREADS, len(source._parts))
         if isinstance(how, FrameReading) and count > 1:
@@ -350,7 +369,7 @@ class Runner:
     def _fold_with_threads(
         self, source: Source, step: Pass, how: FrameReading, count: int
     ) -> tuple[Any, Any]:
-        """Run a pass with `count` threads, which take the parts of the source in their order."""
+        """Run a pass as `fold` does, with `count` threads that take one part after another."""
         parts, lock, stopped = iter(source._parts), Lock(), Event()
 
         def next_part() -> Part | None:
@@ -399,7 +418,10 @@ def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
 
 
 def place_and_row(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Convert row numbers, see `FrameRows.number`, to indices of files and of rows in a file."""
+    """Convert row numbers (m,), see `FrameRows.number`, to two arrays (m,).
+
+    They are the indices of the files, arrays or partitions, and the indices of the rows in them.
+    """
     return numbers // _ROWS_OF_A_PART, numbers % _ROWS_OF_A_PART
 
 
@@ -435,7 +457,7 @@ class DaskRunner(Runner):
         self.client = client
 
     def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
-        """Run a pass with one Dask task per part; return its final state and the sum of tallies."""
+        """Run a pass with one Dask task per part of the source, see `Runner.fold`."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
         import cloudpickle  # a dependency of Dask
 
@@ -460,7 +482,8 @@ class DaskRunner(Runner):
 def runner_of(*sources: Source, advance: Any = None, n_threads: int | None = None) -> Runner:
     """Return the object that runs passes over sources.
 
-    They run with Dask if a source is a Dask collection, and in this process otherwise.
+    They run with Dask if a source is a Dask collection, and in this process otherwise. `advance`
+    and `n_threads` are the parameters of `Runner`; with Dask, `n_threads` has no effect.
     """
     delayed = any(part.delayed for source in sources for part in source._parts)
     return DaskRunner(advance=advance) if delayed else Runner(advance, n_threads)
@@ -477,7 +500,7 @@ def _merge(shared: bytes, states: list[Any]) -> tuple[Any, Any]:
 
 
 def _merged(step: Pass, how: Reading, states: list[Any]) -> tuple[Any, Any]:
-    """Merge `states`, pairs of a state and a tally, into a new pair; they are not changed."""
+    """Merge pairs of a state and a tally into a new pair. The given pairs are not changed."""
     result, total = run_pass(step, how)
     for state, tally in states:
         step.merge(result, state)

@@ -66,6 +66,7 @@ def random_rows(
 
     The subset has `max_rows` rows, or all rows if there are fewer. It depends on the state of
     `rng`, but not on the size of the chunks, the number of threads, or the scheduler of Dask.
+    `runner` is the object that runs the pass; None for that of `runner_of`.
 
     Examples
     --------
@@ -90,12 +91,14 @@ class ProfileState:
     n_rows : Counter of int
         Number of rows of each file, array or partition, by its index.
     pieces : list of (keys, numbers, table)
-        Blocks of random rows: random keys, row numbers, and a pyarrow table of the columns.
+        Blocks of random rows: random keys, row numbers (see `FrameRows.number`), and a pyarrow
+        table of the columns.
     limit : float
         Upper bound on the random keys of the rows of the subset.
     values : dict
         For the name of each column of strings or booleans, the number of rows of each distinct
-        value, or None if there are more than `MOST_CATEGORIES` distinct values.
+        value, or None if there are more than `MOST_CATEGORIES` distinct values. All columns of text
+        files are columns of strings here.
     odd : dict
         For the name of a column of strings, the number of the first row with a string that is not a
         number, and this string. Columns without such a string are absent.
@@ -124,7 +127,7 @@ class ProfilePass(Pass):
     seed : int
         Seed of the random keys.
     labels : tuple of str
-        Columns without weights.
+        Names of the columns, without that of the weights.
     texts : frozenset of int
         Indices of the text files, in which all columns are strings.
     """
@@ -179,8 +182,8 @@ class ProfilePass(Pass):
     def settle(self, state: ProfileState) -> None:
         """Reduce the random rows to the `capacity` rows with the smallest keys.
 
-        Equal keys are ordered by the numbers of the rows. Rows with the same types of columns are
-        collected in one table.
+        Of rows with equal keys, those with the smallest numbers come first. Rows with the same
+        types of columns are collected in one table.
         """
         import pyarrow as pa
 
@@ -211,9 +214,10 @@ class ProfilePass(Pass):
 
 
 def _distinct(codes: np.ndarray, values: Any) -> Counter[Any] | None:
-    """Count the rows of each value of a column; None if there are too many distinct values.
+    """Count the rows of each value of a column.
 
-    `codes` and `values` are the results of `encode`. Missing values are not counted.
+    Return None if there are more than `MOST_CATEGORIES` distinct values. `codes` and `values` are
+    the results of `encode`. Missing values and empty strings are not counted.
     """
     counts = np.bincount(codes[codes >= 0] if codes.min() < 0 else codes, minlength=len(values))
     present = np.flatnonzero(counts)
@@ -258,8 +262,9 @@ class Profile:
     ----------
     source : Source
     max_rows : int
-        Number of random rows that `random_rows` returns.
+        Maximum number of rows of `random_rows`.
     state : ProfileState
+        Final state of the pass over all rows.
     """
 
     source: Source
@@ -277,7 +282,8 @@ class Profile:
     ) -> Profile:
         """Return the profile of a source, after one pass over all of its rows.
 
-        `names` are new names of the columns; None keeps the names in the source.
+        `max_rows` is the attribute of the result, and `seed` the seed of the random rows. `runner`
+        runs the pass. `names` are new names of the columns; None keeps the names in the source.
         """
         names = names or source._labels
         texts = frozenset(part.place for part in source._parts if part.untyped)
@@ -334,7 +340,10 @@ class Profile:
         return keys[order], numbers[order], table.take(order)
 
     def _smallest(self, count: int) -> np.ndarray:
-        """Return the indices, in increasing order, of the random rows with the smallest keys."""
+        """Return the indices, in increasing order, of the `count` rows with the smallest keys.
+
+        They are indices into the arrays of `_ordered`.
+        """
         keys, numbers, _ = self._ordered
         return np.sort(np.lexsort((numbers, keys))[:count])
 
@@ -348,9 +357,10 @@ class Profile:
         )
 
     def locate(self, numbers: np.ndarray) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """Return the files of rows, their indices in the files, and their indices in the source.
+        """Return the names of the files of rows, and the indices of the rows (m,) in two arrays.
 
-        `numbers` (m,) are the numbers of the rows, see `FrameRows.number`.
+        The first array has the index of each row in its file, array or partition, and the second
+        its index in the source. `numbers` (m,) are the numbers of the rows, see `FrameRows.number`.
         """
         place, row = place_and_row(numbers)
         names = {part.place: part.origin for part in reversed(self.source._parts)}
@@ -360,12 +370,12 @@ class Profile:
         return files, row, before[np.searchsorted(places, place)] + row
 
     def deciding_frame(self) -> Any:
-        """Return a pyarrow table of random rows and of all distinct strings of the source.
+        """Return a pyarrow table from which the kinds of the columns are decided.
 
-        Additional rows below the random rows contain the strings that do not occur in the random
-        rows. Other values of the additional rows are missing. If all rows of the source are in
-        memory, the table consists of these rows. Columns that are categorical in the source are
-        dictionaries.
+        It has random rows, and below them additional rows with the strings in `state.values` and
+        `state.odd` that do not occur in the random rows. Other values of the additional rows are
+        missing. If all rows of the source are in memory, the table consists of these rows. Columns
+        that are categorical in the source are dictionary-encoded.
         """
         table = self._ordered[2]
         if len(table) < self.n_rows:
@@ -377,7 +387,10 @@ class Profile:
         return table
 
     def all_values(self) -> Any:
-        """Return a pyarrow table of all random rows and, below them, all other distinct strings."""
+        """Return a pyarrow table of all random rows and, below them, of further distinct strings.
+
+        These are the strings in `state.values` and `state.odd` that the random rows do not have.
+        """
         return self._with_all_values(self._ordered[2])
 
     def _with_all_values(self, table: Any) -> Any:

@@ -65,15 +65,15 @@ def scan(
           other file in the folder is an error;
         * an array, a memory map or a data frame;
         * a list of files, or of arrays and frames; empty ones are allowed;
-        * a function without arguments that returns a new iterator of chunks at each call. Data are
-          read several times, so a generator is refused;
+        * a function without arguments that returns a new iterator of arrays or data frames at each
+          call. Data are read several times, so a generator is refused;
         * a `dask.array` or `dask.dataframe` (extra ``dask``).
 
         A compressed Parquet or NumPy file is held in memory as a whole while it is read.
     columns : sequence of str or int, or None
-        Columns of the points; None for all (except the column of weights).
+        Names or indices of the columns to use; None for all, except that of the weights.
     weights : str, int or None
-        Column with the weight of each row.
+        Name or index of the column with the weight of each row; None for equal weights.
     dtype : {"float32", "float64"} or None
         Precision; None for float32 if all columns are float32, and float64 otherwise.
     chunk_rows : int or None
@@ -187,7 +187,7 @@ class FilePart(Part):
             refuse_damaged(file._replace(path=Path(origin)), error)
 
     def few_valued_strings(self) -> list[str]:
-        """Return the columns of strings with few different values in the first rows of the file.
+        """Return the columns of strings with at most 200 distinct values in the first 16,384 rows.
 
         The list is empty for a file that is not in the Parquet format.
         """
@@ -226,7 +226,7 @@ class FilePart(Part):
 
 
 def file_parts(items: Sequence[Any]) -> list[Part]:
-    """Return the `Part` objects of files, and of all table files in folders."""
+    """Return the `Part` objects of `items`, which are paths of files and of folders of files."""
     paths = [path for item in items for path in table_files(item)]
     for path in paths:
         if path.is_fifo():

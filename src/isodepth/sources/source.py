@@ -39,11 +39,11 @@ class Chunk(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (n, c)
-        All selected columns. The last column has the weights, if there are any.
+        The c selected columns of n rows. The last column has the weights, if there are any.
     origin : str
-        Name of the file, array or partition in messages.
+        Name of the file, row group of a file, array or partition in messages.
     first : int
-        Index of the first row of the chunk in this file, array or partition.
+        Index of the first row of the chunk in the data that `origin` names.
     """
 
     values: np.ndarray
@@ -52,7 +52,7 @@ class Chunk(NamedTuple):
 
 
 class FrameChunk(NamedTuple):
-    """Rows of all selected columns, in their types.
+    """Rows as they were read, with the selected columns in the types in which they are stored.
 
     Attributes
     ----------
@@ -132,7 +132,10 @@ class Source:
 
     @property
     def _is_numeric(self) -> bool:
-        """Whether all columns are stored as numbers, as far as known before reading."""
+        """Whether chunks of numbers can be read, as far as known before reading.
+
+        This is not the case for the result of `_with_missing`.
+        """
         if any(part.missing for part in self._parts):
             return False
         return all(part.reader is not None for part in self._parts) or not self._others
@@ -143,9 +146,9 @@ class Source:
             yield from part.read(min(rows, self.chunk_rows or rows))
 
     def _select(self, names: Sequence[str], reader: Any = None) -> Source:
-        """Return a source with only the columns `names` and the weights, in the given order.
+        """Return a source with only the columns `names`, in this order, and the weights.
 
-        `reader` converts the columns to numbers, see `Part`.
+        `names` are labels of columns. `reader` converts the columns to numbers, see `Part`.
         """
         parts = tuple(
             replace(p, labels=(*names, *p.labels[self.n_features :]), reader=reader or p.reader)
@@ -155,7 +158,10 @@ class Source:
         return replace(self, _parts=parts, columns=columns, n_features=len(names))
 
     def _without(self, names: Sequence[str]) -> Source:
-        """Return the source without the columns `names`, which must exist."""
+        """Return the source without the columns `names`, which are names or indices.
+
+        Raise an error if one of the columns does not exist, or if no column is left.
+        """
         indices = {*indices_of(names, self._labels, self._label)}
         kept = [name for index, name in enumerate(self._labels) if index not in indices]
         if not kept:
@@ -202,7 +208,7 @@ def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, la
 
     `columns` are the names or indices of the columns to use, None for all. If `columns` is given,
     only these columns must be in all parts. `weights` is the name or index of the column with the
-    weights, or None.
+    weights, or None. `label` is the name of the source in messages.
     """
     first = parts[0]
     selected = _select_columns(first, columns, weights)
@@ -229,10 +235,10 @@ def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, la
 
 
 def _check_types(part: Part, selected: Sequence[str], known: dict[str, tuple[str, str]]) -> None:
-    """Raise an error if a column is of another class in this part than in earlier parts.
+    """Raise an error if a selected column is of another class in this part than in earlier parts.
 
     Classes are those of `class_of_type`. `known` maps the name of a column to its class and to the
-    name of the first part that has values. The columns of `part` are added to `known`.
+    name of the first part in which the class is known. The columns of `part` are added to `known`.
     """
     for name in selected:
         found = class_of_type(part.others.get(name, "double"))
@@ -247,7 +253,10 @@ def _check_types(part: Part, selected: Sequence[str], known: dict[str, tuple[str
 
 
 def _select_columns(part: Part, columns: list[Any] | None, weights: Any) -> tuple[str, ...]:
-    """Return the labels of the columns to read. The column of the weights is the last one."""
+    """Return the labels of the columns to read. The column of the weights is the last one.
+
+    `columns` and `weights` are names or indices of columns of `part`, as in `source_of`.
+    """
     labels, origin = part.labels, part.origin
     last = [] if weights is None else indices_of([weights], labels, origin)
     if columns is None:
@@ -262,7 +271,10 @@ def _select_columns(part: Part, columns: list[Any] | None, weights: Any) -> tupl
 
 
 def indices_of(names: Sequence[Any], labels: Sequence[str], origin: str) -> list[int]:
-    """Return the indices of columns that are given by name or index, and check that they exist."""
+    """Return the indices in `labels` of columns that are given by name or index.
+
+    Raise an error if a column does not exist. `origin` is the name of the data for the message.
+    """
     known = {label: index for index, label in enumerate(labels)}
     indices = []
     for name in names:
@@ -296,6 +308,7 @@ class Part:
     single : collection of str
         Labels of columns of type float32.
     n_rows : int or None
+        Number of rows; None if it is not known before reading.
     others : dict
         Types of the columns that are not stored as numbers, by label: names of types of pyarrow,
         which start with "dictionary" for a categorical column. For a text file, the types in its
@@ -308,7 +321,7 @@ class Part:
     untyped : bool
         Whether the types of the columns are not known before all rows have been read.
     reader : MixedReader or None
-        Object that converts columns of other types to numbers; None if all are numbers.
+        Object that converts columns of other types to numbers; None if it is not needed.
     encoded : collection of str
         Names of columns of strings that `frames` may return dictionary-encoded. Parquet files are
         read faster in this way if a column has few distinct strings.
@@ -338,7 +351,8 @@ class Part:
     def like(cls, table: Any, origin: str, data: Any, n_rows: int | None) -> Self:
         """Return a part that reads `data`, with the columns and types of `table`.
 
-        `table` is a pyarrow table, or an array with the names of its columns or None.
+        `table` is a pyarrow table or a `NamedArray`. `origin` and `n_rows` are attributes of the
+        result.
         """
         if not isinstance(table, NamedArray):
             others = {
@@ -354,9 +368,10 @@ class Part:
         return cls(data, origin, labels, table.columns is not None, single, n_rows)
 
     def tables(self, rows: int, raw: bool = False) -> Iterator[tuple[Any, str, int]]:
-        """Yield tables, each with its name in messages and the index of its first row in the data.
+        """Yield the data as tables, each with its name in messages and the index of its first row.
 
-        If `raw`, the columns of text files remain strings.
+        Subclasses that read files yield tables of about `rows` rows. If `raw`, the columns of text
+        files remain strings.
         """
         yield self.data, self.origin, 0
 
@@ -365,7 +380,7 @@ class Part:
         return []
 
     def read(self, rows: int) -> Iterator[Chunk]:
-        """Yield the selected columns as chunks of numbers, of at most `rows` rows each."""
+        """Yield the columns `labels` as chunks of numbers, of at most `rows` rows each."""
         if self.reader is not None:
             for frame in self.frames(rows):
                 yield Chunk(self.reader.numbers(*frame), frame.origin, frame.first)
@@ -392,7 +407,7 @@ class Part:
         )
 
     def frames(self, rows: int) -> Iterator[FrameChunk]:
-        """Yield the selected columns as chunks of any types, of at most `rows` rows each."""
+        """Yield the columns `labels` as chunks of any types, of at most `rows` rows each."""
         for table, origin, start in self.tables(rows, raw=True):
             frame = arrow_table(table, origin, () if self.missing else self.encoded)
             frame = without_words(frame, self.missing)
@@ -432,7 +447,10 @@ def _numbers_or_frame(table: Any, origin: str) -> Any:
 
 
 def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
-    """Return one part per nonempty array or data frame. If all are empty, return one empty part."""
+    """Return one part per nonempty array or data frame. If all are empty, return one empty part.
+
+    `names` are the names of the tables in messages.
+    """
     read = [_numbers_or_frame(table, name) for table, name in zip(tables, names, strict=True)]
     sizes = [len(each.points if isinstance(each, NamedArray) else each) for each in read]
     parts = [
@@ -450,7 +468,8 @@ def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
     """Return a part that reads the chunks of the function `make`.
 
     The columns and dtype are those of the first nonempty chunk. If this chunk is float32, later
-    chunks must be float32 as well, unless `any_dtype` is true.
+    chunks must be float32 as well, unless `any_dtype` is true. `label` is the name of the function
+    in messages.
     """
     chunks = _new_iterator(make)
     if make() is chunks:

@@ -1,4 +1,4 @@
-"""Random rows of two sources with common kinds of columns, and counts over all their rows."""
+"""Random rows of two sources, kinds of their columns, and counts of rows in one pass."""
 
 from __future__ import annotations
 
@@ -39,7 +39,12 @@ def source_pair(X: Any, Y: Any) -> tuple[Source, Source]:
 def common_columns(
     x: Source, y: Source
 ) -> tuple[Source, Source, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return two sources with only their common columns, and the names of all other columns."""
+    """Return two sources with only their common columns, and the names of all other columns.
+
+    The third result is a pair: the names of the columns that only `x` has, and those of `y`. Both
+    are empty if a source has no column names; the sources must then have the same number of
+    columns.
+    """
     if x.columns is None or y.columns is None or {*x.columns} == {*y.columns}:
         return *source_pair(x, y), ((), ())
     both = [name for name in x.columns if name in y.columns]
@@ -51,14 +56,20 @@ def common_columns(
 
 
 def stored_kinds(source: Source, names: Sequence[str]) -> dict[str, str]:
-    """Return the kind of each of the columns `names`, determined by its stored type alone."""
+    """Return the kind of each of the columns `names`, determined by its stored type alone.
+
+    The result maps names to "numeric", "date" or "category".
+    """
     kinds = {"numbers": "numeric", "dates": "date"}
     types = {name: class_of_type(source._others.get(name, "double")) for name in names}
     return {name: kinds.get(stored or "", "category") for name, stored in types.items()}
 
 
 def _common_names(x: Source, y: Source) -> tuple[str, ...]:
-    """Return the common column names of two sources, of which one may have no names."""
+    """Return the column names of the source that has names, for two sources with the same columns.
+
+    If no source has names, return the indices of the columns as strings.
+    """
     return x._labels if y.columns is None else y._labels
 
 
@@ -91,15 +102,18 @@ class SubsetPair:
     columns : tuple of ColumnKind
         Kinds of all columns, determined for both sources together.
     kinds : dict
-        Entries of the option `kinds` with which `x` and `y` are read with these kinds.
+        Value of the option `kinds` for which the columns of `x` and `y` have the kinds `columns`.
     profiles : pair of Profile
+        Profile of each source.
     readers : pair of MixedReader
+        Reader of each source.
     only : pair of tuples of str
         Names of the columns that only X has, and of those that only Y has. These columns are left
         out of all other attributes.
     sources : pair of Source
+        The sources, without other columns.
     random_rows : pair of RandomRows
-        The random rows with their files and indices.
+        The random rows `x` and `y`, with their files and indices.
     """
 
     profiles: tuple[Profile, Profile]
@@ -117,8 +131,9 @@ class SubsetPair:
     def all_categories(self) -> list[list[str]]:
         """Return the values of each categorical column in all rows of both sources, sorted.
 
-        If a column has more than 200 distinct values because of the option `kinds`, only the values
-        of the random rows are returned.
+        A column can have more than 200 distinct values in a source if the option `kinds` makes it a
+        category. From this source, only the values of the random rows are then certain to be
+        returned.
         """
         values: dict[str, set[str]] = {name: set() for name in self.readers[0].categorical}
         for profile, reader in zip(self.profiles, self.readers, strict=True):
@@ -164,12 +179,13 @@ def subset_pair(
 ) -> SubsetPair:
     """Draw a uniform random subset of the rows of each of two samples, in one pass over each.
 
-    The rows of each subset are exchangeable if the rows of both samples are exchangeable, because
-    the choice does not depend on the values.
+    If the rows of both samples are exchangeable, so are the rows of both subsets, because the
+    choice of rows does not depend on the values.
 
     Parameters
     ----------
     X, Y : sources of `scan`, Dask collections, or data that `scan` accepts
+        Sources must not have weights.
     max_rows : int or None
         Maximum number of rows of each subset. None for 10^6 divided by the number of columns, but
         at least 10^4.
@@ -180,6 +196,10 @@ def subset_pair(
         Called after each chunk, to report progress.
     n_threads : int or None
         Maximum number of threads; None for all available cores.
+
+    Returns
+    -------
+    pair : SubsetPair
 
     Examples
     --------
@@ -214,14 +234,15 @@ def subset_pair(
 
 
 class MixedRows(NamedTuple):
-    """Rows of d numeric columns and C category columns.
+    """Rows with d numeric columns and C category columns.
 
     Attributes
     ----------
     numbers : float64 ndarray of shape (n, d)
         Values of the numeric columns; NaN if missing.
     codes : float64 ndarray of shape (n, C)
-        Index of the category of each row; -1 for other categories, NaN if missing.
+        Index of each value in a list of the categories of its column. -1 for a value that is not in
+        the list, NaN for a missing value.
     """
 
     numbers: np.ndarray
@@ -253,12 +274,15 @@ def count_rows(
     ----------
     source : Source
     reader : MixedReader
+        Reader of this source, which converts its chunks to numbers and categories.
     categories : sequence of C sequences of str
         Values of each category column, in the order of `reader.categorical`.
     functions : RowCounts
         Object whose method `counts` receives `MixedRows`.
     excluded : int64 ndarray or None
         Sorted numbers of rows that are not counted, see `RandomRows.numbers`.
+    runner : Runner or None
+        Object that runs the pass; None for that of `runner_of`.
 
     Returns
     -------
@@ -274,7 +298,10 @@ def count_rows(
 
 @dataclass(frozen=True)
 class CountPass(Pass):
-    """Pass over a source that counts the rows at which functions are 1; see `count_rows`."""
+    """Pass over a source that counts the rows at which functions are 1.
+
+    The attributes are parameters of `count_rows`, which creates the object.
+    """
 
     functions: RowCounts
     reader: MixedReader
@@ -294,7 +321,10 @@ class CountPass(Pass):
 def mixed_rows(
     rows: FrameRows, reader: MixedReader, categories: Sequence[Sequence[str]]
 ) -> MixedRows:
-    """Convert the columns of a chunk to numbers, and to codes of the `categories`."""
+    """Convert the numeric columns of a chunk to numbers, and the others to codes of `categories`.
+
+    `reader` and `categories` are parameters of `count_rows`.
+    """
     numeric = rows.table.select(list(reader.numeric))
     numbers = reader.numbers(numeric, rows.origin, rows.start)
     return MixedRows(numbers, reader.codes(rows.table, rows.origin, categories))

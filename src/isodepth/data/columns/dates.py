@@ -23,14 +23,17 @@ class Dates(NamedTuple):
 
     Attributes
     ----------
-    range : pair of dates or times, or None
+    range : pair of dates, times or durations, or None
         Minimum and maximum; None if there are no dates, or if day and month cannot be told apart.
     missing, odd : float
-        Fraction of missing values, and of values that are not dates.
+        Fractions of the rows with a missing value, and with a value that is not a date.
     example : str
-        The most frequent value that is not a date, or "".
-    formats, zones : set of str
-        Formats of the dates, and their time zones ("none" if a date has no time zone).
+        The most frequent value that is not a date; "" if there is none.
+    formats : set of str
+        Formats of dates that are strings; empty for a column with a type of dates.
+    zones : set of str
+        Time zones; "none" for times of day without a zone, and for a column type without one. Empty
+        if the dates are strings without times of day.
     """
 
     range: Any = None
@@ -44,7 +47,8 @@ class Dates(NamedTuple):
 def apart(x: tuple[Any, Any], y: tuple[Any, Any]) -> bool:
     """Return whether two ranges of dates (minimum, maximum) do not overlap.
 
-    If a bound is a date without a time of day, only the days are compared.
+    If a bound is a date without a time of day, only the days are compared. Time zones are ignored
+    if a bound has none. The result is False if dates and durations are compared.
     """
     bounds = [*x, *y]
     if any(getattr(value, "tzinfo", None) is None for value in bounds):
@@ -75,10 +79,10 @@ def range_text(x: tuple[Any, Any], y: tuple[Any, Any]) -> str:
 
 
 def read_dates(series: Any, dates: bool) -> Dates:
-    """Return facts about the dates in a series.
+    """Return the range, the formats and other attributes of the dates in a narwhals series.
 
-    If `dates` is false and the series does not have a type of dates, only the fraction of missing
-    values is determined.
+    `dates` is whether strings may be dates. If it is false and the series does not have a type of
+    dates, only the fraction of missing values is determined.
     """
     n = max(1, len(series))
     if series.dtype.is_temporal():
@@ -134,7 +138,7 @@ def day_text(days: float) -> str:
 
 
 def _zone(time: str) -> str:
-    """Return the time zone at the end of a time of day, or "none"."""
+    """Return the time zone at the end of a string with a time of day; "none" if it has no zone."""
     match = _ZONE.search(time)
     return "none" if match is None else match.group(1)
 

@@ -49,7 +49,10 @@ class ColumnKind(ResultPart):
     Attributes
     ----------
     column : str
+        Name of the column.
     kind : {"numeric", "category", "date", "identifier"}
+        Kind of the values. An identifier is a non-numeric column with too many distinct values for
+        a category.
     use : {"numeric", "category", "omit"}
         How the column is compared, in the words of the option `kinds`. "numeric": the values enter
         distances, tests and monitors. "category": the relative frequencies of the values enter
@@ -122,7 +125,7 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
 def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:
     """Return the lines about columns whose kind is doubtful; results show these lines first.
 
-    Columns with the same note share a line.
+    Columns with the same note are named in one line.
 
     Examples
     --------
@@ -160,18 +163,24 @@ def split_columns(
     *,
     warn: bool = True,
 ) -> MixedFrames | None:
-    """Split data frames with the same columns by kind; None if a sample is not a data frame.
+    """Split data frames with the same columns into numeric and category columns.
 
     The kind of a column is determined once for all samples, from all rows together. Columns of
-    numbers are numeric, and so are columns of strings or objects if all values are numbers. Other
-    strings, booleans and categoricals are categories, whose values are equal in two samples if they
-    are equal as values: 1 and 1.0, True and "true". Dates are left out, and so are categories if
-    nearly all values are distinct or if there are more than 200 distinct values.
+    numbers are numeric, and so are columns of strings or objects if all values are numbers, or most
+    of them (see `isodepth.data.columns.rules`). Other strings, booleans and categoricals are
+    categories. Equal values in two samples are one category even if their types differ, such as 1
+    and 1.0, or True and "true". Dates are left out, and so are categories if nearly all values are
+    distinct or if there are more than 200 distinct values.
 
     `kinds` overrides these rules: "numeric" converts dates (days since 1970), booleans (0 and 1),
     ordered categoricals (ranks) and strings. A list of values in increasing order converts any
-    column to ranks. An integer is subtracted from a column of integers, which is exact beyond
-    2**53; without the option, the minimum is subtracted from such a column if this is exact.
+    column to ranks. An integer is subtracted from a column of integers before these are converted
+    to floats, so that integers beyond 2**53 are not rounded. Without the option, the minimum is
+    subtracted from a column with such integers if no difference is beyond 2**53.
+
+    Return None if a sample is not a data frame in memory. Also return None if the frames have
+    different columns, all columns are numeric and `kinds` is empty: a later check then raises the
+    error.
 
     Parameters
     ----------
@@ -182,6 +191,10 @@ def split_columns(
         For the name of a column, "numeric", "category", "omit", a list of values, or an integer.
     warn : bool
         Whether to issue the warning about columns of doubtful kind.
+
+    Returns
+    -------
+    mixed : MixedFrames or None
 
     Warns
     -----
@@ -232,7 +245,10 @@ def _numeric_frames(frames: Sequence[Any], numeric: Sequence[list[Any]]) -> list
 def _check_without_frames(
     samples: Sequence[Any], names: Sequence[str], kinds: Mapping[str, Any]
 ) -> None:
-    """Raise an error if `kinds` is not empty, or if a sample is a path, None or a dictionary."""
+    """Raise an error if `kinds` is not empty, or if a sample is a path, None or a dictionary.
+
+    `names` are the names of the samples for the message.
+    """
     for sample, name in zip(samples, names, strict=True):
         refuse_other_types(sample, name)
     if kinds:
@@ -301,8 +317,8 @@ def numeric_columns(
 ) -> tuple[Any, Any, tuple[ColumnKind, ...]]:
     """Return the numeric columns of X and of Y, and the kinds of all columns.
 
-    Samples that are not data frames are returned unchanged, with () for the kinds. Raise an error
-    if no column is numeric.
+    `kinds` is the option of `split_columns`. Samples for which `split_columns` returns None are
+    returned unchanged, with () for the kinds. Raise an error if no column is numeric.
     """
     mixed = split_columns((X, Y), ("X", "Y"), kinds)
     if mixed is None:
@@ -317,6 +333,7 @@ class MatchedFrames(NamedTuple):
     Attributes
     ----------
     X, Y : samples
+        The samples, without other columns.
     kinds : dict or None
         The option `kinds`, without entries for other columns.
     unmatched : tuple of ColumnKind
@@ -354,7 +371,10 @@ def matched_frames(X: Any, Y: Any, kinds: Mapping[str, Any] | None) -> MatchedFr
 
 
 def _stored_kinds(frame: Any) -> dict[str, str]:
-    """Return the kind of each column of a data frame, from its type alone."""
+    """Return a dict of the kinds of the columns of a data frame, from their types alone.
+
+    The kinds are "numeric", "date" and "category".
+    """
     if isinstance(frame, NamedArray):
         return dict.fromkeys(frame.columns or (), "numeric")
     import narwhals as nw
@@ -389,7 +409,7 @@ def date_columns(columns: Sequence[ColumnKind]) -> set[str]:
 
 
 def check_some_numeric(columns: Sequence[ColumnKind]) -> None:
-    """Raise an error if no column of X and Y is numeric."""
+    """Raise an error if none of `columns`, the kinds of the columns of X and Y, is numeric."""
     if not any(each.use == "numeric" for each in columns):
         raise NotNumbersError(
             f"X and Y have no numeric column to compare ({'; '.join(column_lines(columns))}); the "
@@ -437,7 +457,10 @@ def _kinds_error(message: str) -> InvalidOptionError:
 
 
 def _narwhals_frames(samples: Sequence[Any]) -> list[Any] | None:
-    """Return the samples as narwhals frames; None if any sample is not an eager data frame."""
+    """Return the samples as narwhals frames.
+
+    Return None if any sample is not an eager data frame, or if narwhals cannot read it.
+    """
     for each in samples:
         if isinstance(each, NamedArray) or not is_frame(each) or hasattr(each, "__dask_graph__"):
             return None

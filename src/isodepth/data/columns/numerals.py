@@ -31,7 +31,7 @@ class Style(NamedTuple):
     group: str
 
     def pattern(self) -> re.Pattern[str]:
-        """Return a regular expression that matches numbers without sign, exponent and currency."""
+        """Return a regular expression for numbers in this style without sign, exponent and unit."""
         decimal, group = re.escape(self.decimal), re.escape(self.group)
         return re.compile(rf"(\d+|\d{{1,3}}({group}\d{{2,3}})*{group}\d{{3}})?({decimal}\d*)?")
 
@@ -126,18 +126,24 @@ class Numerals:
         return len(self._parts) == len(self._counts) == len(self._fitting(style))
 
     def numbers(self, style: Style) -> np.ndarray:
-        """Convert the strings to numbers (n,) in `style`; NaN for strings that are not numbers."""
+        """Convert the n strings to numbers (n,) in `style`.
+
+        Strings that are not numbers in this style, and missing values, become NaN.
+        """
         known = {v: self._parts[v].number(style) for v in self._fitting(style)}
         return np.array([known.get(v, np.nan) for v in self._values])  # type: ignore[arg-type]
 
     def faults(self) -> np.ndarray:
-        """Return the mask (n,) of the rows that are neither missing nor numbers in `style`."""
+        """Return the mask (n,) of the strings that are in `others`."""
         fits = self._fitting(self.style)
         return np.array([v in self._counts and v not in fits for v in self._values], dtype=bool)
 
 
 def common_style(samples: Sequence[Numerals]) -> Style | None:
-    """Return the first style in which the strings of all samples are numbers, or None."""
+    """Return the first style in which the strings of all samples are numbers or missing.
+
+    Return None if there is no such style.
+    """
     return next((style for style in _STYLES if all(s.fits(style) for s in samples)), None)
 
 

@@ -76,7 +76,10 @@ class PooledColumn:
 
     @cached_property
     def types(self) -> list[str]:
-        """Type of the column in each sample; "empty" if all values of the sample are missing."""
+        """Type of the column in each sample, see `column_type`.
+
+        If the types differ, the type is "empty" for a sample in which all values are missing.
+        """
         types = [column_type(series) for series in self.series]
         if len({*types}) == 1:
             return types
@@ -86,7 +89,7 @@ class PooledColumn:
 
     @cached_property
     def known_types(self) -> set[str]:
-        """Types of the column in the samples that have values."""
+        """Types of the column in the samples, without "empty"."""
         return {*self.types} - {"empty"}
 
     def sample_of(self, type_: str) -> str:
@@ -154,7 +157,7 @@ class PooledColumn:
         return f"{count} distinct values; choose 'category' if they are codes"
 
     def integer_base(self) -> int | None:
-        """Return the minimum of a column of integers if float64 needs its subtraction to be exact.
+        """Return the minimum of a column of integers if floats are exact only after subtracting it.
 
         Return None if all integers are at most 2**53 in absolute value, if their range exceeds
         2**53, or if the column has other values than integers.
@@ -172,7 +175,10 @@ class PooledColumn:
     # -- conversion to numbers ---------------------------------------------------------------------
 
     def differences(self, base: int) -> list[Any]:
-        """Return the series of a column of numbers after subtraction of `base`."""
+        """Return the series of a column of integers after subtraction of `base`, as floats.
+
+        Raise an error if the column has a type other than numbers.
+        """
         import narwhals as nw
 
         if self.known_types != {"number"}:
@@ -226,7 +232,7 @@ class PooledColumn:
     def days(self) -> list[Any] | None:
         """Return dates and times as days since 1970, and durations as days.
 
-        Return None if a sample has another type, or dates and another sample durations.
+        Return None if a sample has another type, or if one sample has dates and another durations.
         """
         import narwhals as nw
 
@@ -247,9 +253,9 @@ class PooledColumn:
         return self.series_of([np.array(each, dtype=np.float64) for each in arrays])
 
     def ranks(self, order: Sequence[str]) -> list[Any]:
-        """Convert values to their positions in the list `order`; missing values become NaN.
+        """Convert values to their positions 0, 1, ... in the list `order`.
 
-        Raise an error if a value is not in the list.
+        Missing values become NaN. Raise an error if a value is not in the list.
         """
         known = set(order)
         for part, sample in zip(self.values, self.samples, strict=True):
@@ -264,9 +270,9 @@ class PooledColumn:
     def common_order(self) -> list[str] | None:
         """Return the common categories of ordered categoricals, in order.
 
-        These are the categories of the sample with the most categories. Other samples may lack some
-        of them. Raise an error if a sample has a further category, or another order. Return None if
-        the column is not an ordered categorical in every sample.
+        These are the categories of the sample with the most categories. Other samples may have only
+        some of them. Raise an error if a sample has a further category, or another order. Return
+        None if the column is not an ordered categorical in every sample.
         """
         categories = [getattr(each.dtype, "categories", None) for each in self.series]
         orders = [strings_of(each).values for each in categories if each is not None]

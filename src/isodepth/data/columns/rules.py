@@ -17,15 +17,16 @@ codes and words    pooled number of distinct values, and pooled number of rows
 words in numbers   pooled values: numbers, and words that stand for missing values (`_few_words`)
 numbers in words   pooled values: a category. If there are too many values for a category, numbers
                    if `_may_be_numeric`
-date               at least 90% of the pooled values are dates
-identifier         pooled distinct values: on average about one row per value and sample
-too many values    pooled number of distinct values
+date               at least 90% of the pooled strings are dates
+identifier         pooled number of distinct values: over 90% of the mean number of rows of a sample
+too many values    pooled number of distinct values: over 200
 =================  ================================================================================
 
 If the samples contradict each other, for example numbers in one sample and dates in another, an
-error is raised. No column is left out or converted because of such a difference. Two styles of
-numbers, such as 1.5 and 1,5, are an error, because any choice could read a wrong number. Rare
-categories are pooled later, by the number of pooled rows that have them.
+error is raised, unless a sample has a categorical type: the column is then doubtful. No column is
+left out or converted because of such a difference. Two styles of numbers, such as 1.5 and 1,5, are
+an error, because any choice could read a wrong number. Rare categories are pooled later, by the
+number of pooled rows that have them.
 """
 
 from __future__ import annotations
@@ -136,7 +137,7 @@ def _booleans(column: PooledColumn) -> Reading | None:
 
 
 def _categoricals(column: PooledColumn) -> Reading | None:
-    """Read a column that has a categorical type in one or all samples as a category."""
+    """Read a column that has a categorical type in at least one sample, see `_shares`."""
     if "category" not in column.known_types:
         return None
     note = ""
@@ -217,7 +218,7 @@ def _has_some_numbers(column: PooledColumn) -> bool:
 
 
 def _numbers_with_words(column: PooledColumn) -> Reading | None:
-    """Read a column of numbers and a few words, in which the words are missing values."""
+    """Read a column of numbers and words, if the words are missing values by `_few_words`."""
     if not _has_some_numbers(column) or not _few_words(column.pooled_numerals):
         return None
     _refuse_units(column.without(column.pooled_numerals.others))
@@ -244,7 +245,7 @@ def _most_are_numbers(pooled: Numerals) -> bool:
 
 
 def _may_be_numeric(pooled: Numerals) -> bool:
-    """Return whether most values are numbers, or some are and there are at most ten words."""
+    """Return whether most values are numbers, or some are and at most ten other strings occur."""
     return _most_are_numbers(pooled) or (pooled.count > 0 and len(pooled.others) <= FEW_VALUES)
 
 
@@ -318,7 +319,7 @@ def _shares(column: PooledColumn, note: str = "") -> Reading:
     """Read a category, or leave out an identifier.
 
     An identifier has more than `MOST_CATEGORIES` distinct values, or nearly all of its values are
-    distinct.
+    distinct in each sample. `note` is that of a category.
     """
     rows, distinct, n_samples = column.counts.total(), len(column.counts), len(column.samples)
     if rows >= n_samples * _MANY_ROWS and n_samples * distinct > _NEARLY_ALL * rows:

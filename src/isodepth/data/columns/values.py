@@ -16,7 +16,10 @@ from isodepth.data.arrays import is_missing
 
 
 class Strings(NamedTuple):
-    """Values as strings, None if missing, and the types bool, float and str that occur."""
+    """Values as strings, None if missing, and the types of the values.
+
+    The types are bool, float (for any number) and str (for any other object).
+    """
 
     values: list[Any]
     types: set[type]
@@ -52,7 +55,10 @@ def strings_of(values: Sequence[Any]) -> Strings:
 
 
 def _string(value: Any, types: set[type]) -> str | None:
-    """Return the string of a value that is not missing, and add its type to `types`."""
+    """Return the string of a value that is not missing, and add its type to `types`.
+
+    Return None for an empty string, which counts as missing.
+    """
     if isinstance(value, bool | np.bool_):
         types.add(bool)
         return str(bool(value))

@@ -44,10 +44,11 @@ def read_csv_columns(
 ) -> Any:
     """Read the columns at the positions `places` as a pyarrow table, with positions as names.
 
-    Columns of numbers, booleans and dates are converted, with null for missing values. All other
-    columns, and those at the positions `strings`, remain strings as in the file. In a column at a
-    position in `strings`, words for missing values such as "NA" become null if all other cells are
-    numbers. `missing_words` are additional words for missing values.
+    `form` is the format of the file. Columns of numbers, booleans and dates are converted, with
+    null for missing values. All other columns, and those at the positions `strings`, remain strings
+    as in the file. In a column at a position in `strings`, words for missing values such as "NA"
+    become null if all other cells are numbers. `missing_words` are additional words for missing
+    values.
     """
     import pyarrow as pa
     from pyarrow.csv import read_csv
@@ -116,7 +117,10 @@ def csv_string_chunks(file: InputFile, form: CsvFormat, places: Sequence[int]) -
 
 
 def first_types(file: InputFile, form: CsvFormat) -> list[Any]:
-    """Return the types of all columns in the first lines of a file, as pyarrow detects them."""
+    """Return the types of all columns in the first lines of a file, as pyarrow detects them.
+
+    The types are null if pyarrow cannot read the lines.
+    """
     import pyarrow as pa
     from pyarrow.csv import open_csv
 
@@ -129,7 +133,11 @@ def first_types(file: InputFile, form: CsvFormat) -> list[Any]:
 
 
 def _batches(file: InputFile, form: CsvFormat, places: Sequence[int], type_: str) -> Iterator[Any]:
-    """Yield record batches of the columns at the positions `places`, all of the type `type_`."""
+    """Yield pyarrow record batches of the columns at the positions `places`.
+
+    The columns have the type `type_`, "double" or "string". Cells that cannot be converted raise an
+    error.
+    """
     import pyarrow as pa
     from pyarrow.csv import open_csv
 
@@ -206,8 +214,9 @@ def _numbers_of(
 ) -> dict[str, float] | None:
     """Return a dictionary that maps each cell of a column, except missing values, to its number.
 
-    Return None if the column is not numeric: a cell is neither a number nor missing, or there are
-    words for missing values such as "NA" but no number.
+    `cells` are the distinct cells, `decimal` is the decimal mark, and `missing_words` are
+    additional words for missing values. Return None if the column is not numeric: a cell is neither
+    a number nor missing, or there are words for missing values such as "NA" but no number.
     """
     numbers: dict[str, float] = {}
     for cell in cells:
@@ -225,7 +234,10 @@ def _numbers_of(
 
 
 def cell_name(form: CsvFormat, line: int, place: int) -> str:
-    """Return a string with the line and the column of a cell for a message."""
+    """Return a string with the line and the column of a cell for a message.
+
+    `line` is counted from 1, and `place`, the position of the column, from 0.
+    """
     name = f" ({form.names[place]!r})" if form.names else ""
     return f"line {line}, column {place + 1}{name}"
 
@@ -255,7 +267,8 @@ def _explain_fault(
 def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> None:
     """Raise an error for damaged quotes, wrong encoding, or a row with a wrong number of cells.
 
-    Also raise an error for non-numeric cells in the columns at the positions `numbers`.
+    Also raise an error for a cell in the columns at the positions `numbers` that is neither numeric
+    nor missing.
     """
     try:
         for line, row in _walk(file, form):

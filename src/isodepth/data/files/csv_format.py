@@ -38,8 +38,8 @@ class CsvFormat(NamedTuple):
     Attributes
     ----------
     names : tuple of str or None
-        Names in the header. None without a header: the nonempty cells of the first row are
-        numbers.
+        Names in the header. None if there is no header, because the nonempty cells of the first row
+        are numbers.
     width : int
         Number of cells per row.
     delimiter, decimal : str
@@ -92,7 +92,7 @@ def csv_format(file: InputFile) -> CsvFormat:
 
 
 def _decoded_lines(file: InputFile, size: int) -> tuple[list[str], bool]:
-    """Return the complete lines in the first `size` bytes, and whether the file ends there."""
+    """Return the complete lines in the first `size` bytes, and whether these are the whole file."""
     head = file.read(size)
     whole = len(head) < size
     try:
@@ -105,7 +105,8 @@ def _decoded_lines(file: InputFile, size: int) -> tuple[list[str], bool]:
 def _sniffed_rows(lines: list[str], ending: str) -> dict[str, list[list[str]]]:
     """Return a dictionary that maps each possible separator to the first rows, split into cells.
 
-    The first key is the usual separator of files whose name ends in `ending`.
+    `lines` are the first lines of the file. The first key is the usual separator of files whose
+    name ends in `ending`.
     """
     marks = (TEXT_ENDINGS.get(ending, ","), *_DELIMITERS)
     return {mark: _first_rows(lines, mark) for mark in marks}
@@ -156,9 +157,10 @@ def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
 def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
     """Return the separator that splits all rows into the same number of cells, two or more.
 
-    `sniffed` has the first rows of the file, split by each possible separator. Among several
-    suitable separators, the one with the largest fraction of numeric cells is returned. If no
-    separator is suitable, the one with the most cells in the first row is returned.
+    `sniffed` has the first rows of the file, split by each possible separator. Spaces are suitable
+    only if all cells below the header are numbers. Among several suitable separators, the one with
+    the largest fraction of numeric cells is returned. If no separator is suitable, the one with the
+    most cells in the first row is returned.
 
     Examples
     --------
@@ -191,7 +193,10 @@ def _decimal_mark(rows: list[list[str]], delimiter: str) -> str:
 
 
 def parse_number(cell: str, decimal: str = ".") -> float | None:
-    """Return the number in a cell; None if it is not a number in a file with this decimal mark."""
+    """Return the number in a cell of a file with the decimal mark `decimal`.
+
+    Return None if the cell is not a number.
+    """
     # float() would misread two kinds of strings: "1_000" is not a number here, and in a file with
     # decimal commas the point in "1.234" separates thousands.
     if "_" in cell or (decimal == "," and "." in cell):

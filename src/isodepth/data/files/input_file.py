@@ -97,8 +97,8 @@ def table_files(path: Any, recursive: bool = True) -> list[Path]:
     """Return the sorted paths of all tables in a folder; for a file, a list with its path.
 
     Subfolders are searched if `recursive`. Files and subfolders whose names start with a dot or an
-    underscore (`.crc`, `_SUCCESS`) are skipped, and files whose names start with "readme". Any
-    other file must be a table, or an error is raised.
+    underscore (`.crc`, `_SUCCESS`) are skipped, and so are files whose names start with "readme".
+    Raise an error if another file does not have the ending of a table, or if there is no table.
     """
     folder = Path(path)
     try:

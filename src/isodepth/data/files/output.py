@@ -161,9 +161,10 @@ def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None
 
 
 def csv_bytes(columns: Mapping[str, Sequence[Any]]) -> bytes:
-    """Return the content of a .csv file with the given columns; floats are not rounded.
+    """Return the content of a .csv file; floats are not rounded.
 
-    Strings that a spreadsheet would evaluate as a formula get a leading apostrophe.
+    `columns` maps the names of columns to their values. Strings that a spreadsheet would evaluate
+    as a formula get a leading apostrophe.
     """
     text = io.StringIO()
     rows = [list(columns), *zip(*columns.values(), strict=True)]
@@ -259,7 +260,10 @@ def read_archive(
 
 
 def archive_digest(path: Path | None) -> bytes:
-    """Return the SHA-256 digest at the end of an archive; b"" if the file cannot be read."""
+    """Return the SHA-256 digest at the end of an archive.
+
+    Return b"" if `path` is None or if the file cannot be read.
+    """
     try:
         return path.read_bytes()[-_DIGEST_LENGTH:] if path else b""
     except OSError:

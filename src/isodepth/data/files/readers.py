@@ -131,7 +131,8 @@ class Choice(NamedTuple):
 def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> Choice:
     """Return the columns of a file that the options select.
 
-    A string in `options.columns` or `options.drop` may have several names, separated by commas.
+    `names` are the names of all columns, and `file` is the name of the file in messages. A string
+    in `options.columns` or `options.drop` may have several names, separated by commas.
 
     Examples
     --------
@@ -315,8 +316,9 @@ def _chosen_columns(
 ) -> ReadResult:
     """Apply the options about strings and missing values to the selected columns of a file.
 
-    `frame` has the selected columns. `where(row, place)` describes a cell for messages, given the
-    index of its row and the position of its column.
+    `frame` has the columns that `choice` selects, and `names` are the names of all columns.
+    `where(row, place)` describes a cell for messages, given the index of its row and the position
+    of its column.
     """
     import pyarrow as pa
 
@@ -354,8 +356,9 @@ def _refuse_text(
 ) -> NoReturn:
     """Raise the error about non-numeric columns of a table that must be numeric.
 
-    `text` maps the position of each non-numeric column to the result of `_first_text`. The message
-    describes the cell in the first of these rows.
+    `columns` has the selected columns by position, and `names` the names of all columns. `text` has
+    the result of `_first_text` for each non-numeric column, by position. The message describes the
+    cell with the smallest row index; `where` is as in `_chosen_columns`.
     """
     place = min(text, key=lambda place: text[place][0])
     row, cell = text[place]
@@ -374,7 +377,10 @@ def _refuse_text(
 def _refuse_missing(
     file: InputFile, columns: Mapping[int, Any], where: Callable[[int, int], str]
 ) -> None:
-    """Raise an error if a column of numbers has a missing value."""
+    """Raise an error if a column of numbers has a missing value.
+
+    `columns` has the columns by position, and `where` is as in `_chosen_columns`.
+    """
     for place, column in columns.items():
         if column.null_count:
             at = where(_first(column.is_null()), place)
@@ -410,7 +416,7 @@ def _first(mask: Any) -> int:
 def _first_text(column: Any) -> tuple[int, str]:
     """Return the row index and the content of the first non-numeric cell of a column.
 
-    If all strings in the column are numbers, this is the first cell that is not missing.
+    If no string in the column is non-numeric, this is the first cell that is not missing.
     """
     row = max(_first(column.is_valid()), 0)
     if _has_strings(column):

@@ -1,6 +1,7 @@
 """Gaps between the nested regions of two samples, computed on tensors.
 
-The rows of each sample are sorted by depth, so the region of a level consists of the first rows.
+The rows of each sample are sorted by depth, deepest first, so the region of a level consists of the
+first rows.
 The gap of a level is the maximum or the mean over directions u of |h_x(u) - h_y(u)|. The support
 function h(u) of a region is the maximum projection of its rows on u.
 """
@@ -116,11 +117,11 @@ def _running(values: torch.Tensor, sign: int) -> torch.Tensor:
 def _supports(
     projections: torch.Tensor, prefix_sizes: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return running maxima of each column, and the indices of the rows that attain them.
+    """Return the support values of L regions along B directions, and rows that attain them.
 
-    `projections` has shape (n, B). Both results have shape (L, B). Row l of the first result has
-    the maximum of each column over its first `prefix_sizes[l]` entries. If several rows attain a
-    maximum, the index is that of the first row.
+    `projections` (n, B) are those of n rows, deepest first, and the region of level l consists of
+    the first `prefix_sizes[l]` rows. Both results have shape (L, B): the maximum projections, and
+    the indices of the first rows that attain them.
     """
     maxima = _running(projections, 1)
     increased = torch.ones_like(maxima, dtype=torch.bool)
@@ -171,7 +172,7 @@ def mean_gaps(
 
 
 def _each(x: torch.Tensor, y: torch.Tensor, prefix_sizes: torch.Tensor) -> int:
-    """Return the bytes of working memory that each direction needs in a search for gaps.
+    """Return the bytes of working memory that one direction needs in the functions of this module.
 
     `x` and `y` are the rows of both samples. `prefix_sizes` has one entry per level.
     """
@@ -189,7 +190,7 @@ def mean_gap_gradient(
 ) -> list[torch.Tensor]:
     """Compute the gradient of a distance with respect to the rows of both samples, for q < inf.
 
-    The distance is a function of the gaps of all levels.
+    The distance is any differentiable function of the gaps of all levels.
 
     Parameters
     ----------

@@ -10,7 +10,10 @@ from isodepth.errors import InvalidInputError
 
 
 def to_host(X: Any) -> Any:
-    """Convert a tensor to an array on the host; return other objects unchanged."""
+    """Convert a tensor to an array on the host; return other objects unchanged.
+
+    Floats of less than 32 bits are converted to float32.
+    """
     if not is_tensor(X):
         return X
     values = X.detach()
@@ -41,8 +44,9 @@ def check_both_tensors(X: Any, Y: Any) -> None:
 def arrays_on_host(X: Any, Y: Any, labels: Any = None) -> tuple[Any, Any, Any, str | None]:
     """Convert two samples and the labels of their rows from tensors to arrays on the host.
 
-    Return X, Y, the labels, and a string with the devices of the samples, which is None if both
-    were on the CPU.
+    `labels` is a tensor, or a tuple or list of tensors. Objects other than tensors are unchanged.
+    Return X, Y, the labels, and a string with the devices of the samples other than the CPU, or
+    None if there is no such device.
     """
     if is_tensor(X) or is_tensor(Y):
         check_both_tensors(X, Y)

@@ -1,4 +1,4 @@
-"""Sums of functions over permuted samples, computed on the device of tensors."""
+"""Sums of functions over the rows of the first sample for many permutations, on a torch device."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ class DeviceLabels:
             self._shifts = torch.arange(8, dtype=torch.uint8, device=self._device)
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums (F, count) of functions over the rows of the first sample.
+        """Return the sums (F, count) of F functions over the rows of the first sample.
 
-        `values` (F, n) are the values of F functions at all n rows. Sums over blocks of rows have
-        the precision of the values, and are added in float64.
+        `values` (F, n) are the values of the functions at all n rows. There is one sum per function
+        and labeling. Sums over blocks of rows have the precision of the values, and are added in
+        float64.
         """
         with working_on(self._device):
             return self._sums(self._moved(values)).cpu().numpy()
@@ -53,13 +54,14 @@ class DeviceLabels:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return sums of cosines of ranks over the rows of the first sample, means and ranges.
 
-        The functions are cos(pi j R) for j = 1, ..., `n_cosines`, where R in (0, 1) is the rank of
-        a row with respect to a row of `values`.
+        The functions of a row are cos(pi j R) for j = 1, ..., `n_cosines`, where R in (0, 1) is the
+        rank of the row by one of F values. The functions with j = 1 come first.
 
         Parameters
         ----------
         values : float64 ndarray of shape (F, n)
-            Values that are ranked, see `isodepth.significance.permutations.rank_cosines`.
+            The F values of each of the n rows, NaN if missing. See
+            `isodepth.significance.permutations.rank_cosines`.
         n_cosines : int
         dtype : numpy dtype
             Precision of the cosines.
@@ -67,6 +69,7 @@ class DeviceLabels:
         Returns
         -------
         sums : float64 ndarray of shape (n_cosines * F, count)
+            Sum of each function over the rows of the first sample, for each labeling.
         means, ranges : float64 ndarrays of shape (n_cosines * F,)
             Mean over all rows, and maximum minus minimum, of each function.
         """

@@ -25,9 +25,9 @@ _before: list[tuple[Any, str, Any]] = []
 def full_precision(device: torch.device) -> Iterator[None]:
     """Return a context in which matrix products have the full precision of their dtype.
 
-    In this context TF32 and autocast are disabled, and no gradients are recorded. The TF32
-    settings of torch are global. If contexts are nested or used by several threads, the last one
-    to exit restores the settings.
+    In this context TF32 and autocast are disabled, and no gradients are recorded. `device` is the
+    device of the tensors. The TF32 settings of torch are global. If contexts are nested or used by
+    several threads, the last one to exit restores the settings.
     """
     global _users
     with _lock:
@@ -61,7 +61,7 @@ def _precision_settings() -> list[tuple[Any, str, Any]]:
 def budget_on(device: torch.device, memory_mb: float | None) -> int:
     """Return the working memory for blocks of directions, in bytes.
 
-    It is `memory_mb` if given. Otherwise it is 60% of the free memory of a CUDA device, at most
+    It is `memory_mb` MiB if given. Otherwise it is 60% of the free memory of a CUDA device, at most
     8 GiB, or 256 MiB on other devices.
     """
     if memory_mb is not None:

@@ -55,8 +55,8 @@ def mean_rank_weight(
     F is the mid-rank of the projection of the point as a fraction of the mass: the fraction with a
     smaller projection, plus half of the fraction with the same projection. The parameters are those
     of `smallest_halfspace`, and the result is float64 of shape (u,). Ranks are summed as integers,
-    so the result does not depend on the blocks of directions. The lowest bits of ranks are dropped
-    only if their sum could overflow.
+    so the result does not depend on the blocks of directions. The lowest bits of the ranks are
+    dropped only if the sum of the ranks could overflow.
     """
     shift = max(0, (2 * total * len(directions)).bit_length() - 63)
     sums = points.new_zeros(len(points), dtype=torch.int64)
@@ -71,11 +71,11 @@ def mean_rank_weight(
 def _ranks(
     points: torch.Tensor, masses: torch.Tensor | None, directions: torch.Tensor, budget: int
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """Yield the order of the points and their cumulative masses along blocks of B directions.
+    """Yield the order of the u points and their cumulative masses along blocks of B directions.
 
-    Each item has three tensors of shape (B, u), in the order of the projections: the indices of the
-    points, the mass of all points with a smaller projection, and the mass of all points with a
-    smaller or equal projection.
+    Each item has three tensors of shape (B, u). Each row is in the order of the projections on one
+    direction: the indices of the points, the mass of all points with a smaller projection, and the
+    mass of all points with a smaller or equal projection.
     """
     n = len(points)
     # Bytes per direction for projections, their sorted copy, the buffer of the sort, and arrays of

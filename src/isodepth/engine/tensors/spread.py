@@ -24,7 +24,8 @@ def largest_outlyingness(
 
     Parameters
     ----------
-    points : tensor of shape (u, d), centered, with a spread of about one
+    points : tensor of shape (u, d)
+        Points, centered and scaled to a spread of about one.
     masses : int64 tensor of shape (u,), or None if all are 1
     total : int
         The sum of the masses.
@@ -99,13 +100,13 @@ def update_flat_directions(
     directions: torch.Tensor,
     out: torch.Tensor,
 ) -> None:
-    """Include directions whose MAD is zero in the maximum outlyingness `out` (u,), in place.
+    """Update the maximum outlyingness `out` (u,) in place by directions whose MAD is zero.
 
     `deviations` (B, u) are the absolute differences between the projections of the u points on
     `directions` (B, d) and the medians of the projections. The median absolute deviation (MAD) is
     zero along each of these directions, so the outlyingness of a point is its deviation divided by
     the median of the nonzero deviations. A deviation below the rounding error of projections
-    counts as zero.
+    counts as zero. Points at the median have outlyingness zero.
     """
     rounding, typical = rounding_unit(points), typical_sizes(points)
     for away, direction in zip(deviations, directions.abs(), strict=True):

@@ -1,4 +1,4 @@
-"""Choice between torch operations and Triton kernels, which compute the same results."""
+"""Choice between torch operations and Triton kernels, whose results are equal up to rounding."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ WORTH_KERNELS = 20_000
 
 
 class Passes(NamedTuple):
-    """Functions for the three slowest steps of a distance, with torch operations or with Triton.
+    """Functions for the slowest steps of a distance, with torch operations or with Triton kernels.
 
-    The parameters and results are documented in the modules `ranks`, `spread` and `gaps`, which
-    contain the functions with the same names for torch operations.
+    The parameters and results are documented in the modules `ranks`, `spread` and `gaps` of
+    `isodepth.engine.tensors`, in which the functions of the same names use torch operations.
     """
 
     smallest_halfspace: Callable[..., torch.Tensor]
@@ -29,10 +29,10 @@ PLAIN = Passes(ranks.smallest_halfspace, spread.largest_outlyingness, gaps.searc
 
 
 def passes_for(points: torch.Tensor, masses: torch.Tensor | None) -> Passes:
-    """Choose the implementations for points (u, d) with `masses` (u,), or None if all are equal.
+    """Choose the implementations for points (u, d) with `masses` (u,).
 
-    Triton kernels need a CUDA device. The kernels for depths support only float32 and equal masses,
-    and are used for at least `WORTH_KERNELS` points.
+    `masses` is None if all are equal. Triton kernels need a CUDA device. The kernels for depths
+    support only float32 and equal masses, and are used for at least `WORTH_KERNELS` points.
     """
     if points.device.type != "cuda":
         return PLAIN

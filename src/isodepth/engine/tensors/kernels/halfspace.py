@@ -7,6 +7,16 @@ bound on the mass. A direction can attain the minimum only if its lower bound is
 of the upper bounds of all directions, which few directions satisfy. Along these directions the bin
 of the point is opened: the values in it are sorted and ranked. The result is exact for any choice
 of bins.
+
+Arguments of the kernels, which are called for a block of B directions:
+
+* P (B, n): the projections of n points on the directions;
+* edges (B, 4): the parameters of the histogram bins, see `_edges`;
+* HALF: half of the number of bins, and index of the middle bin;
+* k, i: a direction, and the indices of points;
+* BLOCK: number of values that a program processes at once;
+* parts: number of blocks into which the values on a direction are divided;
+* count: number of directions B.
 """
 
 from __future__ import annotations
@@ -72,8 +82,8 @@ def smallest_halfspace(
 def _neighbors_together(points: torch.Tensor, pilot: torch.Tensor) -> torch.Tensor:
     """Return a permutation (n,) that sorts the points (n, d) by the cells of a grid.
 
-    Points that follow each other then have similar projections along every direction, so their
-    bins are close to each other in memory.
+    The grid divides each column at quantiles of the points `pilot` (s, d). Successive points then
+    have similar projections along every direction, so their bins are close to each other in memory.
     """
     d = points.shape[1]
     side = int(_CELLS ** (1 / d) + 1e-9)
@@ -89,11 +99,15 @@ def _neighbors_together(points: torch.Tensor, pilot: torch.Tensor) -> torch.Tens
 def _edges(directions: torch.Tensor, pilot: torch.Tensor, tail: float) -> torch.Tensor:
     """Return the parameters (K, 4) of the histogram bins of the projections on K directions.
 
-    The bins divide the lower and the upper tail, and a middle bin contains all values between them.
-    The parameters are the lower edge of the middle bin, the inverse unit of the lower tail, the
-    upper edge of the middle bin, and the inverse unit of the upper tail. Each tail contains a
-    fraction `tail` of the pilot rows. The unit of a tail is a length: half of the pilot rows in the
-    tail are within one unit of the middle bin.
+    The bins divide the lower and the upper tail of the projections, and a middle bin contains all
+    values between the tails. Each tail contains a fraction `tail` of the projections of the pilot
+    rows `pilot` (s, d), which are random points. The unit of a tail is a length: half of the pilot
+    rows in the tail are within one unit of the middle bin. The four parameters of a direction are
+
+    * the lower edge of the middle bin,
+    * 1 / the unit of the lower tail, or 0 if this unit is zero,
+    * the upper edge of the middle bin,
+    * 1 / the unit of the upper tail, or 0 if this unit is zero.
     """
     ordered = (directions @ pilot.T).sort(dim=1).values
     at, last = int(tail * (len(pilot) - 1)), len(pilot) - 1
@@ -113,7 +127,8 @@ def _by_bins(
 
     The bins divide the two tails of the projections, each with about a fraction `tail` of the
     points. The points between the tails are in one middle bin, which is too large to sort. Return
-    None if a point may attain its minimum in a middle bin.
+    None if a point may attain its minimum in a middle bin. `pilot` (s, d) are random points, and
+    `budget` is the memory in bytes.
     """
     n = len(points)
     edges = _edges(directions, pilot, tail)
@@ -148,9 +163,10 @@ def _bound(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Lower the upper bounds `best` (n,) on the halfspace masses of n points by counts of bins.
 
-    The mass of a point along a direction is at most the number of projections (B, n) up to the end
-    of its bin. It is also at most the number of projections from the start of its bin. `edges`
-    (B, 4) are the parameters of the bins; see `_edges`. There are 2 * `half` bins.
+    The mass of a point along a direction is at most the number of projections up to the end of its
+    bin. It is also at most the number of projections from the start of its bin. `projections`
+    (B, n) are those on B directions. `edges` (B, 4) are the parameters of the bins; see `_edges`.
+    There are 2 * `half` bins per direction.
 
     Return two int32 tensors (B, bins): the number of projections up to the end of each bin, and a
     lower bound on the halfspace mass of the values in each bin.
@@ -233,8 +249,8 @@ def _open(
 def _bin(v, edges, k, HALF: tl.constexpr):
     """Return the indices of the histogram bins of projections v on direction k.
 
-    There are 2 HALF bins, and outer bins are wider. `edges` are the parameters of `_edges`.
-    Correctly rounded operations are monotone, so a larger value never has a smaller index.
+    There are 2 HALF bins, and outer bins are wider. Correctly rounded operations are monotone, so a
+    larger value never has a smaller index.
     """
     low, high = tl.load(edges + 4 * k), tl.load(edges + 4 * k + 2)
     below = (v - low) * tl.load(edges + 4 * k + 1)
@@ -250,8 +266,8 @@ def _bin(v, edges, k, HALF: tl.constexpr):
 def _load(P, edges, k, i, n, HALF: tl.constexpr):
     """Return the projections of points i on direction k, and the indices of their histogram bins.
 
-    The projections are loaded from P (B, n). An index refers to the flattened array of the bins of
-    all directions, which has 2 HALF bins per direction.
+    An index refers to the flattened array of the bins of all directions, which has 2 HALF bins per
+    direction.
     """
     v = tl.load(P + k * n + i, mask=i < n, other=0.0)
     return v, k * 2 * HALF + _bin(v, edges, k, HALF)
@@ -368,7 +384,8 @@ def _collect(
 ):  # fmt: skip
     """Copy the projections in opened bins to `values`, and the indices of their points to `index`.
 
-    A program processes BLOCK of the n projections on one direction.
+    Both have rows of `most` entries, one row per direction. `filled` counts the entries of each row
+    that have been written. A program processes BLOCK of the n projections on one direction.
     """
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
@@ -388,8 +405,10 @@ def _lower(
 ):  # fmt: skip
     """Lower the bounds `best` to the exact halfspace masses of points in bins that were sorted.
 
-    A program processes a block of the sorted projections on one direction. The mass of a point
-    includes all projections that are equal to its own.
+    The rows of `values` are the sorted projections on one direction each, and `order` has their
+    places before sorting, at which `index` has the indices of the points. `n_open` is the number of
+    projections in a row, and `closed` is that of `_count_closed`. A program processes a block of a
+    row. The mass of a point includes all projections that are equal to its own.
     """
     k = (tl.program_id(0) // parts).to(tl.int64)
     j = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
@@ -411,7 +430,8 @@ def _lower(
 def _count_ties(base, v, j, ok, size, STEP: tl.constexpr):
     """Count the values that equal v after index j of a sorted row, or before j if STEP is -1.
 
-    The count is nearly always 0 or 1. Larger counts are found by doubling and bisection.
+    The row has `size` values from `base` on, and `ok` is the mask of valid indices j. The count is
+    nearly always 0 or 1. Larger counts are found by doubling and bisection.
     """
     at = j + STEP
     there = ok & (at >= 0) & (at < size)

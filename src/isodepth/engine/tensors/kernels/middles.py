@@ -5,6 +5,18 @@ probability. One pass over the projections counts the values below the bracket a
 values inside it, which are a few percent of all values. The exact median is selected among the
 copied values. Directions along which the bracket does not contain the median are processed by
 `tensors.spread`. MAD is the median absolute deviation from the median.
+
+Arguments of the kernels, which are called for a block of B directions:
+
+* P (B, n): the projections of n rows on the directions;
+* pilot (B, size): the projections of the pilot rows;
+* center (B,): the medians of the projections; used only if FOLDED;
+* FOLDED: whether the values are distances of projections from the center, not projections;
+* bracket (2, B): the lower and upper ends of the brackets;
+* between (B, cap): the values inside the brackets;
+* counted (B,): the numbers of values below and inside a bracket, see `_collect`;
+* count: number of directions B;
+* BLOCK: number of values that a program processes at once.
 """
 
 from __future__ import annotations
@@ -83,8 +95,8 @@ def largest_outlyingness(
 def pilot_rows(n: int, device: torch.device) -> torch.Tensor:
     """Return the indices of random rows out of n, drawn with replacement and with a fixed seed.
 
-    The number of indices is 1.6 n**(2/3), rounded to a power of two. It is at least 1024, or n if n
-    is smaller.
+    The number of indices is 1.6 n**(2/3), rounded to a power of two. It is at least 1024, but at
+    most n.
     """
     size = 1 << max(10, round(math.log2(1.6 * n ** (2 / 3))))
     generator = torch.Generator(device).manual_seed(0)
@@ -155,7 +167,7 @@ def _collect(
 
 @triton.jit
 def _key(v):
-    """Convert floats to integer keys that have the same order."""
+    """Convert floats to integer keys that have the same order; `_value` is the inverse."""
     bits = v.to(tl.int32, bitcast=True)
     return tl.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
 
@@ -168,10 +180,10 @@ def _value(key):
 
 @triton.jit
 def _keys(base, start, size, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
-    """Load BLOCK values from index `start` on, and return their integer keys, see `_key`.
+    """Load BLOCK of the `size` values at `base`, from index `start` on.
 
-    Also return the mask of the entries before the end, index `size`. If FOLDED, the keys are those
-    of the distances of the values from `middle`.
+    Return their integer keys, see `_key`, and the mask of the indices below `size`. If FOLDED, the
+    keys are those of the distances of the values from `middle`.
     """
     i = start + tl.arange(0, BLOCK)
     v = tl.load(base + i, mask=i < size, other=0.0)
@@ -199,12 +211,12 @@ def _ends(base, size, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constex
 
 @triton.jit
 def _search(base, size, rank, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
-    """Return the key of the value with a given rank, counted from 0, among `size` values.
+    """Return the key of the value with a given rank, counted from 0, among the values at `base`.
 
-    A key is an integer; keys have the same order as the values. Each step counts the keys up to two
-    thresholds, and continues in one of the three intervals between them. The thresholds enclose the
-    position of the rank that linear interpolation predicts. Every third step bisects the interval,
-    which limits the number of steps.
+    Arguments are those of `_ends`. Each step counts the keys up to two thresholds, which divide the
+    interval of possible keys into three. It continues in the interval that contains the key with
+    the rank. The thresholds enclose the key that linear interpolation predicts. Every third step
+    bisects the interval, which limits the number of steps.
     """
     low, high = _ends(base, size, -2147483648, 2147483647, middle, FOLDED, BLOCK)
     before = 0
@@ -250,8 +262,8 @@ def _bracket(
 ):  # fmt: skip
     """Store one end of the bracket of the median of the projections on one direction.
 
-    The end is the projection of the pilot row with rank `first` or `last` among the pilot rows. If
-    FOLDED, distances from the value in `center` replace the projections.
+    The end is the value of rank `first` or `last` among the values of the `size` pilot rows. If
+    FOLDED, the values are distances from the center instead of projections.
     """
     k = tl.program_id(0)
     side = tl.program_id(1)
@@ -266,7 +278,7 @@ def _bracket(
 
 @triton.jit
 def _middle(between, cap, counted, out, n, BLOCK: tl.constexpr):
-    """Store in `out` the median of n values, selected among their values `between` in the bracket.
+    """Store in `out` the median of n values, which is selected among the values in the bracket.
 
     A program processes one direction. Store NaN if the bracket does not contain the median or
     contains more than `cap` values.
@@ -300,7 +312,7 @@ def _farthest(P, middle, scale, far, n, count, per, BLOCK: tl.constexpr):
     """Store in `far` the maximum outlyingness of a block of points over `per` directions.
 
     The outlyingness along a direction is |projection - median| / MAD. `middle` has the medians, and
-    `scale` the values 1 / MAD.
+    `scale` the values 1 / MAD, or 0 for directions that are processed elsewhere.
     """
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     part = tl.program_id(1)

@@ -7,6 +7,17 @@ direction, for all levels of a chunk of successive levels. A direction can attai
 a level only if its upper bound is at least the maximum of the lower bounds of all directions. Only
 along these directions, which are usually a few of a thousand, the rows of the chunk are projected
 again, and processed one after another.
+
+Arguments of the kernels, which are called for a block of directions:
+
+* x, y: the rows of both samples that belong to a region, deepest first;
+* prefix_sizes_x, prefix_sizes_y (L,): the numbers of rows in the region of each level;
+* cuts: the levels at which chunks start and end, see `_cut_levels`;
+* extremes_x, extremes_y (2, groups + 1, count): the results of `_running_extremes`;
+* opposite_x, opposite_y: offset from a maximum to the negative minimum in these arrays;
+* chosen (chunks, count), n_chosen (chunks,): indices and number of directions, see `_choose`;
+* count: number of directions;
+* GROUP, WIDTH, DEPTH: numbers of rows in a group, of columns, and of columns processed at once.
 """
 
 from __future__ import annotations
@@ -115,8 +126,9 @@ def _running_extremes(
     """Compute the extremes of the projections of the rows before each group of rows.
 
     `units` (K, d) are directions, and `across` (d, K) is their transpose. The result has shape
-    (2, groups + 1, K): the maximum, and the negative minimum. The last entry includes all rows. The
-    first entry is the projection of the first row, which belongs to every region.
+    (2, groups + 1, K): the maxima, and the negative minima. Entry g of the second axis is over all
+    rows before group g, and the last entry is over all rows. There are no rows before the first
+    group: its entry is the projection of the first row, which belongs to every region.
     """
     n, width = rows.shape
     count = len(units)
@@ -167,8 +179,10 @@ def _finer_prefix_sizes(
 def _cut_levels(walked: torch.Tensor, total: int, each: int) -> torch.Tensor:
     """Return the boundaries of chunks of levels with about `each` rows per chunk.
 
-    `walked` is the number of rows of both samples up to each level. A chunk may be empty. The
-    number of chunks depends only on `total` and `each`, so the host does not wait for the device.
+    `walked` (L,) is the number of rows of both samples in the regions of each level, and `total` is
+    its maximum. Chunk c has the levels from entry c of the result up to, but without, entry c + 1.
+    A chunk may be empty. The number of chunks depends only on `total` and `each`, so the host does
+    not wait for the device.
     """
     marks = torch.arange(each, total + each, each, device=walked.device)
     ends = torch.searchsorted(walked, marks, right=True)
@@ -185,8 +199,8 @@ def _group_extremes(
 
     They are stored in `extremes` at the index of the next group. After the scan, each index then
     has the extremes of all rows before its group. If SPLIT, `units` are the parts of the directions
-    (3, count, WIDTH), and products are computed as in `multiply`. Otherwise `units` has shape
-    (WIDTH, count).
+    (3, count, WIDTH), `size` is that of `size_of`, and products are computed as in `multiply`.
+    Otherwise `units` has shape (WIDTH, count). DIRECTIONS directions are processed at once.
     """
     group = tl.program_id(0)
     i = group * GROUP + tl.arange(0, GROUP)
@@ -228,7 +242,8 @@ def _larger(a, b):
 def _scan_extremes(extremes, count, groups, TILE: tl.constexpr, ROWS: tl.constexpr):
     """Replace the extreme projections of each group, in place, with running extremes.
 
-    The running extremes of a group are those of all rows up to its end.
+    The running extremes of a group are those of all rows up to its end. A program processes TILE
+    directions, and ROWS groups at once.
     """
     k = tl.program_id(1) * TILE + tl.arange(0, TILE)
     rows = tl.arange(0, ROWS)
@@ -258,8 +273,8 @@ def _rows_of_chunk(prefix_sizes, cuts, chunk):
 def _gap_bounds(before_x, after_x, before_y, after_y, k, ok, opposite_x, opposite_y):
     """Return a lower and an upper bound on the gap along directions k, at all levels of a chunk.
 
-    `before_x` and `after_x` are the extremes of x over the rows before the chunk and up to its end;
-    `before_y` and `after_y` are those of y. `ok` is the mask of valid directions.
+    `before_x` and `after_x` point at the extremes of x over the rows before the chunk and up to its
+    end; `before_y` and `after_y` at those of y. `ok` is the mask of valid directions.
     """
     least_x = tl.load(before_x + k, mask=ok, other=0.0)
     most_x = tl.load(after_x + k, mask=ok, other=0.0)
@@ -315,7 +330,10 @@ def _choose(
 
 @triton.jit
 def _project(rows, i, units, k, u, count, WIDTH: tl.constexpr, DEPTH: tl.constexpr):
-    """Return the projections of row i on directions k; `u` has the first DEPTH elements of each."""
+    """Return the projections of row i on directions k, which are columns of `units` (WIDTH, count).
+
+    `u` has the first DEPTH elements of these directions.
+    """
     j = tl.arange(0, DEPTH)
     x = tl.load(rows + i * WIDTH + j, mask=j < WIDTH, other=0.0)
     total = tl.sum(x[:, None] * u, axis=0)
@@ -336,8 +354,10 @@ def _walk(
 ):  # fmt: skip
     """Store in `largest` the maximum gap over one tile of directions, for each level of a chunk.
 
-    The directions are those that `_choose` lists for the chunk. If LOCATE, also store the code of
-    the maximizing direction: k for direction k of the block, and -1 - k for its opposite.
+    A tile has TILE of the directions that `_choose` lists for the chunk. `units` (WIDTH, count) are
+    the directions. `largest` and `codes` have shape (tiles, levels). If LOCATE, also store the code
+    of the maximizing direction in `codes`: k for direction k of the block, and -1 - k for its
+    opposite.
     """
     chunk = tl.program_id(0)
     tile = tl.program_id(1)
