@@ -19,8 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0 for success; 1 if `monitor check` finds an alarm or a batch above a threshold; 2 for an
-        error, with one line on stderr; 130 after Ctrl-C.
+        0 for success; 1 if `monitor check` finds an alarm or a batch beyond all blocks, or if
+        `monitor check` or `test` exceeds a given threshold; 2 for an error, with one line on
+        stderr; 130 after Ctrl-C.
     """
     try:
         # The import takes time. It is inside the `try` block, so that Ctrl-C during the import is

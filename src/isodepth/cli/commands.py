@@ -34,7 +34,7 @@ _PYTHON_BLOCKS = "blocks=..."
 
 
 class Note(UserWarning):
-    """Warning category of messages that only inform the user."""
+    """Category of warnings that only inform the user, shown as "note" instead of "warning"."""
 
 
 def note(text: str) -> None:

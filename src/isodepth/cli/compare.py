@@ -32,8 +32,8 @@ def compare_tables(
     """Compare two tables in files, and test them if the number of permutations is positive.
 
     `settings` are options of the metric, and `test` those of the test. Return the result, and the
-    options of its report: the names of the samples, and their files. Folders and files above 256 MB
-    are read in chunks.
+    options of its report: the names of the samples, and their files. If one of the paths is a
+    folder or a file above 256 MB, both are read in chunks, and the options are the names only.
     """
     if any(map(_is_large, paths)):
         return _compare_chunks(paths, reading, settings, test), {"names": tables.file_names(paths)}
@@ -88,10 +88,11 @@ def compare_samples(
 
 
 def _check_distance_may_be_omitted(error: InvalidInputError, *, tested: bool) -> None:
-    """Issue a note that the distance is left out, or raise `error` if there is no test.
+    """Issue a note that the distance is left out if all rows are incomplete, or raise an error.
 
-    If `error` is about incomplete rows, its message then recommends the command `test`, which does
-    not need complete rows.
+    `error` says why a distance cannot be computed: no complete rows, or no numeric columns. It is
+    raised if the samples are not tested. Its message then recommends the command `test` in the case
+    of incomplete rows.
     """
     incomplete = isinstance(error, NoCompleteRowError)
     if not tested:

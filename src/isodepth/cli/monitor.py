@@ -1,7 +1,7 @@
 """The command `monitor`: fit a monitor, check batches, show the last batches, and clear alarms.
 
-For use in cron jobs and continuous integration, `check` ends with exit code 1 for an alarm or above
-a threshold, and with 2 if a batch cannot be checked.
+For use in cron jobs and continuous integration, `check` ends with exit code 1 for an alarm, for a
+batch beyond all blocks or above a threshold, and with 2 if a batch cannot be checked.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def fit(
 ) -> Answer:  # fmt: skip
     """Fit a monitor to the rows of a reference table.
 
-    The file of the monitor contains settings, counts, quantiles and category values, but no rows.
+    The file of the monitor contains no rows. It contains settings, counts, statistics of columns
+    such as quantiles and ranges, values of categories, hashes of at most 4,096 rows per group, and
+    verdicts on batches.
 
     \b
     Examples:

@@ -120,7 +120,10 @@ def _settings_of(values: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class ReadingOptions:
-    """Options for reading tables, and the names of the columns that were left out."""
+    """Values of the options for reading tables, and the names of the columns that were left out.
+
+    A column option such as --columns may be repeated, and each value may list several names.
+    """
 
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -222,7 +225,7 @@ _FEWEST_FOR_SHARE = 19
 
 
 def parse_share(_: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    """Convert the value of an option, such as "5%" or "0.05", to a number from 0 to 1, or None."""
+    """Convert an option such as "5%" or "0.05" to a number from 0 to 1; None if it is not given."""
     if text is None:
         return None
     try:
@@ -250,9 +253,10 @@ def threshold_options(command: Any) -> Any:
 def exceeds(
     changed: float | None, pvalue: float, max_changed: float | None, min_pvalue: float | None
 ) -> bool:
-    """Return whether more rows changed than allowed, or a p-value is significant at a level.
+    """Return whether `changed` is above `max_changed`, or `pvalue` is at most `min_pvalue`.
 
-    Thresholds that are None are ignored. An unknown share, None, is not above any threshold.
+    Thresholds that are None are ignored. An unknown share of changed rows, None, is not above any
+    threshold.
     """
     changes = changed is not None and max_changed is not None and changed > max_changed
     return changes or (min_pvalue is not None and pvalue <= min_pvalue)

@@ -36,7 +36,7 @@ def read_tables(
     """Read tables with the options `reading`, and set `reading.left_out` to the omitted columns.
 
     Columns in `without` contain labels of rows and are left out. `text` is the treatment of columns
-    of strings if --numeric-only is not given: "raise" or "keep".
+    of strings if --numeric-only is not given: "raise" for an error, or "keep".
     """
     taken = [name for name in without if name is not None]
     options = ReadOptions(
@@ -60,7 +60,7 @@ def read_tables(
 
 
 def _leave_out_everywhere(results: Sequence[ReadResult]) -> None:
-    """Leave out of all tables the columns that are not numeric in at least one table."""
+    """Leave out a column of all tables if it was left out of one table, where it is not numeric."""
     text = {name for each in results for name in each.left_out}
     for each in results:
         numeric = [name for name in each.columns or () if name in text]
@@ -154,8 +154,9 @@ def read_samples(
 ) -> tuple[list[str], list[Any]]:
     """Return the names and the tables of samples, one per file or one per group of rows.
 
-    A folder is replaced by the files in it. If `by` is given, there must be a single file.
-    Its rows with the same value in the column `by` form a sample.
+    A folder is replaced by the tables in it. `text` is the argument of `read_tables` for a table
+    that is divided by `by`. If `by` is given, there must be a single file. Its rows with the same
+    value in the column `by` form a sample.
     """
     folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
     files = [file for folder in folders for file in folder]

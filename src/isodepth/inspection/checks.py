@@ -52,10 +52,10 @@ class Check(ResultPart):
     text : str
         The fact in one sentence. The first sample is described as before, the second as after.
     before, after : float or None
-        Fractions of the rows of the first and of the second sample. They have the values that the
-        kind names: missing values, new or vanished categories, other spellings than the most
-        frequent one, repeated rows, or rows that also occur in the other sample. None for facts
-        that are not about fractions of rows.
+        Fractions of the rows of the first and of the second sample that the kind is about: rows
+        with missing values, with new or vanished categories, with other spellings than the most
+        frequent one, with values that are not dates or numbers, repeated rows, or rows that also
+        occur in the other sample. None for facts that are not about fractions of rows.
     sample : {"X", "Y"} or None
         The sample that the fact concerns; None if it concerns both.
     """
@@ -76,7 +76,7 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
 
     The facts are exact. Facts that are likely by chance, such as a rare category that one sample
     does not have, are stated in one sentence for all columns. Shares of missing values are reported
-    only for columns that are not compared, if they differ by four standard errors.
+    only for columns that are not compared, if they differ by more than four standard errors.
 
     Rows are compared by their numbers and categories. Equal rows are not reported if more than half
     of the rows of both samples are repeated. Rows that occur in both samples are reported if they
@@ -197,7 +197,10 @@ def _columns(samples: TwoSamples) -> list[_Column]:
 def _stored_columns(
     X: Any, Y: Any, samples: TwoSamples
 ) -> list[tuple[ColumnKind, tuple[Any, Any]]]:
-    """Return the kind and the narwhals series of X and Y of each column; [] for arrays."""
+    """Return pairs for all columns: the kind, and the narwhals series in X and in Y.
+
+    The list is empty for arrays.
+    """
     if not samples.kinds or any(
         isinstance(each, NamedArray) or not is_frame(each) for each in (X, Y)
     ):
@@ -210,7 +213,7 @@ def _stored_columns(
 
 
 def _columns_of_one_sample(samples: TwoSamples) -> Iterator[Check]:
-    """Yield the columns that only X has, and those that only Y has."""
+    """Yield a check of the columns that only X has, and one of those that only Y has."""
     for sample, names, word in zip("XY", samples.only, ("missing", "new"), strict=True):
         if names:
             head = f"{word} column" if len(names) == 1 else f"{len(names)} {word} columns"
@@ -219,9 +222,10 @@ def _columns_of_one_sample(samples: TwoSamples) -> Iterator[Check]:
 
 
 def _words_among_numbers(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> list[Check]:
-    """Return the facts about numeric columns with strings that are not numbers.
+    """Return one check for each set of numeric columns that contain strings other than numbers.
 
-    Columns with the same strings in the same number of rows share a sentence.
+    `stored` has the kind of each column, and its series in X and in Y. Columns with the same
+    strings, in the same number of rows, are named in one sentence.
     """
     columns: dict[tuple[str, tuple[float, float]], list[str]] = {}
     for kind, pair in stored:
@@ -252,7 +256,10 @@ def _words_among_numbers(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -
 
 
 def _changed_types(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> Iterator[Check]:
-    """Yield the columns whose type, such as numbers or dates, differs between the samples."""
+    """Yield a check for each column whose type, such as numbers or dates, differs in X and in Y.
+
+    `stored` has the kind of each column, and its series in X and in Y.
+    """
     for kind, (x, y) in stored:
         if x.dtype == y.dtype or x.null_count() == len(x) or y.null_count() == len(y):
             continue
@@ -263,7 +270,11 @@ def _changed_types(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> Iter
 
 
 def _empty_columns(columns: Sequence[_Column]) -> Iterator[Check]:
-    """Yield the columns without values in a sample; one check for all that may be chance."""
+    """Yield checks of the columns without values in a sample.
+
+    There is one check for each column that only one sample lacks. Two more checks name the columns
+    without values in both samples, and those that may be empty in one sample by chance.
+    """
     in_both, in_one = [], []
     for each in columns:
         (before, after), (n, m) = each.sizes, each.n_rows
@@ -284,7 +295,12 @@ def _empty_columns(columns: Sequence[_Column]) -> Iterator[Check]:
 
 
 def _constant_columns(columns: Sequence[_Column]) -> Iterator[Check]:
-    """Yield the columns with one value in a sample; one check for all that may be chance."""
+    """Yield checks of the columns with a single value in a sample.
+
+    There is one check for each column that is constant in one sample, or has different values in
+    both. Two more checks name the columns with the same value in both samples, and those that may
+    be constant in one sample by chance.
+    """
     in_both: dict[str, str] = {}
     in_one: dict[str, str] = {}
     for each in columns:
@@ -310,7 +326,10 @@ def _constant_columns(columns: Sequence[_Column]) -> Iterator[Check]:
 
 
 def _row_numbers(columns: Sequence[_Column]) -> Iterator[Check]:
-    """Yield the columns that count the rows from 0 or 1, in each sample or in both together."""
+    """Yield a check for each column that counts the rows from 0 or 1.
+
+    The rows are counted in each sample, or in both samples together.
+    """
     for each in columns:
         x, y = each.values
         if (
@@ -357,7 +376,7 @@ def _of_column(
 def _together(
     kind: str, adjective: str, columns: Sequence[str] | dict[str, str]
 ) -> Iterator[Check]:
-    """Yield one check whose sentence states that all `columns` are `adjective`.
+    """Yield one check that each of `columns` is `adjective`, such as "constant in one sample".
 
     `kind` is the kind of the check. A dictionary of columns has the value of each column, which the
     sentence shows. Without columns nothing is yielded.
@@ -388,7 +407,11 @@ def _by_chance(x: int, y: int, n: int, m: int, n_facts: int = 1) -> bool:
 
 
 def _categories(columns: Sequence[_Column]) -> Iterator[Check]:
-    """Yield the categories that occur in one sample only, the most frequent ones first."""
+    """Yield checks of the categories that occur in one sample only, the most frequent ones first.
+
+    There is one check per column and sample. One more check has the numbers of rare categories,
+    which the other sample may lack by chance, of all columns.
+    """
     rare: dict[str, str] = {}
     for column in columns:
         x, y = column.values
@@ -423,7 +446,10 @@ def _one_sided(column: _Column, side: int) -> tuple[Counter[str], int]:
 
 
 def _one_sided_check(column: _Column, kind: str, side: int, counts: Counter[str]) -> Check:
-    """Describe the categories of one sample; `kind` is "new" or "vanished"."""
+    """Describe categories that only one sample has; `counts` are their numbers of rows.
+
+    `kind` is "new" for Y (`side` 1) or "vanished" for X (`side` 0).
+    """
     n_rows = column.n_rows[side]
     described = [
         f"{visible(value)} ({_rows(k)}, {_percent(k / n_rows)})"
@@ -439,7 +465,10 @@ def _one_sided_check(column: _Column, kind: str, side: int, counts: Counter[str]
 
 
 def _spellings(column: _Column) -> Iterator[Check]:
-    """Yield categories that differ only in case, or in surrounding or repeated spaces."""
+    """Yield one check of the categories that differ only in case or spaces.
+
+    Surrounding spaces and the number of repeated spaces are ignored.
+    """
     x, y = column.values
     if not isinstance(x, Counter):
         return
@@ -489,7 +518,8 @@ def _percent(share: float) -> str:
 def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
     """Yield facts about a column that is not compared, which usually has dates.
 
-    They are about missing values, values that are not dates, formats, time zones and ranges.
+    They are about missing values, values that are not dates, formats, time zones and ranges. `pair`
+    has the series of the column in X and in Y.
     """
     name = kind.column
     x, y = (read_dates(series, kind.kind == "date") for series in pair)

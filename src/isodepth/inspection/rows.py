@@ -133,9 +133,10 @@ class TwoSamples:
 def category_codes(
     categories: dict[str, list[list[str | None]]], n_rows: Sequence[int]
 ) -> tuple[list[np.ndarray], list[list[str]]]:
-    """Return the codes of categories in both samples, and the values of each category in order.
+    """Return the codes of k category columns in both samples, and the values of each column.
 
-    The codes have shapes (n, k) and (m, k). Missing values have the code -1.
+    The codes have shapes (n, k) and (m, k), for n and m rows. They are indices in the list of the
+    values of the column, which has the order of first occurrence. Missing values have the code -1.
     """
     codes = [np.full((n, len(categories)), -1, dtype=np.int64) for n in n_rows]
     labels = []

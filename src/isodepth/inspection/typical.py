@@ -265,7 +265,7 @@ class _Moments(NamedTuple):
 
     @classmethod
     def total(cls, parts: list[_Moments], without: int) -> _Moments:
-        """Return the moments of all parts except one."""
+        """Return the moments of all parts together, except the part with the index `without`."""
         kept = [part for place, part in enumerate(parts) if place != without]
         return cls(*(sum(values[1:], values[0]) for values in zip(*kept, strict=True)))
 

@@ -84,7 +84,11 @@ class BlockModel:
         return functions, reference, replace(model, units=units, scores=scores)
 
     def check_size(self, n_rows: int) -> None:
-        """Raise an error if a batch has fewer rows than all blocks, or over 10% more than all."""
+        """Raise an error if a batch has too few or too many rows for a comparison with the blocks.
+
+        It must have at least as many rows as the smallest block, and at most 10% more than the
+        largest.
+        """
         smallest, largest = self.sizes.min(), self.sizes.max()
         if not smallest <= n_rows <= _LARGER * largest:
             raise InvalidInputError(
@@ -222,7 +226,10 @@ def _statistic_of_function(functions: Functions) -> np.ndarray:
 
 
 def _scored_shares(functions: Functions, statistics: np.ndarray) -> np.ndarray:
-    """Return the elements of `statistics` (S,) that are shares of categories or missing values."""
+    """Return the transformed shares of categories and of missing values in `statistics` (S,).
+
+    `statistics` is the result of `_statistics`.
+    """
     count = sum(member.event in _SCORED for member in functions.members)
     first = 2 * len(functions.center)
     return statistics[first : first + count]

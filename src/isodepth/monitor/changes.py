@@ -139,7 +139,7 @@ class _WindowChanges:
         return [int(counts.n_rows - counts.ones[missing]) for counts in self._both]
 
     def _significant_without_missing(self, column: int, functions: list[int]) -> list[int]:
-        """Return the elements of `functions` that changed among rows with a value of `column`."""
+        """Return the elements of `functions` that changed significantly among rows with a value."""
         n_before, n_after = self._present_rows(column)
         if not (functions and n_before and n_after):
             return []
@@ -150,7 +150,7 @@ class _WindowChanges:
     def _explaining(self, column: int, functions: list[int]) -> list[int]:
         """Return the elements of `functions` with at least 80% of the maximum effect, in order.
 
-        The functions are functions of `column`. The order is from the largest effect on.
+        The functions are functions of `column`. Those with the largest effects come first.
         """
         effects = self._effects(column, functions)
         # Ties are in reverse order, because the coarsest unit of precision is the last function.
@@ -162,7 +162,8 @@ class _WindowChanges:
         """Return the effects (len(functions),) of functions of a column.
 
         The effect of a function is the absolute difference of the shares of rows for which the
-        function is 1, minus four standard errors.
+        function is 1, minus four standard errors. If values are less often rounded in the window
+        than in the reference, the effect of this change is at most the smallest of the others.
         """
         n_before, n_after = (max(rows, 1) for rows in self._present_rows(column))
         ones_before, ones_after = (counts.ones[functions] for counts in self._both)
@@ -245,7 +246,8 @@ class _WindowChanges:
     def _shares(self, h: int) -> tuple[float, float]:
         """Return the shares of rows of the reference and of the window for which function h is 1.
 
-        A function of a column within a category has the share of the rows with this category.
+        For a function of a column within a category, they are shares of the rows with this
+        category.
         """
         member, rows = self._members[h], [counts.n_rows for counts in self._both]
         if member.event == "crossed":
@@ -255,10 +257,10 @@ class _WindowChanges:
         return before, after
 
     def _has_values_at_medians(self, columns: Collection[int]) -> bool:
-        """Return whether over 2% of the values of a column are missing or equal to the median.
+        """Return whether over 2% of a column's values are missing or equal to the median.
 
-        A correlation that is estimated from the share of rows on the same side of both medians
-        would then be too small.
+        It is true if this holds for one of `columns`. A correlation that is estimated from the
+        share of rows on the same side of both medians would then be too small.
         """
         return any(self._share_at_median(column) > _TIED for column in columns)
 
@@ -283,7 +285,10 @@ class _WindowChanges:
         return float(share.max())
 
     def _projection_text(self, h: int) -> str:
-        """Return a description of the feature of function h: a direction or the distance."""
+        """Return words for the quantity that function h compares with a cut point.
+
+        It is the projection on a direction, or the distance of a row from the center.
+        """
         if self._members[h].event == "distance":
             return "the distance from the center"
         text = direction_text(self._functions.direction_of(h), self.reader.names).strip()
@@ -350,7 +355,10 @@ def _is_shift(shift: float, spread: float) -> bool:
 
 
 def _is_wider(before: float, after: float) -> bool:
-    """Return whether two interquartile ranges differ by a factor of at least 1.2."""
+    """Return whether two interquartile ranges differ by a factor of at least 1.2.
+
+    False if one of them is 0.
+    """
     ratio = after / before if min(before, after) > 0 else 1.0
     return _WIDENED <= max(ratio, 1.0 / ratio) < math.inf
 

@@ -14,9 +14,9 @@ The functions are chosen from one part of the reference and stay fixed. A functi
   the functions were chosen from, or the row is more outlying than all these rows, or
 - a value is a whole number, a whole tenth, or a multiple of 5 or 10.
 
-The two-sample test has functions of the last two items and of missing values as well. It also has
-the function "the row occurs more than once", which depends on other rows. Monitors test repeated
-rows in `isodepth.monitor.repeated`.
+The two-sample test also has indicators of missing values, categories, single numbers, largest and
+smallest values, and multiples. It also has the function "the row occurs more than once", which
+depends on other rows. Monitors test repeated rows in `isodepth.monitor.repeated`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ _RARE = 0.1
 
 
 class Counts(NamedTuple):
-    """Counts in a set of rows. The sum of two objects has the counts in both sets together."""
+    """Counts of H functions in a set of rows with d numeric columns.
+
+    The sum of two objects has the counts in both sets together.
+    """
 
     n_rows: int
     ones: np.ndarray  # (H,), number of rows for which each function is 1
@@ -147,7 +150,10 @@ class Functions:
 
     @functools.cached_property
     def thresholds(self) -> Thresholds:
-        """The first L functions, which compare a feature with a threshold."""
+        """The first L functions, which compare a numeric feature of a row with a threshold.
+
+        Features are defined in `isodepth.monitor.thresholds`.
+        """
         return Thresholds.from_array(self.stored_thresholds)
 
     @functools.cached_property
@@ -169,7 +175,7 @@ class Functions:
         return {m.columns[0]: h for h, m in enumerate(self.members) if m.event == "missing"}
 
     def direction_of(self, h: int) -> np.ndarray:
-        """Return the direction (d,) of function h, a cut point of a projection."""
+        """Return the direction (d,) of function h, which compares a projection with a cut point."""
         return self.directions[self.thresholds.feature[h] - 2 * len(self.center)]
 
     def median_within(self, member: Member) -> float:
@@ -268,12 +274,13 @@ def total(counts: Iterable[Counts]) -> Counts:
 def fit_functions(
     rows: np.ndarray, width: int, rng: np.random.Generator, names: Sequence[str], title: str
 ) -> tuple[Functions, Counts, ReferenceHashes]:
-    """Return functions chosen from a quarter of the rows, and the counts and hashes of the others.
+    """Return functions chosen from a part of the rows, and the counts and hashes of the others.
 
     The rows (n, d + C) are those of the reference or of a group, with d = `width` numeric columns
-    and column names `names`. `title` is their name in messages. Warn if consecutive rows depend on
-    each other: the sum of squared deviations of the counts in consecutive parts, divided by their
-    variance, is nearly chi-squared for independent rows.
+    and column names `names`. A quarter of the rows is chosen, and at most 20,000. `title` is the
+    name of the rows in messages. Warn if consecutive rows depend on each other: the sum of squared
+    deviations of the counts in consecutive parts, divided by their variance, is nearly chi-squared
+    for independent rows.
     """
     order = rng.permutation(len(rows))
     n_chosen = min(max(1, int(_CHOOSING * len(rows))), _MOST_CHOOSING)

@@ -38,8 +38,9 @@ class Monitor(ReportableResult):
     About a thousand functions of a row with values 0 and 1 are chosen from a quarter of the
     reference. Rows with value 1 are counted in the rest of the reference and in the last 1, 2, 4,
     8, ... batches, and the counts are compared by Fisher's exact test. For independent rows the
-    probability of any false alarm is at most `alpha`, for every distribution and all batch sizes.
-    A monitor holds counts, but no rows. Threads may share a monitor.
+    probability of any false alarm is at most `alpha`, for every distribution and all batch sizes. A
+    monitor holds counts and other statistics, and hashes of rows, but no rows. Threads may share a
+    monitor.
 
     Parameters
     ----------
@@ -72,9 +73,9 @@ class Monitor(ReportableResult):
         With "keep", missing values are counted like a category, and no row is dropped. With
         "raise", they are an error.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
-        Seed of the choice of functions.
+        Seed of the choice of functions, and of other random choices.
     path : str or path-like, optional
-        Save the monitor to this file now and after every batch, as :meth:`load` does.
+        Save the monitor to this file now and after every batch. :meth:`load` reads the file.
     overwrite : bool, default False
         Replace an existing monitor at `path`, with its history.
 

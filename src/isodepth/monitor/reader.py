@@ -48,7 +48,7 @@ _NAME_IN_CODE = re.compile(r"\bthe (reference|batch)(?=\.[a-z]|\), -1)")
 
 @contextmanager
 def _names_in_code() -> Iterator[None]:
-    """Remove the article from names of samples in the code of messages: "batch.astype(float)"."""
+    """Write batch.astype(float) instead of "the batch.astype(float)" in error messages."""
     try:
         yield
     except InvalidInputError as error:
@@ -58,7 +58,7 @@ def _names_in_code() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class BatchReader:
-    """Columns of the reference, and methods that read the same columns of batches."""
+    """Columns of the reference, and methods that read batches with the same columns."""
 
     width: int  # number of numeric columns
     columns: Names  # names of the numeric columns; None for plain arrays
@@ -161,7 +161,10 @@ class BatchReader:
         return rows, new
 
     def _matched(self, batch: Any) -> Any:
-        """Return a batch with the columns of the reference only, in the order of the reference."""
+        """Return a batch with the columns of the reference only, in the order of the reference.
+
+        A batch without column names, or with repeated ones, is returned unchanged.
+        """
         labels = labels_of(batch)
         if self.categories and (labels is None or isinstance(batch, NamedArray)):
             raise InvalidInputError(

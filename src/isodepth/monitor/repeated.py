@@ -45,7 +45,10 @@ class ReferenceHashes(NamedTuple):
         return cls(*np.unique(_stored(hashes), return_counts=True))
 
     def test(self, hashes: np.ndarray) -> RepeatedCounts:
-        """Test whether more rows are repeated in a batch, given its uint64 hashes (m,)."""
+        """Test whether more rows are repeated in a batch than chance explains.
+
+        `hashes` (m,) are the uint64 hashes of the rows of the batch.
+        """
         distinct, counts = np.unique(_stored(hashes), return_counts=True)
         at = np.minimum(self.distinct.searchsorted(distinct), len(self.distinct) - 1)
         common = self.distinct[at] == distinct

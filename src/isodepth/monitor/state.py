@@ -5,7 +5,8 @@ The state has four parts:
 - settings: when an alarm is raised, and which columns are read;
 - the reference: for each group, functions of a row and their counts, and hashes of rows;
 - the stream: counts of recent windows, the number of batches, and the current alarm;
-- the history: the last 500 verdicts, and digests of the groups and labels of all batches.
+- the history: the last 500 verdicts, and digests of the groups, labels and rows of all batches with
+  labels.
 
 A state is never modified. A batch or a reset creates a new state, so that a monitor whose file
 cannot be written keeps the old one. The state does not contain rows. `isodepth.monitor.saved`
@@ -57,8 +58,8 @@ class Group(NamedTuple):
         """Count the functions of this group in a batch, and check the size of the batch.
 
         `parts` are arrays with consecutive rows of the batch. `unseen` becomes the field of the
-        returned `Batch`. With blocks, an error is raised if the batch has fewer rows than all
-        blocks, or over 10% more than all.
+        returned `Batch`. With blocks, an error is raised if the batch has fewer rows than the
+        smallest block, or over 10% more than the largest.
         """
         batch = self.functions.count_batch(
             parts, unseen, self.usual, keep_rows=self.model is not None
@@ -78,7 +79,7 @@ class MonitorState:
     #: Evidence of the batches of each group; None without blocks.
     ranks: dict[str | None, RankEvidence] | None = None
     n_batches: int = 0
-    crossings: int = 0  # number of windows that crossed their level since the last alarm or reset
+    crossings: int = 0  # windows that crossed their threshold since the last alarm or reset
     alarm_since: int = 0  # number of the batch that raised the alarm; 0 without an alarm
     records: tuple[str, ...] = ()  # verdicts on the last batches as JSON
     #: One row per batch with a label: digest of its group and label, digest of its content, number
@@ -159,9 +160,11 @@ class MonitorState:
         return state.restarted() if restart else state, verdict
 
     def _alarm_after(self, number: int, crossed: bool) -> tuple[int, int, bool]:
-        """Return `crossings` and `alarm_since` after batch `number`, and whether windows restart.
+        """Return the new `crossings` and `alarm_since`, and whether the windows start anew.
 
-        `crossed` is whether the window p-value of this batch is at most the level of the window.
+        `crossings` counts the windows that crossed their threshold since the last alarm or reset.
+        `alarm_since` is the number of the batch that raised the alarm, or 0. `number` is the number
+        of this batch, and `crossed` is whether its window p-value is at most the threshold.
         """
         crossings, alarm_since = self.crossings, self.alarm_since
         if self.policy.arl is not None:
@@ -221,7 +224,8 @@ def fit_state(
 ) -> MonitorState:  # fmt: skip
     """Return the state of a new monitor, before the first batch.
 
-    `policy` contains the options of alarms. The other arguments are those of `Monitor`.
+    `policy` contains the options of alarms, and `seed` is an integer from `random_state`. The other
+    arguments are those of `Monitor`.
     """
     if isinstance(blocks, str) and isinstance(groups, str) and blocks == groups:
         raise InvalidOptionError(

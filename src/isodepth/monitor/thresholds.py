@@ -74,7 +74,10 @@ class Thresholds(NamedTuple):
         return cls(feature.astype(np.int64), relation.astype(np.int64), value, upper > 0)
 
     def members(self, width: int, n_directions: int) -> list[Member]:
-        """Return L members, for `width` numeric columns and `n_directions` projections."""
+        """Return the L functions as `Member` objects.
+
+        There are `width` numeric columns and `n_directions` projections.
+        """
         features, members = feature_names(width, n_directions), []
         for feature, relation, value, upper in zip(*(each.tolist() for each in self), strict=True):
             name, columns = features[feature]
@@ -115,7 +118,7 @@ def choose_thresholds(
     points of all features, single values, extremes, maximum and minimum of each column
     (`Relation.BEYOND`), and the maximum of the outlyingness. The list is empty if d = 0.
 
-    If all values of a column are cut points, neither its extremes nor its maximum are chosen,
+    If all values of a column are cut points, no extremes and no maximum of this column are chosen,
     because cut points already count the rows with the smallest and largest values.
     """
     width = numbers.shape[1]
@@ -176,7 +179,8 @@ def _extremes(rows: Rows, tails: list[bool]) -> list[Threshold]:
 def feature_names(width: int, n_directions: int) -> list[tuple[str, tuple[int, ...]]]:
     """Return the name and the columns of each row of the result of `features_of`.
 
-    The names are "column", "deviation", "direction" and "distance"; the latter two have no columns.
+    The names are "column", "deviation", "direction" and "distance". Features with the last two
+    names belong to no single column.
     """
     names: list[tuple[str, tuple[int, ...]]] = [("column", (j,)) for j in range(width)]
     names += [("deviation", (j,)) for j in range(width)] + [("direction", ())] * n_directions
@@ -215,13 +219,14 @@ def features_of(
 
 
 def cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.ndarray:
-    """Return the cut points of a feature: quantiles of its values at `levels`, below the maximum.
+    """Return the cut points of a feature: quantiles of its values at `levels`.
 
-    With at most one more distinct value than levels, all distinct values are cut points.
+    The maximum is not a cut point. If there are at most len(levels) + 1 distinct values, all of
+    them are cut points instead, also the maximum.
 
     `exact` is False for computed features, which have rounding errors. Their cut points are moved
     up to the midpoints between consecutive distinct values, which rounding errors do not cross. The
-    maximum is then not a cut point.
+    maximum is then never a cut point.
     """
     present = values[~np.isnan(values)]
     distinct = np.unique(present)

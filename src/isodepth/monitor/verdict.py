@@ -38,7 +38,8 @@ class Verdict(ResultMixin):
     window_pvalue : float
         Adjusted p-value of this window. With `blocks`, 1 / evidence of the test martingale.
     threshold : float
-        Level of the test of this window, a part of the level of the monitor.
+        Threshold for `window_pvalue`. It depends on `alpha` or `arl`, on `patience` and on the
+        window.
     crossed : bool
         Whether the threshold is crossed: `window_pvalue` is at most `threshold`.
     alarm : bool
@@ -54,7 +55,7 @@ class Verdict(ResultMixin):
         significantly. This has no guarantee: batches without a change may be beyond all blocks,
         often if there are few blocks or some are exceptional.
     changes : tuple of Change
-        Columns that changed in the window, strongest first, with adjusted p-values.
+        Columns that changed in the window, strongest first, with adjusted p-values; at most 10.
     n_suspicious : int
         Number of rows of the batch with a value far outside the values of its column in the
         reference, or with a category that the reference does not have. Each column is considered

@@ -32,7 +32,10 @@ def pvalue_of(log: float) -> float:
 
 
 class DyadicSums(NamedTuple):
-    """Counts of the latest run of 2**j batches that ends at a multiple of 2**j, for each j."""
+    """Sums of counts over runs of 1, 2, 4, ... batches.
+
+    For each j, it has the counts of the latest run of 2**j batches that ends at a multiple of 2**j.
+    """
 
     end: int = 0  # number of batches so far
     runs: tuple[Counts | None, ...] = ()  # None for a run with batches before a restart
@@ -58,14 +61,14 @@ class _WindowTest(NamedTuple):
     """Test of the window of the last 2**scale batches."""
 
     scale: int
-    level: float
+    threshold: float
     logs: np.ndarray  # (H,), logarithm of the adjusted p-value of each function
     log_pvalue: float  # minimum over all functions and the test of repeated rows
 
     @property
     def log_ratio(self) -> float:
-        """Logarithm of the ratio of the p-value to the level."""
-        return self.log_pvalue - math.log(self.level)
+        """Logarithm of the ratio of the p-value to the threshold."""
+        return self.log_pvalue - math.log(self.threshold)
 
 
 class Evidence(NamedTuple):
@@ -121,7 +124,7 @@ class AlarmPolicy:
 
     @property
     def level(self) -> float:
-        """Level `alpha`, or 1 / `arl`, from which the levels of all windows are derived."""
+        """Significance level `alpha`, or 1 / `arl`, which determines all thresholds."""
         return self.alpha or 1.0 / (self.arl or 1.0)
 
     def evidence_level(self, n_groups: int) -> float:
@@ -136,12 +139,12 @@ class AlarmPolicy:
         return self.level / (2 if n_groups > 1 else 1)
 
     def window_level(self, scale: int, end: int, n_groups: int = 1) -> float:
-        """Return the level of the test of the last 2**scale batches after `end` batches.
+        """Return the p-value threshold of the last 2**scale batches, after `end` batches.
 
         `alpha` is divided among the window lengths with weights that sum to 1, and among the
         windows of one length in proportion to 1 / (k log(k)^2), k = 2, 3, .... The sum of these
         terms is 2.1097, so that the factor 0.47 makes it at most 1. With `arl`, all windows of one
-        length have equal levels.
+        length have equal thresholds.
         """
         weight, step = 1.0 / ((scale + 1) * (scale + 2)), max(1, 2**scale // 2)
         if self.arl is not None:
@@ -160,11 +163,11 @@ class AlarmPolicy:
         n_groups: int,
         repeated: RepeatedCounts | None,
     ) -> Evidence:
-        """Return the evidence of the window with the smallest ratio of p-value to level.
+        """Return the evidence of the window with the smallest ratio of p-value to threshold.
 
         `windows` are the counts of the last 1, 2, 4, ... batches after `end` batches of the group,
-        and `repeated` is the test of repeated rows of the last batch. The level of the window of
-        one batch is divided among its functions and this test.
+        and `repeated` is the test of repeated rows of the last batch. The threshold of the window
+        of one batch is divided among its functions and this test.
         """
         n, ones, _ = reference
         tests: list[_WindowTest] = []
@@ -191,5 +194,5 @@ class AlarmPolicy:
         return Evidence(
             functions, (reference, window), best.logs, repeated,
             pvalue=pvalue_of(tests[0].log_pvalue), n_window_batches=2**best.scale,
-            window_pvalue=pvalue, threshold=best.level, changed_share=changed,
+            window_pvalue=pvalue, threshold=best.threshold, changed_share=changed,
         )  # fmt: skip

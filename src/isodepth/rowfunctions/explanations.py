@@ -1,9 +1,11 @@
 """Explanations of a change of one column, ordered by how well they fit.
 
-A shift, a change of spread, of the unit or of the sign is an affine map from X to Y. A change of a
-single value, of extreme values or of the precision concerns a part of the rows. Each of these
-explanations is undone, and the two samples are compared again in bins. The explanation with the
-smallest deviance is chosen, after a penalty for each of its parameters (Schwarz 1978).
+A shift, a change of spread, of the unit or of the sign is an affine map from X to Y. A change of
+the share of a single value, of extreme values or of rounded values concerns a part of the rows. For
+each explanation, the supposed change is undone, and the two samples are compared again in bins by
+the deviance G^2. Explanations are ordered by the deviance plus a penalty for each parameter
+(Schwarz 1978), the smallest sum first. A change of sign precedes all others if it explains the
+change.
 """
 
 from __future__ import annotations
@@ -135,7 +137,7 @@ def _binned_deviance(a: np.ndarray, b: np.ndarray, edges: np.ndarray) -> float:
 
 
 def _deviance_after_rounding(a: np.ndarray, b: np.ndarray, edges: np.ndarray) -> float:
-    """Return the deviance as `_binned_deviance`, if one of the samples may be rounded.
+    """Return the deviance of `_binned_deviance` for two samples of which one may be rounded.
 
     A value on an edge counts half in each of both bins, because rounding moves values up or down.
     """
@@ -161,7 +163,7 @@ class Explanation(NamedTuple):
         The values of Y are `factor` times those of X plus `shift`.
     share_change : Change or None
         Change of the share of rows with some property, such as a single value. If all values are
-        mapped by `factor` and `shift`, the additional change of precision.
+        mapped by `factor` and `shift`, it is an additional change of the share of rounded values.
     """
 
     kind: str
@@ -209,7 +211,7 @@ class ColumnPair:
         return math.log(len(self._a) + len(self._b))
 
     def explains(self, deviance: float) -> bool:
-        """Return whether a remaining deviance is small: due to chance, or at most 5% of all."""
+        """Return whether a deviance may be due to chance, or is at most 5% of `self.deviance`."""
         return deviance <= max(_deviance_limit(len(self._edges)), _NEARLY_ALL * self.deviance)
 
     def _after(self, factor: float, shift: float) -> float:
@@ -255,10 +257,10 @@ class ColumnPair:
     # -- explanations ---------------------------------------------------------------------------
 
     def explanations(self) -> list[Explanation]:
-        """Return the best explanation of each kind, the best one first.
+        """Return the candidate explanations, the best one first.
 
-        A change of sign comes first if it explains the change, because it is much more common than
-        a shift to the opposite values.
+        The best one has the smallest sum of deviance and penalties. Only a change of sign precedes
+        it, if it explains the change: it is much more common than a shift to the opposite values.
         """
         found = sorted([*self._of_shares(), *self._maps(), *self._units()], key=self._cost)
         signs = [float(np.mean(values >= 0)) for values in (self._a, self._b)]
@@ -300,7 +302,8 @@ class ColumnPair:
 
         The rows without the property are compared. For example, if 8% of the rows of Y became
         -9999, all rows with -9999 are removed from X and Y. The change is explained if the deviance
-        between the other rows is small. No row is removed for a change of precision.
+        between the other rows is small. No row is removed for a change of the share of rounded
+        values ("precision").
 
         The share is a parameter. For extremes, each bin from which values were removed is a
         parameter too.
@@ -328,7 +331,10 @@ class ColumnPair:
             yield Explanation(change.kind, n_parameters, left, share_change=change)
 
     def _maps(self) -> Iterator[Explanation]:
-        """Yield the explanations by a shift, a change of spread about the median, and both."""
+        """Yield the explanations by a shift, by a change of spread about the median, and by both.
+
+        If a spread cannot be estimated, only the first is yielded.
+        """
         x, y = self._quantiles()
         yield self._best("location", 1, [(1.0, shift) for shift in np.unique(y - x).tolist()])
         factors = self._spread_factors()
@@ -346,7 +352,8 @@ class ColumnPair:
         """Yield the explanations "all values were multiplied by a factor" that leave little change.
 
         The factor is a power of ten, which does not count as a parameter, or another number, which
-        counts as one. If a column has values of both signs, only powers of ten are considered. The
+        counts as one. Only powers of ten are considered if more than a quarter of the values of X
+        are negative and more than a quarter are not, or if the medians of X and Y are equal. The
         effect of any other factor is then described as a change of spread.
         """
         ratios = self._ratios()
@@ -377,7 +384,10 @@ class ColumnPair:
         return [ratio for ratio in ratios if 0 < ratio < math.inf]
 
     def is_rather_a_shift(self) -> bool:
-        """Return whether a shift explains at least as much as a change of spread."""
+        """Return whether a shift explains at least as much as a change of spread.
+
+        The change of spread is about the median of X.
+        """
         # A change of spread about the median of Y would also reduce a shift.
         location, spread = next(self._maps()), self._spread_about(self.medians[0])
         return location.deviance <= spread.deviance

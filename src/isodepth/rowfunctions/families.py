@@ -6,7 +6,8 @@ under permutations of the labels, the test with a tolerance subtracts the allowe
 contaminated rows, and the monitor counts the rows for which a function is 1.
 
 The functions of a family are its `members`. The value of a function is NaN for rows in which its
-column is missing. `filled` replaces NaN by the mean of the function over the other rows.
+column is missing, unless the function indicates missing values. `filled` replaces NaN by the mean
+of the function over the other rows.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ class Rows(NamedTuple):
     numbers : float64 ndarray of shape (n, d)
         Values of the numeric columns; NaN if missing.
     codes : float64 ndarray of shape (n, C)
-        Index of the category of each row; UNSEEN for other categories, NaN if missing.
+        Index of the category of each row among the known categories; UNSEEN if it is not among
+        them, NaN if missing.
     distance : float64 ndarray of shape (n,)
         Distance of each row from the center, computed from standardized columns.
     """
@@ -102,7 +104,7 @@ class Member(NamedTuple):
         return values == self.value
 
     def evaluate(self, rows: Rows) -> np.ndarray:
-        """Return the values (n,) of the function at n rows: 0, 1, or NaN."""
+        """Return the values (n,) of the function at n rows: 0 or 1, NaN for missing values."""
         ones = self.is_one(rows).astype(np.float64)
         if self.event != "missing":
             ones[np.isnan(self.argument(rows))] = np.nan
@@ -151,7 +153,7 @@ class Family:
         raise NotImplementedError
 
     def evaluate(self, rows: Rows) -> np.ndarray:
-        """Return the values (F, n) of all functions at n rows: 0, 1, or NaN."""
+        """Return the values (F, n) of all functions at n rows: 0 or 1, NaN for missing values."""
         values = np.empty((len(self.members), len(rows.numbers)))
         for f, member in enumerate(self.members):
             values[f] = member.evaluate(rows)
@@ -172,9 +174,10 @@ class Missing(Family):
 class SingleValues(Family):
     """Indicators of frequent single values of numeric columns, such as 0 or -9999.
 
-    A column with more than 20 distinct values has at most four: the most frequent values that at
-    least 1% of the rows have. The minimum and maximum are added if at least four rows have them,
-    because wrong values such as -9999 are often outside the range of the others.
+    A column with at most 20 distinct values has none. Any other column has at most four indicators
+    of its most frequent values, which at least 1% of the rows, and at least four rows, have.
+    Indicators of the minimum and the maximum are added if at least four rows have them, because
+    wrong values such as -9999 are often outside the range of the others.
     """
 
     name = "values"
@@ -204,7 +207,11 @@ class SingleCategories(Family):
 
 
 def _category_counts(rows: Rows) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield the index of each category column, and its codes in at least four rows with counts."""
+    """Yield each category column as a tuple: its index, its codes, and their numbers of rows.
+
+    Indices of category columns follow those of numeric columns. Codes in fewer than four rows are
+    left out.
+    """
     for j, column in enumerate(rows.codes.T, rows.numbers.shape[1]):
         codes, counts = np.unique(column[column >= 0], return_counts=True)
         yield j, codes[counts >= LEAST_ROWS], counts[counts >= LEAST_ROWS]
@@ -213,7 +220,8 @@ def _category_counts(rows: Rows) -> Iterator[tuple[int, np.ndarray, np.ndarray]]
 class Extremes(Family):
     """Indicators of the largest and smallest values of a column, and of the farthest rows.
 
-    The cut points have 4, 8, 16, ... values at or beyond them, up to an eighth of the rows.
+    The cut points have 4, 8, 16, ... values at or beyond them, up to an eighth of the rows. If
+    values are tied, more values are at or beyond a cut point, but at most a quarter of the rows.
     """
 
     name = "extremes"
@@ -231,8 +239,10 @@ class Extremes(Family):
 class IsolatedValues(Extremes):
     """Indicators of the values of a column beyond a gap, such as -9999 or values in a wrong unit.
 
-    The gap is the longest one on a side of the column with at most an eighth of the rows beyond it.
-    Most columns have no such gap. With few functions, the correction for multiple testing is small.
+    A column has at most one such gap on each side, see `cut_beyond_gap`: at least 6 rows and at
+    most an eighth of the rows are beyond it, and it is longer than the distance from the median to
+    the gap. Most columns have no such gap. With few functions, the correction for multiple testing
+    is small.
     """
 
     name = "isolated values"
@@ -248,11 +258,11 @@ class IsolatedValues(Extremes):
 
 
 def cut_beyond_gap(ordered: np.ndarray, n: int) -> float | None:
-    """Return the minimum of the sorted values above the longest gap.
+    """Return the minimum of the values above the longest gap between sorted values.
 
     The length of a gap is relative to the distance between the median and the gap. At least 6 and
-    at most n / 8 values are above the gap, where n is the number of rows, with missing values.
-    None if no such gap is longer than this distance.
+    at most n / 8 values are above the gap, where n is the number of rows, including those in which
+    the value is missing. None if the relative length of all such gaps is at most 1.
     """
     most = min(int(_EXTREME_FRACTION * n), len(ordered) // 2 - 1)
     beyond = np.arange(_ISOLATED_ROWS, most + 1)
@@ -273,7 +283,8 @@ def cut_beyond_gap(ordered: np.ndarray, n: int) -> float | None:
 class IsolatedCategories(Family):
     """Indicators of the rarest category of a column, if all others are much more frequent.
 
-    At most an eighth of the rows has this category.
+    Only categories of at least four rows are considered. The rarest one has at least 6 rows, at
+    most an eighth of all rows, and at most 2/3 of the rows of every other category.
     """
 
     name = "isolated values"
@@ -364,7 +375,7 @@ class Repeated(Family):
         return [Member("repeated")]
 
     def evaluate(self, rows: Rows) -> np.ndarray:
-        """Return the values (1, n) of the function at n rows: 0, 1, or NaN."""
+        """Return the values (1, n) of the function at n rows: 0, 1, or NaN, see `repeated_rows`."""
         return repeated_rows(np.concatenate([rows.numbers, rows.codes], axis=1))[None]
 
 
@@ -381,7 +392,7 @@ FAMILIES: tuple[type[Family], ...] = (
 
 
 def filled(values: np.ndarray) -> np.ndarray:
-    """Replace NaN in each row of values (F, n) by the mean of its other values, or by 0."""
+    """Replace NaN in each row of values (F, n) by the mean of the other values, or by 0 if none."""
     absent = np.isnan(values)
     if not absent.any():
         return values

@@ -219,8 +219,9 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
 def region_statistics(rows: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
     """Return the distances DR (B + 1,) between the trimmed regions, by projection depth.
 
-    They are not divided by `mean_of_direction`. After this division, two samples
-    that differ by a translation m would have the distance |m|.
+    They are not divided by `mean_of_direction`. After this division, two samples that differ by a
+    translation m would have the distance |m|. `advance` is called with the number of labelings
+    after each block of them.
     """
     count, words = rows.permutations.count, rows.permutations.words
     betas = midpoint_levels(metric.levels, metric.eps)
@@ -251,7 +252,7 @@ def depth_statistics(rows: PooledSample, metric: MetricSettings, advance: Advanc
     """Return the distances DR (B + 1,) between the trimmed regions, by the depth of `metric`.
 
     As in `region_statistics`, they are not divided by `mean_of_direction`. The regions are computed
-    again for each permutation.
+    for each labeling separately.
     """
     d = rows.points.shape[1]
     settings = replace(

@@ -54,8 +54,9 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     """Return the significant changes at level `alpha`, in decreasing order of -log p.
 
     They are changes of single columns, pairs of columns, and repeated rows. If none of them is
-    significant, the significant functions of all columns are described. The strongest statistic is
-    described instead if it belongs to one or two columns, or if there is no such function.
+    significant, the significant functions of all columns are described. If there is none either, or
+    if the strongest statistic belongs to one or two columns, the strongest statistic is described
+    instead.
     """
     families = findings.columns, findings.pairs, findings.whole
     columns, pairs, whole = (findings.significant(family, alpha) for family in families)
@@ -84,7 +85,10 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
 
 
 def joint_change(rows: PooledSample, feature: Feature) -> Change | None:
-    """Describe a function of all columns, with the p-value 1; None if it depends on one column."""
+    """Describe a function of all columns; None if it depends mainly on one column.
+
+    The p-value of the change is 1, a placeholder.
+    """
     if _column_feature(rows, feature) is not feature:
         return None
     return _whole_change(rows, feature, 1.0)
@@ -94,7 +98,7 @@ def _column_feature(rows: PooledSample, feature: Feature) -> Feature:
     """Return the feature of a single column if a function of all columns depends mainly on it.
 
     Examples are a direction with one large entry, and the distance from the center if there is only
-    one column. Other features are returned unchanged.
+    one column. All other features are returned unchanged.
     """
     if feature.columns or feature.member is not None:
         return feature
@@ -109,7 +113,7 @@ def _column_changes(
 ) -> list[tuple[float, list[Change]]]:
     """Describe the significant changes of single columns; return pairs of -log p and changes.
 
-    Missing values and the other values of a column are described separately.
+    A change of the share of missing values is described separately from a change of the values.
     """
     tested: dict[tuple[str, bool], list[FeatureTest]] = {}
     for test in tests:
@@ -135,7 +139,10 @@ def _column_changes(
 def _numeric_changes(
     rows: PooledSample, tested: dict[str, list[FeatureTest]]
 ) -> dict[str, list[Change]]:
-    """Describe the changes of numeric columns, given the significant tests of each column."""
+    """Describe the changes of numeric columns, by column name.
+
+    `tested` has the significant tests of each column.
+    """
     pairs: dict[str, ColumnPair] = {}
     for name, tests in tested.items():
         shares = [(f.member, f.share_change(p)) for _, p, f in tests if f.member is not None]
@@ -153,7 +160,11 @@ def _numeric_changes(
 
 
 def _largest_share_change(tests: list[FeatureTest]) -> Change:
-    """Describe the value of a category, or the missing values, whose share changed most."""
+    """Describe the value of a category, or the missing values, whose share changed most.
+
+    `tests` are the significant tests of one column. Values that are significant alone are preferred
+    to the test of all values of the column together.
+    """
     # Features without a name are values that are significant alone.
     largest = max(
         (test.feature for test in tests),
@@ -210,7 +221,8 @@ def _remaining_pairs(
 def _undoing(names: Sequence[str], changes: Sequence[Change]) -> tuple[np.ndarray, np.ndarray]:
     """Return column indices (d,) and signs (d,) that undo exchanges and changes of sign in Y.
 
-    Column j of Y is column indices[j] times signs[j]. Other changes are ignored.
+    The restored column j is column indices[j] of Y times signs[j]. Changes of other kinds are
+    ignored.
     """
     order, signs = np.arange(len(names)), np.ones(len(names))
     for change in dict.fromkeys(changes):
@@ -246,7 +258,7 @@ def _pair_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
 def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
     """Describe a change of a function of several columns, or of all columns, in words.
 
-    Numbers of the description are in standardized units.
+    Medians in the description are in standardized units.
     """
     if feature.member is not None and not feature.columns and feature.kind == "extremes":
         # Name the column in which most of the far rows are farthest.
@@ -306,7 +318,10 @@ def _joint_text(
 
 
 def _large_entries(direction: Sequence[float], names: Sequence[str]) -> dict[str, float]:
-    """Return the entries of a direction (d,) that are large, at most three, by column name."""
+    """Return the largest entries of a direction (d,), at most three, by column name.
+
+    An entry is left out if its absolute value is less than 0.3 times the largest.
+    """
     entries = np.asarray(direction)
     largest = np.argsort(-np.abs(entries), kind="stable")[:_JOINT]
     least = _LARGE_ENTRY * abs(entries[largest[0]])
@@ -352,7 +367,7 @@ def describe_column(column: ColumnPair, pvalue: float) -> list[Change]:
 
 
 def _became_constant(column: ColumnPair, pvalue: float) -> Change | None:
-    """Return the change of the share of the value of a constant sample.
+    """Describe a column that is constant in one sample: the share of its only value changed.
 
     None if both samples or neither of them are constant.
     """
@@ -367,7 +382,8 @@ def _became_constant(column: ColumnPair, pvalue: float) -> Change | None:
 def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> list[Change]:
     """Describe the change of a column by an explanation.
 
-    Return an empty list if no median, mean or spread changed accordingly.
+    Return an empty list if the explanation is a change of location or spread, and no median, mean
+    or spread changed accordingly.
     """
     kind, share_change = explanation.kind, explanation.share_change
     rounded = [] if share_change is None else [share_change]
@@ -416,7 +432,10 @@ def _change(
     pvalue: float,
     **details: Any,
 ) -> Change:
-    """Return a change of a column, given the values of the quantity in X and in Y."""
+    """Return a change of a column, given the values of the quantity in X and in Y.
+
+    `details` are other attributes of the change.
+    """
     before, after = both
     return Change(
         kind=kind, columns=(column.name,), quantity=quantity, before=before, after=after,
@@ -431,7 +450,10 @@ def _ranges(column: ColumnPair) -> tuple[float, float]:
 
 
 def _moved(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change | None:
-    """Return the change of the median or the mean that agrees with a shift, else None."""
+    """Return the change of the median or the mean that agrees with an explanation, else None.
+
+    It agrees if its shift is 0.5 to 4 times the shift of the median that the explanation predicts.
+    """
     middle = column.medians[0]
     with np.errstate(over="ignore", invalid="ignore"):
         wanted = explanation.factor * middle + explanation.shift - middle
@@ -445,7 +467,10 @@ def _moved(column: ColumnPair, explanation: Explanation, pvalue: float) -> Chang
 
 
 def _widened(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change | None:
-    """Return the change of a spread that agrees with a factor, else None."""
+    """Return the change of a spread that agrees with the factor of an explanation, else None.
+
+    It agrees if the logarithm of its ratio is 0.5 to 4 times that of the factor.
+    """
     wanted = math.log(explanation.factor)
     with np.errstate(over="ignore", invalid="ignore"):
         deviations = float(np.std(column.x)), float(np.std(column.y))
@@ -483,7 +508,7 @@ def _shape(column: ColumnPair, pvalue: float) -> Change:
 def exchanged_columns(
     columns: Sequence[ColumnPair], pvalues: dict[str, float]
 ) -> dict[str, Change]:
-    """Return exchanges of values between two columns, by the names of both columns.
+    """Return the exchanges of values between two columns, by the name of each of the two.
 
     `pvalues` has the p-value of each column. A column takes part in at most one exchange.
     """
@@ -545,9 +570,10 @@ def _relative_change(
     """Describe a change within a category relative to all rows of the sample.
 
     `inside` has the values of a numeric column in X and in Y in the rows of the category, and
-    `samples` those in all rows. If the values inside have equal medians, and means that differ by
-    chance, return the change of their share up to the median of all rows. Otherwise, or if this
-    share also differs by chance only, return `change`.
+    `samples` those in all rows. If the values in the category have equal medians, and means that
+    differ by chance, return the change of another share: that of the values in the category that
+    are at most the median of all rows of the sample. Otherwise, or if this share also differs by
+    chance only, return `change`.
     """
     if change.quantity != "mean" or min(map(len, inside)) < 2:
         return change

@@ -58,7 +58,11 @@ class Feature(NamedTuple):
 
     @property
     def subject(self) -> tuple[Any, ...]:
-        """Key that is equal for all features of a column, of its missing values, or of a pair."""
+        """Key that is equal for two features of the same subject.
+
+        A subject is the values of one column, the missing values of one column, a pair of columns,
+        or a column within one category.
+        """
         pair = len(self.columns) > 1
         return (*self.columns, self.kind == "missing", self.value if pair else None)
 
@@ -66,8 +70,8 @@ class Feature(NamedTuple):
 def standardized_difference(before: float, after: float) -> float:
     """Return the absolute difference of two shares, divided by sqrt(p (1 - p)) for their mean p.
 
-    It orders the categories of a column as -log p does, but does not depend on the permutations. It
-    is rounded, so that two categories whose shares sum to 1 have equal results.
+    It orders the categories of a column about as -log p does, but does not depend on permutations.
+    It is rounded, so that two categories whose shares sum to 1 have equal results.
 
     Examples
     --------
@@ -111,7 +115,8 @@ def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
 def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
     """Yield consecutive slices of `items` that each need at most `MAX_NUMBERS` values in memory.
 
-    An item needs `numbers` arrays of length max(number of rows, number of labelings).
+    An item needs `numbers` arrays of length max(number of rows, number of labelings). A slice has
+    at least one item, even if this item needs more memory.
     """
     step = max(1, MAX_NUMBERS // (numbers * max(len(rows.points), rows.permutations.count)))
     for first in range(0, len(items), step):
@@ -119,7 +124,7 @@ def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
 
 
 class Shares(NamedTuple):
-    """F functions with values 0 and 1 of one statistic, and their means."""
+    """The F functions with values 0 and 1 that belong to one statistic, and their means."""
 
     name: str  # name of the statistic
     features: list[Feature]
@@ -130,8 +135,10 @@ class Shares(NamedTuple):
 def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:
     """Yield the functions of a row with values 0 and 1, grouped by family.
 
-    Functions are left out if they are 1, or 0, for fewer than four rows. If `fixed`, functions that
-    depend on other rows (repeated rows) are left out too.
+    Functions that have the value 1, or the value 0, in fewer than four rows are left out.
+    Indicators of extremes are an exception: they have the value 1 in at least four rows, but may
+    have the value 0 in fewer. If `fixed`, functions that depend on other rows (repeated rows) are
+    left out too.
     """
     classes: tuple[type[Family], ...] = FAMILIES if fixed else (*FAMILIES, Repeated)
     for each in classes:
@@ -144,7 +151,7 @@ def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:
 def _shares(rows: PooledSample, family: Family) -> Shares:
     """Evaluate the functions of a family at all rows.
 
-    Functions are left out if they are 1, or 0, for fewer than four rows.
+    Functions that have the value 1, or the value 0, in fewer than four rows are left out.
     """
     values = family.evaluate(rows.rows)
     ones, known = np.nansum(values, axis=1), (~np.isnan(values)).sum(axis=1)
@@ -179,10 +186,11 @@ def _means(values: np.ndarray, n_x: int) -> tuple[float, float]:
 
 
 def _extreme_shares(rows: PooledSample, family: Family) -> Shares:
-    """Evaluate the functions of a family of extremes, as in `_shares`, but faster.
+    """Evaluate the functions of a family of extremes, faster than `_shares`; none is left out.
 
-    The extremes of a column and side are nested. Therefore only the rows at or beyond the innermost
-    cut point are used.
+    The extremes on one side of a column are nested, because they differ only in their cut points.
+    Therefore only the rows at or beyond the innermost cut point, the one nearest to the median, are
+    used.
     """
     permutations, d = rows.permutations, len(rows.samples.names)
     means, contrasts = [np.empty(0)], [np.empty((0, permutations.count))]

@@ -78,7 +78,7 @@ def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
     axis except the maximum; see `moments`. Tail probabilities are computed by the approximation of
     Wilson and Hilferty: the cube root of a gamma variable is nearly normal. -log p is returned for
     the statistics `at`, of any length along the last axis, or for `values` if `at` is None. All
-    statistics are at least 0.
+    statistics must be at least 0.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
 def combined(strengths: dict[str, np.ndarray], weights: dict[str, float]) -> np.ndarray:
     """Return the test statistic (B + 1,): the maximum of -log p + log(weight) over statistics.
 
-    `strengths` has -log p (B + 1,) of each statistic.
+    `strengths` has -log p (B + 1,) of each statistic, and `weights` its weight.
     """
     return np.max([part + np.log(weights[name]) for name, part in strengths.items()], axis=0)
 
@@ -168,7 +168,10 @@ class FeatureTest(NamedTuple):
 
 
 class FeatureFamily:
-    """Features whose p-values are adjusted together for multiple testing, by their maximum."""
+    """Features whose p-values are adjusted together for multiple testing.
+
+    A feature is compared with the maximum of -log p over all features of the family.
+    """
 
     def __init__(self, count: int, level: float) -> None:
         self.level = level  # part of the level if it is adjusted together with other families
@@ -178,7 +181,10 @@ class FeatureFamily:
 
     @property
     def offset(self) -> float:
-        """Log of the level per feature, added to -log p before families are compared."""
+        """Log of the part of the significance level for each feature.
+
+        It is added to -log p before families are compared.
+        """
         return math.log(self.level / max(1, len(self.features)))
 
 
@@ -214,7 +220,7 @@ class Findings:
             self.add_tests(features, values)
 
     def add_tests(self, features: Sequence[Feature], strengths: np.ndarray) -> None:
-        """Add F features with their -log p (F, B + 1) to their families."""
+        """Add F features with their -log p (F, B + 1) to their families, see `family_of`."""
         families = [self.family_of(feature) for feature in features]
         for family in (self.columns, self.pairs, self.whole):
             own = [f for f, each in enumerate(families) if each is family]
@@ -252,8 +258,8 @@ class Findings:
         P-values of columns and pairs are adjusted for both together. If the unchanged columns have
         the same joint distribution in both samples, the probability that any of them, or any pair
         of them, has a p-value of at most a is at most a. Each family has a part of the level,
-        because pairs may be much more numerous than columns. With `distinct`, a p-value of a column
-        or pair is at least that of the distinct rows.
+        because pairs may be much more numerous than columns. If the attribute `distinct` is set, a
+        p-value of a column or pair is at least that of the distinct rows.
         """
         if not family.features:
             return np.empty(0)
@@ -276,10 +282,11 @@ class Findings:
         return [test for test in map(FeatureTest._make, each) if test.pvalue <= alpha]
 
     def copies_explain(self, alpha: float) -> bool:
-        """Return whether the share of repeated rows changed, and is at most 10% in one sample.
+        """Return whether copies of rows may explain other changes.
 
-        Copies of rows are not independent. The columns of a sample with copies therefore vary more
-        than under permutations. `alpha` is the significance level.
+        They may do so if the share of repeated rows changed significantly, and is at most 10% in
+        one sample. Copies of rows are not independent. The columns of a sample with copies
+        therefore vary more than under permutations. `alpha` is the significance level.
         """
         tests = self.significant(self.whole, alpha)
         repeated = (test.feature.shares for test in tests if test.feature.kind == "repeated")

@@ -105,7 +105,8 @@ def least_changed(a: np.ndarray, n: int, b: np.ndarray, m: int, level: float) ->
 
     If d of the m rows of the second sample were changed, their original count differs from `b` by
     at most d. The p-value of a pair is the maximum over these counts. It does not decrease in d, so
-    bisection finds the minimum d for which no p-value is below level / H.
+    bisection finds the minimum d for which no p-value is below level / H, with the significance
+    level `level`.
 
     Examples
     --------

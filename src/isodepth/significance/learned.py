@@ -1,4 +1,7 @@
-"""Direction that is fitted to the difference of the samples, for all permutations alike."""
+"""A direction that is fitted to the difference between the samples, separately for each labeling.
+
+The direction of the given labels and those of all permutations are found in the same way.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +25,17 @@ _LEARNING_ROWS = 20_000
 
 
 def learned_direction(rows: PooledSample) -> tuple[np.ndarray, np.ndarray]:
-    """Return differences (B + 1,) between the sample means of clipped projections.
+    """Return the differences (B + 1,) between the samples along directions that are fitted to them.
 
-    They are absolute values, divided by the length of the clipping interval. For the given labels
-    and each of B permutations, the direction of the projections is fitted to the difference of the
-    samples. Also return the direction (d,) of the given labels.
+    The first entry belongs to the given labels, the others to B permutations. Each labeling has its
+    own direction, which `_ascend` fits to the difference of its samples. Projections on it are
+    clipped to [-0.7, 0.7]. An entry is the absolute difference of their sample means, divided by
+    the length 1.4 of this interval. Also return the direction (d,) of the given labels.
 
-    All directions are found by the same few steps of gradient ascent, so that all permutations are
-    treated alike. If there are many rows, directions are fitted to a random subset, which is the
-    same for all permutations. The differences always use all rows, because the tolerance is a share
-    of all rows.
+    All directions are found by the same few steps, so that all labelings are treated alike. If
+    there are more than 20,000 rows, directions are fitted to a random subset, which is the same for
+    all labelings. The differences always use all rows, because the tolerance is a share of all
+    rows.
     """
     permutations = rows.permutations
     points, to_rows = _whitened(rows.points)
@@ -55,12 +59,16 @@ def _ascend(
     start: np.ndarray | None = None,
     steps: int = _STEPS,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Maximize the difference between the sample means of clipped projections over directions.
+    """Approximate the unit vector whose clipped projections have the most different sample means.
 
-    Gradient ascent on `points` (n, d) is used for the given labels and for each of B permutations.
-    Return the largest absolute differences (B + 1,), divided by the length of the clipping
-    interval, and their directions (B + 1, d). The ascent starts from the rows of `start`
-    (B + 1, d), by default the differences of the sample means.
+    Projections of `points` (n, d) are clipped to [-0.7, 0.7]. The search is separate for the given
+    labels and for each of B permutations. The first direction is the row of `start` (B + 1, d), by
+    default the difference of the sample means of the coordinates, clipped to [-2.5, 2.5]. In each
+    of `steps` steps, the next direction is the gradient at the present one plus 0.3 times the row
+    of `start`, scaled to length one.
+
+    Return the largest absolute differences that were found (B + 1,), divided by the length 1.4 of
+    the interval, and their directions (B + 1, d).
     """
     clipped = points.clip(-_SOUGHT, _SOUGHT)
     if start is None:
@@ -120,9 +128,11 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return points (n, d) transformed to about unit covariance, and the whitening matrix (d, d).
+    """Return points (n, d) divided by 1.4826 and whitened, and the whitening matrix (d, d).
 
-    The matrix is the identity if there are at most 10 d rows, too few to estimate a covariance.
+    The covariance of the whitened points is about the identity, if points far from the median are
+    clipped. The matrix is the identity if there are at most 10 d rows, too few to estimate a
+    covariance.
     """
     n, d = points.shape
     points = points * (1 / 1.4826)

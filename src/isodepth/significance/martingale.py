@@ -1,9 +1,10 @@
 """Sequential test of exchangeable scores by betting on their ranks.
 
-The ranks of new scores among all earlier ones, smoothed by a uniform number, are independent and
-uniform p-values (Vovk). Bets on small p-values form a test martingale. The probability that it ever
-reaches 1/alpha is at most alpha (Ville). The initial capital is divided among several betting
-functions, and among the possible starts of a change t = 1, 2, ..., with weights 1/(t (t + 1)).
+If scores are exchangeable, the ranks of new scores among all earlier ones, smoothed by a uniform
+number, are independent and uniform p-values (Vovk). Bets on small p-values form a test martingale.
+The probability that it ever reaches 1/alpha is at most alpha (Ville). The initial capital is
+divided among several betting functions, and among the possible starts of a change t = 1, 2, ...,
+with weights 1/(t (t + 1)).
 
 If the user chooses a mean time between false alarms (`arl`) instead of alpha, a new bet of 1 starts
 at every batch. An alarm is raised if the sum of all bets reaches `arl` (Shiryaev, Roberts).
@@ -29,8 +30,9 @@ N_BETS = len(_SHARES) + len(_POWERS)
 def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float:
     """Return the conformal p-value of a score, in (0, 1].
 
-    It is the rank of the score among itself and the `earlier` scores, divided by their number. The
-    largest score has the smallest rank. `uniform`, a random number in (0, 1], breaks ties.
+    It is the rank of the score among the `earlier` scores and itself, divided by the number of
+    these scores. The largest score has the smallest rank. Ties are broken by `uniform`, a random
+    number in (0, 1].
     """
     above = np.count_nonzero(earlier > score)
     tied = np.count_nonzero(earlier == score) + 1
@@ -38,7 +40,10 @@ def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float
 
 
 def log_bets(pvalue: float) -> np.ndarray:
-    """Return the log payoffs (N_BETS,) of all bets. The mean payoff for uniform p-values is 1."""
+    """Return the log payoffs (N_BETS,) of all bets for a p-value.
+
+    The mean payoff for uniform p-values is 1.
+    """
     won = np.log(1.0 - _STAKES + _STAKES / _SHARES)
     steps = np.where(pvalue <= _SHARES, won, np.log1p(-_STAKES))
     powers = np.log(_POWERS) + (_POWERS - 1.0) * math.log(pvalue)
@@ -63,7 +68,10 @@ class RankEvidence(NamedTuple):
 
     @classmethod
     def start(cls, restarting: bool, patience: int) -> RankEvidence:
-        """Return the evidence before the first batch; `patience` is described above."""
+        """Return the evidence before the first batch.
+
+        The class describes `restarting` and `patience`.
+        """
         return cls(restarting, np.full((patience, N_BETS), -np.inf))
 
     def restarted(self) -> RankEvidence:

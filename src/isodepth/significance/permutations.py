@@ -122,8 +122,8 @@ class Permutations:
         """Return the labels of a subset of the rows, given by increasing indices.
 
         The subset must not depend on the labels. P-values then remain exact, because the given
-        labels and all permutations are restricted in the same way. If a permutation leaves fewer
-        than two rows of a sample in the subset, random halves of the subset are used instead.
+        labels and all permutations are restricted in the same way. If a labeling has fewer than two
+        rows of a sample in the subset, a random half of the subset becomes its first sample.
         """
         words = self.words.take(rows, axis=1)
         for b in np.flatnonzero(Permutations(words, self.count).sizes.min(axis=0) < 2):
@@ -211,9 +211,10 @@ class Permutations:
         return counts.cumsum(axis=0)
 
     def both_sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums (2, F, count) of F functions over each sample, for every labeling.
+        """Return the sums (2, F, count) of F functions over the first and over the second sample.
 
-        `values` (F, n) are the values of the functions at all rows.
+        `values` (F, n) are the values of the functions at all rows. The last axis has the
+        labelings.
         """
         first = self.sums(values)
         return np.stack([first, values.sum(axis=1, dtype=np.float64)[:, None] - first])
@@ -262,14 +263,14 @@ class Permutations:
     ) -> np.ndarray:
         """Return the scaled differences (F, count) of sample means in subsets of rows.
 
-        `values` (F, n) are those of F functions at all rows, 0 if missing. `inside` (F, n) is 1 for
-        the rows of the subset of each function, else 0. `present` (F, n) is 1 for the rows that
-        have a value, else 0; None if no value is missing.
+        `values` (F, n) are the values of F functions at all rows, 0 if missing. `inside` (F, n) is
+        1 for the rows of the subset of each function, else 0. `present` (F, n) is 1 for the rows
+        that have a value, else 0; None if no value is missing.
 
         For each sample, the mean within the subset minus the mean of all rows is computed. The
         result is the difference of these numbers between the samples, times sqrt(k l / (k + l)) for
-        samples with k and l rows in the subset. The result is 0 if k or l is less than five, and 0
-        in all labelings if k or l is less than five in most of them.
+        samples with k and l rows in the subset. The result for a labeling is 0 if k or l is less
+        than five. It is 0 for all labelings if this is so in at least half of them.
         """
         all_sizes = self.sizes[:, None]
         if present is not None:
@@ -354,11 +355,11 @@ def _bits(words: np.ndarray, count: int) -> np.ndarray:
 
 
 class Moments:
-    """Means and mean squares of F functions in both samples, for all permutations of the labels.
+    """Means of F functions and of their squares in both samples, for all labelings.
 
-    `values` (F, n) of the functions are centered at about 0, which keeps rounding errors small.
-    Missing values are 0. `present` (F, n) is 1 for the rows that have a value, else 0; None if no
-    value is missing.
+    Changes of correlations are computed from them. `values` (F, n) of the functions are centered at
+    about 0, which keeps rounding errors small. Missing values are 0. `present` (F, n) is 1 for the
+    rows that have a value, else 0; None if no value is missing.
     """
 
     def __init__(
@@ -371,14 +372,15 @@ class Moments:
         self._flat = 1e-15 + 1e-5 * np.square(values).mean(axis=1, dtype=np.float64)
 
     def _both(self, values: np.ndarray) -> np.ndarray:
-        """Return the means (2, F, B + 1) of functions (F, n) in both samples."""
+        """Return the means (2, F, B + 1) of functions (F, n) in both samples, the first axis."""
         return self._permutations.both_sums(values) / self._permutations.sizes[:, None]
 
     def correlation_change(self, pairs: np.ndarray) -> np.ndarray:
         """Return the correlation in X minus that in Y for P pairs of functions, (P, B + 1).
 
         `pairs` (P, 2) has the indices of two functions each. Rows in which a function of the pair
-        is missing are not used. The correlation is 0 if a function is constant in a sample.
+        is missing are not used. The correlation in a sample is 0 if one of both functions is
+        constant there.
         """
         out = np.empty((len(pairs), self._permutations.count))
         complete = np.ones(len(pairs), bool)
@@ -427,9 +429,10 @@ def map_rows(function: Callable[[int], Any], count: int, n: int, n_threads: int)
 
 
 def rank_groups(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sorting order (n,) of values (n,), and sizes and mean ranks of G groups of ties.
+    """Return the order that sorts values (n,), and the sizes and mean ranks of G groups of ties.
 
-    Sizes and ranks (G,) are in increasing order of the values. Ranks are scaled to (0, 1).
+    The order is an array (n,) of indices. Sizes and ranks (G,) are in increasing order of the
+    values. Ranks are scaled to (0, 1). A value without ties is a group of one.
     """
     at = order(values)
     ordered = values[at]

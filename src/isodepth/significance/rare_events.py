@@ -2,9 +2,11 @@
 
 A test of samples that do not fit into memory uses a random subset of their rows, the tested rows.
 The tested rows contain few rare events, such as missing values, rare categories and extreme values.
-Such events are counted in all other rows. They are defined by the tested rows of both samples
-together, so given the tested rows, the labels of the other rows are exchangeable. The counts
-therefore have a hypergeometric distribution, and are independent of the test of the tested rows.
+Such events are counted in all other rows. Their definition does not depend on the labels of these
+rows: the cut points of extreme values are those of the tested rows of both samples together. So
+given the tested rows, the labels of the other rows are exchangeable. Given the number of rows with
+an event, the number in X therefore has a hypergeometric distribution. It is independent of the test
+of the tested rows.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ _RARE = 0.01
 
 @dataclass(frozen=True)
 class EventCounts:
-    """Counts of events, which are functions of a row with values 0 and 1, in a part of a source.
+    """Counter of events in a chunk of rows. Events are functions of a row with values 0 and 1.
 
     Functions of the same event and column are consecutive, those of categories in the order of
     their codes 0, 1, ...
@@ -80,7 +82,8 @@ class Event(NamedTuple):
     def change(self, names: Sequence[str]) -> Change:
         """Describe the change of the share of rows with the event.
 
-        `names` are the names of all columns, the numeric columns first.
+        `names` are the names of all columns, the numeric columns first. The p-value of the change
+        is that of the event divided by 0.2, the part of the level for rare events.
         """
         before, after = (c / max(1, n) for c, n in zip(self.counts, self.totals, strict=True))
         columns = tuple(names[j] for j in self.member.columns)
@@ -123,7 +126,8 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
 def _at_level(result: TwoSampleResult, part: float) -> TwoSampleResult:
     """Return the result of a test that has the fraction `part` of the level.
 
-    P-values are divided by `part`, and changes that are not significant any more are removed.
+    P-values are divided by `part`. Changes that are then not significant are removed, but the first
+    change remains if the test is significant.
     """
 
     def adjusted(test: Change | ColumnTest) -> Any:
@@ -147,8 +151,8 @@ def _at_level(result: TwoSampleResult, part: float) -> TwoSampleResult:
 def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Event]:
     """Return the rare events in the rows of both sources that were not tested.
 
-    `tested` (n, d) are the numeric columns of the tested rows of both samples. At most 1% of the
-    other rows, and at least four of them, have a rare event.
+    An event is rare if at most 1% of these rows, and at least four of them, have it. `tested`
+    (n, d) are the numeric columns of the tested rows of both samples.
     """
     categories, d = pair.all_categories(), tested.shape[1]
     # Missing values come first: `counts` of column j are those of member j.

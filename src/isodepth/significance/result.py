@@ -97,8 +97,8 @@ class ShareBounds(NamedTuple):
     columns : dict from tuples of str to float
         Bounds from single columns and from pairs of columns.
     joint : Change or None
-        Change of several columns together with the largest bound, which is its `changed_share`. Its
-        p-value is not set.
+        Change of several columns together that has the largest bound, its `changed_share`. Its
+        p-value 1 is a placeholder. None if there is no such change.
     """
 
     changed_share: float | None
@@ -119,7 +119,10 @@ class ShareBounds(NamedTuple):
         return replace(change, changed_share=share)
 
     def exceeding_joint(self, changes: Sequence[Change]) -> Change | None:
-        """Return the joint change if its bound is far above the bounds of `changes`, else None."""
+        """Return the joint change if its bound is far above the bounds of `changes`, else None.
+
+        Its bound must be at least twice the largest bound of `changes`, and larger by at least 0.1.
+        """
         largest = max(change.changed_share or 0.0 for change in changes)
         needed = max(_JOINT_RATIO * largest, largest + _JOINT_SHARE)
         own = 0.0 if self.joint is None else self.joint.changed_share or 0.0
@@ -138,12 +141,12 @@ class ColumnTest(ResultPart):
         significant.
     difference : float in [0, 1]
         Maximum difference between the empirical distribution functions of the two samples. For a
-        category, half of the sum of the absolute differences of all shares. For the kind "missing",
-        the absolute difference of the shares of missing values.
+        category, half of the sum of the absolute differences of all shares. If the missing values
+        of the column have its strongest test, the absolute difference of their shares.
     shift : float or None
         Median of Y minus median of X, divided by the robust standard deviation of the column in
-        both samples together. None for a category, if the missing values changed most, and if a
-        sample has no value.
+        both samples together. None for a category, if the missing values have the strongest test,
+        and if a sample has no value.
     pvalue : float
         P-value, adjusted for all columns and pairs of columns together, and at least the p-value of
         the whole test. If the unchanged columns have the same joint distribution in both samples,
@@ -201,7 +204,8 @@ class TestDetails:
     bounds : ShareBounds or None
         None if they are computed from the rows when they are first requested.
     in_chunks : bool
-        Whether the samples were read in chunks, so that random rows were tested.
+        Whether the samples were read in chunks. The tested rows are then random rows, or all rows
+        if they are few.
     """
 
     changes: list[Change]
@@ -218,7 +222,7 @@ def _is_replaced(change: Change, joint: Change) -> bool:
 
 
 def _size(change: Change) -> float:
-    """Return the size by which changes are ordered: the bound for the share of changed rows.
+    """Return the size by which changes are ordered: the bound for the share of changed rows, or 0.
 
     Repeated rows have no bound. Their size is the absolute difference of their shares.
     """
@@ -246,7 +250,8 @@ class TwoSampleResult(TwoSampleReport):
         Statistic of each permutation. With a tolerance, the allowed share of contaminated rows is
         subtracted from the observed differences only, not from those of the permutations.
     components : tuple of Component
-        All statistics, in decreasing order of their contribution to `statistic`.
+        All statistics, in decreasing order of their contribution to `statistic`; "rare events" is
+        last.
     column_tests : tuple of ColumnTest
         Test of each column, the strongest evidence first.
     n_rows : pair of int
@@ -260,7 +265,7 @@ class TwoSampleResult(TwoSampleReport):
     confidence : float
         Confidence level of `changed_share`.
     missing : MissingPair
-        Numbers of missing values of each numeric column. No row is dropped.
+        Numbers of missing values of each numeric column in the tested rows. No row is dropped.
     notes : tuple of str
         Remarks, such as omitted columns, and categories that occur in only one sample.
     kinds : tuple of ColumnKind
@@ -269,6 +274,7 @@ class TwoSampleResult(TwoSampleReport):
         Shares of all values of categories in X and in Y; rare values are pooled.
     checks : tuple of Check
         Facts about the two tables that need no test, such as constant columns and new categories.
+        Empty if random rows of samples that are read in chunks were tested.
     settings : dict
         Settings of the test by the names of the options, with the values that were used. Arrays
         and objects are described by strings. `blocks` is the number of blocks.
@@ -279,7 +285,7 @@ class TwoSampleResult(TwoSampleReport):
     headline : str
         The result in one sentence.
     changes : tuple of Change
-        Significant changes, ordered by the share of changed rows; empty if there are none.
+        Significant changes, the largest first; empty if there are none.
     changed_share : float or None
         Lower confidence bound for the share of rows that changed; None with `blocks`.
     changed_share_text : str
@@ -386,12 +392,13 @@ class TwoSampleResult(TwoSampleReport):
     def changed_share(self) -> float | None:
         """Lower confidence bound for the share of rows that changed, in [0, 1]; None with blocks.
 
-        At least this share of the rows of one sample has no counterpart in the other. It is the
-        smallest tolerance that a test does not reject at the level 1 - `confidence`. It is 0 if
-        nothing can be claimed, also if the p-value of this test, without a tolerance, is above
-        1 - `confidence`. For large samples, it is a lower bound for the total variation
-        distance of the two distributions. It is computed at the first access. With blocks it is
-        None, because there is no guarantee for a bound.
+        At least this share of the rows of one sample has no counterpart in the other. If the
+        samples have equal sizes, it is about the smallest tolerance that a test does not reject at
+        the level 1 - `confidence`. It is 0 if nothing can be claimed, also if the p-value of this
+        test, without a tolerance, is above 1 - `confidence`. For large samples, it is a lower bound
+        for the total variation distance of the two distributions. It is computed at the first
+        access, unless the test has a tolerance. With blocks it is None, because there is no
+        guarantee for a bound.
         """
         bound = self._lower_bounds.changed_share
         # The bound has statistics of its own. Without a difference there is no changed row.
@@ -469,7 +476,11 @@ class TwoSampleResult(TwoSampleReport):
         return self._caveat + headline
 
     def _facts(self, names: Sequence[str]) -> list[str]:
-        """Return facts that need no test and are not part of the first change."""
+        """Return facts that need no test and are not part of the first change.
+
+        `names` are the names of X and Y. At most two facts are returned, and one if the test is
+        significant.
+        """
         named = set(self.changes[0].columns) if self.changes else set()
         values = named if self.changes and self.changes[0].kind == "value" else set()
         facts = []
@@ -598,8 +609,8 @@ def null_profile(
     """Compute the gaps between the regions of two samples after permutations of their labels.
 
     The settings are those of `comparison`, except that gaps are computed at 20 fixed levels. The
-    number of permutations is `count`. If it is None, it is 19 to 99 and at most `most`, chosen so
-    that the computation takes a few seconds. Each call uses the same permutations. The samples of n
+    number of permutations is `count`. If it is None, it is 19 to 99, chosen so that the computation
+    takes a few seconds, but at most `most`. Each call uses the same permutations. The samples of n
     and m rows have no weights. `blocks` (n + m,) has the index of the block of each row; None if
     every row is a block.
     """

@@ -98,7 +98,7 @@ class Category:
         return tuple(ValueShare(self.name, *shares) for shares in each)
 
     def only_in(self, n_x: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the categories that occur only in the first n_x rows, and those only in others."""
+        """Return the categories that occur only in the first n_x rows (X), and those only in Y."""
         parts = self.all_codes[:n_x], self.all_codes[n_x:]
         x, y = ({*part[~np.isnan(part)].astype(int).tolist()} for part in parts)
         names = self.all_values
@@ -175,9 +175,11 @@ class Samples:
         return np.flatnonzero(varies & (known >= LEAST_ROWS))
 
     def without_copies(self) -> Samples:
-        """Return the samples without blocks, and without rows that repeat an earlier row.
+        """Return the samples without blocks, and without copies of rows within each sample.
 
-        Rows of different samples are not compared. See `repeated_rows` for missing values.
+        The first of several equal rows is kept. Equal rows with missing values are all kept if the
+        function `repeated_rows` returns NaN for them: they may be equal only because few of their
+        values are known.
         """
         codes = [category.all_codes for category in self.categories]
         parts = []
@@ -317,9 +319,10 @@ def standardized(
     """Standardize columns (d, n); return the rows (n, d) and the divisors of the columns.
 
     Columns are centered at their medians. `scale` is the array (d,) of divisors, or "pooled" for
-    the robust standard deviations. If it is None, all columns are divided by the same power of two,
-    which does not round. A standardized missing value is 0, the median. `eps` is an option of
-    `Metric`, and `names` are the names of the columns for messages.
+    the robust standard deviations. A standardized missing value is 0, the median. If `scale` is
+    None, all columns are divided by the same power of two, which does not round. This power is then
+    returned instead of an array. `eps` is an option of `Metric`, and `names` are the names of the
+    columns for messages.
     """
     points = np.array(columns.T, order="C")
     absent = np.isnan(points)
@@ -340,7 +343,11 @@ def standardized(
 
 
 def directions_with_axes(d: int, n_directions: int | None, random_state: Any) -> np.ndarray:
-    """Return K directions (K, d): the coordinate axes, followed by random orthonormal bases."""
+    """Return K directions (K, d): the coordinate axes, followed by random orthonormal bases.
+
+    The last basis may be incomplete. K is `n_directions`, or the default of `two_sample_test` if it
+    is None. With d = 1, K is 1.
+    """
     if d < 2:
         return np.eye(d)
     if n_directions is None:
@@ -418,11 +425,11 @@ class PooledSample:
         return self._subset(rows, self.permutations.restricted(rows, self.rng))
 
     def balanced_subset(self, size: int) -> PooledSample:
-        """Return a random subset of at most `size` rows with new permutations of its labels.
+        """Return a random subset of `size` rows with new permutations; all rows if at most `size`.
 
-        With blocks, the permutations are restricted to the subset instead. The subset has about
-        equal numbers of rows of X and of Y, if both samples are large. It depends on the labels, so
-        that it is used for descriptions only, not for p-values of the test.
+        With blocks, the given permutations are restricted to the subset. The subset has about equal
+        numbers of rows of X and of Y, if both samples are large. It depends on the labels, so that
+        it is used for descriptions only, not for p-values of the test.
         """
         n_x, n = self.n_x, len(self.points)
         if n <= size:
@@ -456,7 +463,8 @@ class PooledSample:
     def whole_rows(self) -> dict[str, np.ndarray]:
         """Values (n,) of two functions of a row: the distance from the center and the column sum.
 
-        Keys are the names of the functions. The sum is left out if there is only one column.
+        The functions use standardized columns. Keys are the names of the functions. The sum is left
+        out if there is only one column.
         """
         functions = {CENTER: np.sqrt(np.square(self.points.clip(-_FAR, _FAR)).sum(axis=1))}
         if self.points.shape[1] > 1:

@@ -3,10 +3,11 @@
 For a function h of a row with values in [0, 1], let G(h) be the difference of its means over X and
 Y. If at most a share c of the rows of each sample is contaminated, these rows change G(h) by at
 most c. The test compares |G(h)| - c under the given labels with |G(h)| under permuted labels. It
-uses the maximum over many functions h that do not depend on the labels. These are indicators of
+uses the maximum over many functions h that do not depend on the labels. Some are indicators of
 half-lines and intervals, and clipped ranks, of columns, directions, distances from the center and
-products of columns. One more function, a clipped projection, is fitted separately to the given
-labels and to each permutation, always in the same way.
+products of columns. Others are indicators of missing values, single values, extremes and rounded
+values. One more function, a clipped projection, is fitted separately to the given labels and to
+each permutation, always in the same way.
 """
 
 from __future__ import annotations
@@ -93,11 +94,12 @@ def beyond(differences: np.ndarray, units: Any, share: float) -> np.ndarray:
 
 
 def share_units(means: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
-    """Return the units (F,) of the differences between the shares of F functions in X and in Y.
+    """Return the units (F,) of the differences of the means over X and Y of F functions.
 
-    The unit is computed from the mean (F,) of a function over all rows. It is the larger of two
-    standard deviations of the difference: if both samples have the same distribution, and if all
-    rows with the rarer of the values 0 and 1 belong to the smaller sample.
+    The functions have the values 0 and 1. The unit is computed from the mean (F,) of a function
+    over all rows. It is the larger of two standard deviations of the difference: if both samples
+    have the same distribution, and if all rows with the rarer of the values 0 and 1 belong to the
+    smaller sample. The share of these rows in the smaller sample counts as at most 1/2.
     """
     rare = np.minimum(means, 1 - means)
     n, small = n_x + n_y, min(n_x, n_y)
@@ -117,12 +119,12 @@ class Bounds(NamedTuple):
 
 
 class TolerantFindings(Findings):
-    """Statistics of the test with a tolerance, and differences from which bounds follow.
+    """Statistics of the test with a tolerance, and lower bounds for the share of rows that changed.
 
     A statistic is the maximum over functions h of |G(h)| / u(h), with units u(h) that do not depend
     on the labels. Functions h are clipped ranks or indicators of columns, directions and products,
-    and functions with values 0 and 1. `parts` has the squares of the statistics, from which no
-    share of contaminated rows is subtracted.
+    and functions with values 0 and 1. The attribute `parts` has the squares of the statistics, from
+    which no share of contaminated rows is subtracted.
     """
 
     def __init__(self, rows: PooledSample, share: float) -> None:
@@ -134,7 +136,10 @@ class TolerantFindings(Findings):
     def add_differences(
         self, name: str, differences: np.ndarray, features: list[Feature], units: Any = 1.0
     ) -> None:
-        """Update the statistic `name` by |G(h)| (F, B + 1) and the units u(h) of F functions."""
+        """Update the statistic `name` by the differences of the means of F functions h.
+
+        `differences` (F, B + 1) are |G(h)|, and `units` are u(h), one number or an array (F,).
+        """
         units = np.broadcast_to(units, len(differences))
         self.add(name, np.square(differences / units[:, None]), features)
         self.observed.setdefault(name, []).append((features, differences[:, 0].copy(), units))
@@ -147,15 +152,18 @@ class TolerantFindings(Findings):
         limits: np.ndarray | None = None,
         outer: bool = False,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Add values (F, n) of F functions to the statistics `name`, "half-lines" and "intervals".
+        """Update three statistics by F functions of a row: `name`, "half-lines" and "intervals".
 
-        The statistic `name` is the difference of mean clipped ranks. Values outside `limits` (F, 2)
-        have no influence on the mean rank. If `outer`, large ranks are compared, else central ones.
-        Values between two neighboring end points of half-lines have the same rank.
+        `values` (F, n) are the values of the functions, NaN if missing, and `features` describes
+        each function. The statistic `name` is the maximum absolute difference of mean ranks. Ranks,
+        as fractions of n, are clipped to [0.5, 0.9] if `outer`, else to [0.25, 0.75]. Values
+        outside `limits` (F, 2) get the middle rank. Values between two neighboring end points of
+        half-lines have the same rank. The other two statistics are the maximum differences of the
+        shares of rows in half-lines and in intervals.
 
-        Return -log p of the mean ranks and of the intervals, of shape (F, B + 1) each, for the
-        given labels and B permutations. The allowed share of contaminated rows is subtracted from
-        the differences under the given labels.
+        Return -log p, see `neg_log_p`, of the mean ranks and of the intervals. These are two arrays
+        (F, B + 1), for the given labels and B permutations. The allowed share of contaminated rows
+        is subtracted from the differences under the given labels.
         """
         count = self.rows.permutations.count
         half_lines, intervals, means = found = np.empty((3, len(values), count))
@@ -198,7 +206,8 @@ class TolerantFindings(Findings):
         """Add projections on all directions except the axes; return the outlyingness (n,) of rows.
 
         The outlyingness of a row is the maximum of |projection - median| / spread over all
-        directions, including the axes.
+        directions, including the axes. `advance` is called with the number of directions after each
+        block.
         """
         rows, d = self.rows, self.rows.points.shape[1]
         largest, _ = outlyingness(rows.along(rows.directions[:d]), rows.n_threads)
@@ -237,7 +246,7 @@ class TolerantFindings(Findings):
             self.add_tests(features, each)
 
     def add_shares(self) -> None:
-        """Add the functions with values 0 and 1: single values, missing values, extremes, ..."""
+        """Add the functions with values 0 and 1, such as indicators of missing values."""
         n_x, n_y = self.rows.n_x, len(self.rows.points) - self.rows.n_x
         for shares in all_shares(self.rows, fixed=True):
             units = share_units(shares.means, n_x, n_y)
@@ -248,7 +257,11 @@ class TolerantFindings(Findings):
             self.add_tests(shares.features, neg_log_p(differences / units[:, None], relative))
 
     def with_tolerance(self) -> dict[str, np.ndarray]:
-        """Return -log p (B + 1,) of each statistic with the allowed share of contaminated rows."""
+        """Return -log p (B + 1,) of each statistic, by name.
+
+        The allowed share of contaminated rows is subtracted from the differences under the given
+        labels.
+        """
         result = {}
         for name, part in self.parts.items():
             kept = part.copy()
@@ -262,10 +275,10 @@ class TolerantFindings(Findings):
     def lower_bounds(self, confidence: float) -> Bounds:
         """Return lower confidence bounds for the share of rows that changed.
 
-        The bound is the maximum over functions h of |G(h)| less a margin. For samples of equal
-        sizes the margin is z u(h), with the critical value z of the statistic, and the bound is the
-        smallest tolerance that the test does not reject at the level 1 - confidence. For unequal
-        sizes see `_margins`.
+        The bound is the maximum over functions h of |G(h)| minus a margin, and at least 0. For
+        samples of equal sizes the margin is c u(h), with the critical value c of the statistic. The
+        bound is then the smallest tolerance that the test does not reject at the level
+        1 - confidence. For unequal sizes see `_margins`.
         """
         nothing = Bounds(0.0, {}, 0.0, None)
         if not self.parts:
@@ -325,7 +338,8 @@ def tolerant_statistics(
 ) -> TolerantFindings:
     """Compute each statistic and its -log p for the given labels and all permutations.
 
-    `share` is the allowed share of contaminated rows of each sample.
+    `share` is the allowed share of contaminated rows of each sample. `advance` is called with the
+    number of completed steps, one per direction.
     """
     findings = TolerantFindings(rows, share)
     if rows.points.shape[1]:
@@ -345,10 +359,11 @@ def tolerant_statistics(
 def _restricted(rows: PooledSample, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels of the rows `present` as words (W, rows), and factors (B + 1,).
 
-    In the other rows, a value is missing and replaced by the mean of the function over the rows
-    with a value. The difference between the means over all rows then equals the difference between
-    the means over the rows with a value, multiplied by a factor. For a and b rows with a value
-    among n and m rows, the factor is (1 / n + 1 / m) / (1 / a + 1 / b).
+    These rows have a value of a function. In the other rows, the missing value is replaced by the
+    mean of the function over the rows with a value. The difference between the sample means over
+    all rows then equals the difference between those over the rows with a value, multiplied by a
+    factor. For a and b rows with a value among n and m rows, the factor is
+    (1 / n + 1 / m) / (1 / a + 1 / b). It is 0 if all rows with a value are in one sample.
     """
     words = rows.permutations.words.take(present, axis=1)
     known = Permutations(words, rows.permutations.count).sizes

@@ -1,4 +1,4 @@
-"""The function `two_sample_test`, an exact permutation test that also reports the changes."""
+"""The function `two_sample_test`, an exact permutation test that also describes the changes."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Settings:
 def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricSettings:
     """Return the options of the distance between trimmed regions, with the scale and `options`.
 
-    `method` and `scale` are arguments of `two_sample_test`. `options` are further options of a
+    `method` and `scale` are arguments of `two_sample_test`. `options` are further options of the
     metric, such as the seed.
     """
     if isinstance(scale, str) and scale != "pooled":
@@ -161,7 +161,7 @@ def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricS
 
 
 def _check_method(metric: MetricSettings) -> None:
-    """Raise InvalidOptionError if an option of the metric is invalid or unused in a test."""
+    """Raise InvalidOptionError if an option of the metric is invalid or has no effect in a test."""
     defaults = {field.name: field.default for field in fields(MetricSettings)}
     for name, reason in _NOT_OF_METHOD.items():
         value = getattr(metric, name)
@@ -214,8 +214,8 @@ def two_sample_test(
     :doc:`/significance` for the guarantees.
 
     No row is dropped for a missing value. In a function of one column, a missing value has the mean
-    of the function over the other rows; in functions of several columns it is replaced by the
-    median.
+    of the function over the other rows. Correlations of two columns use the rows that have both
+    values. In other functions of several columns, a missing value is replaced by the median.
 
     Parameters
     ----------
@@ -268,8 +268,9 @@ def two_sample_test(
         events (missing values, categories, extreme values) are counted in all rows. The attributes
         `n_rows` and `n_used_rows` of the result have the numbers of all and of tested rows.
     n_directions : int or None
-        Number of directions, including the axes. None for about 100: at least two whole orthonormal
-        bases.
+        Number of directions, including the axes. None for at least two whole orthonormal bases,
+        with 100 to 200 directions together; for more than 100 columns, the axes and 100 other
+        directions.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the directions and permutations. With None every call draws new directions and
         permutations, and the p-value varies: with a standard deviation of 0.01 to 0.08 with 999
@@ -347,7 +348,10 @@ def _test_sources(
     blocks: Any,
     settings: Settings,
 ) -> TwoSampleResult:
-    """Test random rows of samples that are read in chunks, and rare events of all rows."""
+    """Test random rows of samples that are read in chunks, and rare events in the other rows.
+
+    Rare events are not tested with a tolerance, with method="regions", or if no other rows exist.
+    """
     if blocks is not None:
         raise InvalidOptionError(
             "blocks are not available for samples that are read in chunks; remove blocks, or pass "
@@ -428,7 +432,10 @@ def _pool_again(
 
 
 def _statistics(rows: PooledSample, settings: Settings) -> Findings:
-    """Compute all statistics for the given labels and all permutations, with a progress bar."""
+    """Compute all statistics for the given labels and all permutations.
+
+    Show a progress bar if `settings.progress` is true.
+    """
     # One step per direction, and one step per permutation for the distance between regions.
     of_regions = bool(rows.names) and settings.tolerance is None
     total = len(rows.directions) + rows.permutations.count * of_regions
@@ -518,9 +525,10 @@ def _scores(rows: PooledSample, findings: Findings, settings: Settings) -> np.nd
 
 
 def _known_bounds(rows: PooledSample, findings: Findings, confidence: float) -> ShareBounds | None:
-    """Return the lower bounds for the share of changed rows, if no computation is needed.
+    """Return the lower bounds for the share of changed rows, or None if they are computed later.
 
-    With blocks there are no bounds. None if `findings` are those of a test without a tolerance.
+    They are computed later, at the first access, if `findings` are those of a test without a
+    tolerance. With blocks, the bounds are returned as unknown, because there is no guarantee.
     """
     if rows.samples.blocks is not None:
         return ShareBounds(None, {}, None)  # there is no guarantee for blocks
@@ -530,7 +538,7 @@ def _known_bounds(rows: PooledSample, findings: Findings, confidence: float) -> 
 
 
 def _lower_bounds(rows: PooledSample, findings: TolerantFindings, confidence: float) -> ShareBounds:
-    """Return lower bounds for the share of changed rows, and describe the joint change."""
+    """Return lower bounds for the share of changed rows, with the joint change of all columns."""
     found, joint = findings.lower_bounds(confidence), None
     if found.joint is not None:
         joint = joint_change(rows, found.joint)
@@ -552,7 +560,8 @@ def _later_bounds(pool: Callable[[], PooledSample], confidence: float) -> ShareB
 def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -> Comparison:
     """Compare the samples by the distance between their trimmed regions, as in the test.
 
-    Distances need complete rows: missing values are replaced by medians.
+    `pool` returns the pooled rows. Distances need complete rows: missing values are replaced by
+    medians.
     """
     rows = pool()
     scale = None if metric.scale is None else rows.divisors
@@ -607,7 +616,8 @@ def _column_tests(
 
     P-values are adjusted for columns and pairs of columns together, and are at least `pvalue`, the
     p-value of the whole test. A column has one entry: the strongest test of its values or of its
-    missing values.
+    missing values. The kind of a significant column is that of the first of `changes` with its
+    name.
     """
     family, n_x = findings.columns, rows.n_x
     kinds: dict[str, str] = {}
@@ -648,8 +658,8 @@ def _setting_values(
 ) -> dict[str, Any]:
     """Return the settings of a test by the names of the options.
 
-    `blocks` is the number of blocks, or None. An array of scales is described by its length and a
-    hash, and a random generator by "generator".
+    The entry "blocks" is the number of blocks, or None. An array of scales is described by its
+    length and a hash, and a random generator by "generator".
     """
     values: dict[str, Any] = {
         "method": settings.method,

@@ -100,7 +100,7 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
 
 
 def _located(found: SuspiciousRows, pair: SubsetPair) -> SuspiciousRows:
-    """Add the file of each row, if all rows of both sources are in memory."""
+    """Add the file of each row and its index there, for sources whose rows are all in memory."""
     rows = []
     for row in found.rows:
         random = pair.random_rows["XY".index(row.sample)]
@@ -151,7 +151,7 @@ class SuspectState:
 
 @dataclass(frozen=True)
 class SuspectPass(Pass):
-    """Pass over the data of X (side 0) or of Y (side 1) that scores all rows.
+    """Pass over the data of X (`side` 0) or of Y (`side` 1) that scores all rows by `detector`.
 
     Attributes
     ----------
@@ -194,7 +194,8 @@ class SuspectPass(Pass):
     def _add_rows(self, state: SuspectState, rows: Rows, number: int) -> None:
         """Add the suspicious rows of a chunk, of which the first has the given number.
 
-        Only rows with larger scores than the `_MOST_ROWS` rows of the state are described.
+        If the state already has `_MOST_ROWS` rows, only rows with a score above their minimum are
+        described and added. All are counted.
         """
         indices, scores = self.detector.unusual_rows(self.side, rows)
         repeated = [

@@ -31,6 +31,7 @@ class Contradiction(NamedTuple):
     usual : int
         Value of the determined category in rows of the other sample with the same value of `given`.
     score : float
+        Score of the pair of categories, see `_determined`.
     """
 
     row: int
@@ -80,10 +81,11 @@ def find_contradictions(codes: np.ndarray, other: np.ndarray) -> list[Contradict
 
 
 def _determined(codes: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, float]]:
-    """Yield pairs of categories of which the first determines the second.
+    """Yield pairs of categories of which the first determines the second, with few exceptions.
 
-    Also yield the numbers of rows with each pair of values, and a score of at least 1. It is the
-    logarithm of the fraction of exceptions, divided by that of 1 / 50.
+    A pair is yielded as a tuple: the indices of both categories, the numbers of rows with each pair
+    of their values, and a score above 1. The score is the logarithm of the fraction of exceptions,
+    divided by the logarithm of 1 / 50.
     """
     # Missing values have an additional last code, so that all rows are counted together.
     n_values = codes.max(axis=0, initial=-1) + 1

@@ -85,7 +85,11 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
 
 
 def distinct_rows(rows: Sequence[SuspiciousRow]) -> tuple[SuspiciousRow, ...]:
-    """Return each row once, with the preferred reason; the largest scores first."""
+    """Return each row once, with the preferred reason; the largest scores first.
+
+    The reason "value" is preferred, then "repeated value". Of other reasons, that with the largest
+    score is preferred.
+    """
     first: dict[tuple[str, int], SuspiciousRow] = {}
     for row in sorted(rows, key=lambda row: (_PREFERENCE.get(row.reason, 2), -row.score)):
         first.setdefault((row.sample, row.row), row)
@@ -106,7 +110,7 @@ class Detector:
         The first scores rows of X relative to Y, the second rows of Y relative to X. Empty if all
         columns are skipped.
     ordinary : Rows
-        Rows of both samples with small scores.
+        Rows of both samples with small scores, see `suspicious_rows`.
     describe : _Descriptions
         Names of the used columns and of the categories, with which rows are described.
     """
@@ -125,7 +129,11 @@ class Detector:
         labels: list[list[str]],
         sentinels: Sequence[Sentinel],
     ) -> Detector:
-        """Fit the scorers; `codes` and `labels` are those of `category_codes`."""
+        """Fit the scorers to rows of both samples.
+
+        `codes` and `labels` are those of `category_codes`, and `sentinels` is the result of
+        `find_sentinels`.
+        """
         rows = [Rows(*each) for each in zip(samples.points, codes, strict=True)]
         names, kept = list(samples.columns), list(range(len(samples.columns)))
         skipped: list[str] = []
@@ -161,9 +169,10 @@ class Detector:
         return RowScorer(self.ordinary)
 
     def unusual_rows(self, side: int, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows of a sample, X for side 0, with scores above 1 for both references.
+        """Return the rows of X (side 0) or Y (side 1) with scores above 1 for both references.
 
-        `rows` have all numeric columns.
+        The references are the other sample, and the ordinary rows of both samples. `rows` have all
+        numeric columns.
 
         Returns
         -------
@@ -198,7 +207,10 @@ class Detector:
 
 
 def _without_sentinels(rows: Sequence[Rows], sentinels: Sequence[Sentinel]) -> list[Rows]:
-    """Return copies of the rows of X and of Y in which sentinels are missing values."""
+    """Return copies of the rows of X and of Y in which sentinels are replaced by missing values.
+
+    `sentinels` is the result of `find_sentinels`.
+    """
     # In C order: the rounding errors of sums over rows depend on the order in memory.
     points = [part.points.astype(np.float64, order="C", copy=True) for part in rows]
     for each in sentinels:
@@ -283,7 +295,10 @@ def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[S
 def contradictory_rows(
     samples: TwoSamples, codes: Sequence[np.ndarray], labels: Sequence[Sequence[str]]
 ) -> list[SuspiciousRow]:
-    """Return rows with pairs of categories that the other sample excludes."""
+    """Return rows with pairs of categories that the other sample excludes.
+
+    `codes` and `labels` are those of `category_codes`. See `find_contradictions`.
+    """
     found, names = [], list(samples.categories)
     for side, sample in enumerate("XY"):
         for i, c, given, usual, score in find_contradictions(codes[side], codes[1 - side]):

@@ -1,4 +1,4 @@
-"""Numbers within the groups of rows that have the same value of a category."""
+"""Numeric columns within the groups of rows that have the same value of a category."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class Groups(NamedTuple):
     logarithm: bool
 
     def deviations(self, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Return deviations (m,) of the column from the medians of groups, in spreads.
+        """Return the deviations (m,) of the column from the medians of groups, divided by spreads.
 
-        `values` (m,) are standardized values of the column, or logarithms if `logarithm`. The
-        categories `codes` have the shape (m, k). The rows are not among those for which the medians
-        were computed. The result is NaN if the value or the category is missing, or if the group is
-        too small.
+        The spreads of small groups are increased, because their medians vary. `values` (m,) are
+        standardized values of the column, or logarithms if `logarithm`. The categories `codes` have
+        the shape (m, k). The rows are not among those for which the medians were computed. The
+        result is NaN if the value or the category is missing, or if the group is too small.
         """
         group = codes[:, self.category]
         known = (group >= 0) & (group < len(self.sizes))
@@ -65,7 +65,7 @@ class Groups(NamedTuple):
     def fitted_deviations(self, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return the deviations (n,) of the rows for which the medians were computed.
 
-        They are multiplied by (n + 1.5) / (n - 1) for a group of n rows, because a row is closer to
+        They are multiplied by (s + 1.5) / (s - 1) for a group of s rows, because a row is closer to
         a median that was computed with this row.
         """
         count = np.maximum(self.sizes, 2)[codes[:, self.category]]
@@ -77,9 +77,9 @@ def find_groups(
 ) -> list[Groups]:
     """Find categories that make the values of a column less variable.
 
-    A column with fewer than three values is a category too: a rare value within a group is not far
-    from the others. The values of a positive column are compared, or their logarithms, if these
-    have shorter tails within groups.
+    Columns with at most two distinct values are left out: a rare value within a group is not far
+    from the others. The values of a positive column are compared, or their logarithms, if the
+    logarithms do not have longer tails within groups.
 
     Parameters
     ----------
@@ -121,11 +121,12 @@ def _fit_groups(
     category: int,
     scales: list[tuple[int, bool]],
 ) -> Iterator[tuple[int, Groups]]:
-    """Yield the groups of those of k columns that are less variable within groups.
+    """Yield pairs (index, groups) for those of k columns that are less variable within groups.
 
-    Also yield the index of the column among the k columns. `numbers` (k, n) are standardized
-    columns or logarithms, and `order` (k, n) sorts each. `scales` has for each of them the index of
-    the column in the data, and whether it has logarithms.
+    The groups are those of the values of `category`, and the index is that among the k columns.
+    `numbers` (k, n) are standardized columns or logarithms, and `order` (k, n) sorts each. `scales`
+    has for each of them the index of the column in the data, and whether `numbers` has its
+    logarithms.
     """
     n_groups = codes[:, category].max(initial=-1) + 1
     size = max(1, _BLOCK_NUMBERS // len(codes))
@@ -152,8 +153,9 @@ def _fit_groups(
 def _tail_length(deviations: np.ndarray) -> float:
     """Return the length of the longer tail of deviations (n,), relative to their spread.
 
-    The tails reach to the 1% and the 99% quantile. The spread is the standard deviation of the
-    deviations, clipped at their 10% and 90% quantiles. The result is infinite if the spread is 0.
+    The tails reach from 0 to the 1% and the 99% quantile. The spread is the standard deviation of
+    the deviations, clipped at their 10% and 90% quantiles. The result is infinite if the spread is
+    0.
     """
     known = deviations[~np.isnan(deviations)]
     low, start, stop, high = np.quantile(known, (0.01, 0.1, 0.9, 0.99))

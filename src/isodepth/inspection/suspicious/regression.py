@@ -27,7 +27,7 @@ _BLOCK_NUMBERS = 1 << 18
 
 
 class Predictors(NamedTuple):
-    """Regressions for one set of observed columns.
+    """Regressions of all columns for rows that have the same columns; see `Regressions` for terms.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Predictors(NamedTuple):
 
 
 class MissingBlock(NamedTuple):
-    """Rows with the same number m of missing terms.
+    """Block of r rows with the same number m of missing terms; see `Regressions` for terms.
 
     Attributes
     ----------
@@ -61,21 +61,26 @@ class MissingBlock(NamedTuple):
 
     @property
     def places(self) -> tuple[np.ndarray, np.ndarray]:
-        """Indices of rows (r, 1) and of missing terms (r, m), for arrays of shape (n, q)."""
+        """Indices of rows (r, 1) and of their missing terms (r, m).
+
+        They select the missing terms from an array (n, q) with one column per term of a column.
+        """
         return self.rows[:, None], self.terms[self.sets]
 
     def conditional(self, inverse: np.ndarray) -> np.ndarray:
-        """Return the covariances (s, m, m) of the missing terms of each set, given the others.
+        """Return the covariances (s, m, m) of the missing terms of each set, given the other terms.
 
-        `inverse` (q, q) is the inverse of the matrix of moments, for the q terms of columns.
+        `inverse` (q, q) is the inverse of the matrix of moments (means of products of two terms),
+        for the q terms that can be missing: those of columns.
         """
         return np.linalg.inv(inverse[self.terms[:, :, None], self.terms[:, None, :]])
 
     def predictions(self, products: np.ndarray, conditional: np.ndarray) -> np.ndarray:
-        """Return predictions (r, m) of the missing terms from the other terms.
+        """Return predictions (r, m) of the missing terms of the r rows from their other terms.
 
-        `products` (n, q) are the products of the terms of rows, 0 if missing, and the inverse
-        matrix of moments. `conditional` is the result of the method of this name.
+        `products` (n, q) is the matrix product t @ P, for the terms t of n rows (0 if missing) and
+        the inverse P of the matrix of moments (means of products of two terms). It has the columns
+        of the q terms that can be missing. `conditional` is the result of the method `conditional`.
         """
         return -(products[self.places][:, None, :] @ conditional[self.sets])[:, 0]
 
@@ -84,10 +89,10 @@ class Regressions:
     """Ridge regressions of each standardized column on the other columns and on categories.
 
     A value is regressed on the other values that its row has. All regressions follow from one
-    matrix, the mean of the products of terms. Terms are a constant, the columns and, if there are
-    enough rows, their squares and indicators of frequent values of categories. In rows with missing
-    values, the products are replaced by their conditional expectations given the values that the
-    row has (EM algorithm, as if terms were normal).
+    matrix, the matrix of moments: the means of the products of two terms. Terms are a constant, the
+    columns and, if there are enough rows, their squares and indicators of frequent values of
+    categories. In rows with missing values, the products are replaced by their conditional
+    expectations given the values that the row has (EM algorithm, as if terms were normal).
 
     The residual of a row with missing values is larger, because fewer values explain it. It is
     multiplied by the ratio of two standard deviations of residuals: for complete rows, and for
@@ -152,7 +157,7 @@ class Regressions:
     def outside(
         self, standard: np.ndarray, codes: np.ndarray, low: np.ndarray, high: np.ndarray
     ) -> np.ndarray:
-        """Return whether a residual of each row may be below `low` or above `high`, both (d,).
+        """Return for each row whether a residual may be below `low` or above `high`, both (d,).
 
         Residuals of complete rows are computed in single precision. The result is also True for
         rows whose residuals are inside, but not farther from a bound than the maximum rounding
@@ -201,7 +206,10 @@ class Regressions:
         return result
 
     def scale(self, row: np.ndarray) -> np.ndarray:
-        """Return the factors (d,) of the residuals of rows with the same missing values."""
+        """Return the factors (d,) that multiply the residuals of a row (d,) with missing values.
+
+        See the class. The factors depend only on the set of missing values.
+        """
         return self.deviation / self._solve(np.isnan(self._used(row))).deviation
 
     def _used(self, standard: np.ndarray) -> np.ndarray:
@@ -264,15 +272,16 @@ class Regressions:
         return predictions, products + project(predictions, inverse).T, entries
 
     def _halves(self, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Split the last axis (q) into linear terms and squares; 0 without squares."""
+        """Split the last axis (q) into linear terms and squares; the latter are 0 if not used."""
         first, second = np.split(products, [self._n_columns], axis=-1)
         return first, second if self.squares else np.zeros_like(first)
 
     def _entries(self, inverse: np.ndarray) -> np.ndarray:
         """Return the entries (3, d) of an inverse (q, q) for the terms of each column.
 
-        They are the diagonal entry of the linear term, the entry of both terms, and the diagonal
-        entry of the square. Without squares, the last two are 0 and 1.
+        They are the diagonal entry of the linear term, the entry in the row of the linear term and
+        the column of the square, and the diagonal entry of the square. Without squares, the last
+        two are 0 and 1.
         """
         a, c = self._halves(np.diagonal(inverse))
         b = np.diagonal(inverse, self._n_columns) if self.squares else np.zeros_like(a)
@@ -297,7 +306,12 @@ class Regressions:
     def _residuals(
         self, products: np.ndarray, entries: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return residuals (m, d) or their weights, and variances, from products (m, q)."""
+        """Return the residuals (m, d) of m rows, and their variances.
+
+        `products` (m, q) are the products of the terms of rows and the restricted inverse matrix of
+        moments. If they are rows of the inverse itself, weights of the terms are returned instead
+        of residuals. `entries` are those of `_entries`.
+        """
         (first, second), (a, b, c) = self._halves(products), entries
         determinant = a * c - b * b
         return (c * first - b * second) / determinant, c / determinant

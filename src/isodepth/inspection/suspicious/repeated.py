@@ -61,9 +61,12 @@ class Sentinel(NamedTuple):
 def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
     """Find isolated values of columns that one sample repeats and the other nearly never has.
 
-    Isolated values are found without the labels of rows. If labels are random, the number of rows
-    with the value in one sample has a hypergeometric distribution. The bound on the probability of
-    the counts is divided by the number of isolated values that enough rows have, see `_log_limit`.
+    A value is isolated if it is at least three times as frequent as the median of its neighbors,
+    the next distinct values of the column. Isolated values are found without the labels of rows. If
+    labels are random, the number of rows with the value in one sample has a hypergeometric
+    distribution. The bound on the probability of the counts is divided by the number of isolated
+    values that enough rows have, see `_log_limit`. `points` are the numeric columns of both
+    samples.
     """
     columns = [_isolated(*(part[:, j] for part in points)) for j in range(points[0].shape[1])]
     least = [
@@ -110,7 +113,10 @@ def _log_limit(least: Sequence[float]) -> float:
 
 
 def _log_all(both: int, size: int, total: int) -> float:
-    """Return the log probability that all of `both` rows are in a sample, if labels are random."""
+    """Return the log probability that all of `both` rows are in one sample, if labels are random.
+
+    The sample has `size` of `total` rows.
+    """
     if both > size:
         return -math.inf
     ways = math.lgamma(size + 1) - math.lgamma(size - both + 1)
@@ -141,10 +147,10 @@ def _of_few_rows(sentinels: list[Sentinel], sizes: tuple[int, int]) -> list[Sent
 
 
 def _isolated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[int, int]]:
-    """Return the isolated values (k,) of a column, with counts (k, 2) in both samples.
+    """Return the isolated values (k,) of a column, with counts (k, 2) of rows of X and of Y.
 
-    `x` and `y` are the values of the column in both samples. Also return the numbers of values that
-    are not missing.
+    `x` and `y` are the values of the column in both samples. Also return the numbers of values of
+    both samples that are not missing.
     """
     x, y = np.sort(x[~np.isnan(x)]), np.sort(y[~np.isnan(y)])
     sizes = (len(x), len(y))
@@ -230,7 +236,11 @@ def repeated_values(
 
 
 def _far_ends(samples: TwoSamples, side: int, j: int) -> list[float]:
-    """Return the repeated minimum and maximum of a column if they are far from other values."""
+    """Return the minimum and the maximum of column j of a sample, if repeated and far from others.
+
+    The sample is X for side 0 and Y for side 1. A minimum or maximum is left out if it does not
+    meet the conditions of `repeated_values`.
+    """
     column = samples.points[side][:, j]
     found: list[float] = []
     if np.isnan(column).all():

@@ -78,7 +78,7 @@ class SuspiciousRow(ResultPart):
         Index of the row, from 0, in the sample as the user passed it.
     score : float
         Score defined in `suspicious_rows`: how unusual the row is, relative to a threshold. It is
-        above 1, and it orders the rows. It is not a probability.
+        at least 1, and it orders the rows. It is not a probability.
     column : str
         Column with the unusual value.
     value : float or str
@@ -208,10 +208,11 @@ class RepeatedValue(ResultPart):
 def split_repeated(
     values: Sequence[RepeatedValue],
 ) -> tuple[list[RepeatedValue], list[tuple[RepeatedValue, RepeatedValue]]]:
-    """Split values into those that look wrong, and pairs for values that both samples have.
+    """Split values into those that look wrong, and pairs (X, Y) of values that both samples have.
 
-    Both samples have a value in the same column if its share in one sample is more than a tenth of
-    its share in the other. Such a value does not make rows of one sample suspicious.
+    Both samples have a value if they have it in the same column, and its share in each sample is
+    more than a tenth of its share in the other. Such a value does not make rows of one sample
+    suspicious.
     """
     pairs = [
         (x, y)
@@ -267,8 +268,8 @@ class SuspiciousRows(ResultMixin):
     repeated_values : tuple of RepeatedValue
         Unusual values, such as -9999, that many rows have in common.
     small_samples : tuple of {"X", "Y"}
-        Samples with too few rows to estimate how far their values reach. Rows of the other sample
-        are listed only if they are far beyond all values of the small sample.
+        Samples with fewer than 50 rows, too few to estimate how far their values reach. Rows of the
+        other sample are listed only if they are far beyond all values of the small sample.
     n_unlisted : pair of int
         Numbers of further suspicious rows of X and of Y, which have smaller scores, in samples that
         are read in chunks.
@@ -333,9 +334,9 @@ class SuspiciousRows(ResultMixin):
         return columns
 
     def _summary(self, names: Sequence[str] = ("X", "Y")) -> str:
-        """Return a phrase with the number of listed rows, such as "12 suspicious rows in July".
+        """Return a phrase with numbers of suspicious rows, such as "12 suspicious rows in July".
 
-        `names` are the names of X and Y.
+        Unlisted rows are counted too. `names` are the names of X and Y.
         """
         counts = [
             (len(self.indices(sample)) + more, name)

@@ -56,7 +56,7 @@ class Unusual(NamedTuple):
     ----------
     column : int
     usual_range : pair of float
-        Range of about 98% of the values.
+        Range of about 98% of the values of the column in the reference.
     reason : str
         See `SuspiciousRow`.
     given : tuple of int
@@ -93,7 +93,7 @@ class Function(NamedTuple):
 
 
 class RowScorer:
-    """Object that computes how unusual rows are relative to a reference sample.
+    """Scorer of rows: how unusual they are relative to a reference sample.
 
     The score of a row is defined in `suspicious_rows`. The rows and the reference may have missing
     values. Without `relations`, only values and logarithms are scored, and neither residuals of
@@ -161,7 +161,10 @@ class RowScorer:
         self.below, self.above = tail_limits(np.hstack([*ratios.values()]), points.shape[1], light)
 
     def _residual_ratios(self, residuals: np.ndarray) -> np.ndarray:
-        """Compute the tails of the residuals (n, d) of the reference, and return their ratios."""
+        """Compute the tails of the residuals (n, d) of the reference, and return their ratios.
+
+        The ratios are NaN in columns in which nearly all values are equal.
+        """
         # If a column is nearly a function of the others, its residuals are rounding errors. The
         # floor, a minimum tail length, prevents rows with such residuals from being listed.
         self.residuals = Tails.of(residuals, floor=0.1)
@@ -173,7 +176,7 @@ class RowScorer:
 
     @property
     def columns(self) -> np.ndarray:
-        """Indices of the columns of the functions."""
+        """Index of the column of each function in `functions`."""
         return np.array([each.column for each in self.functions], dtype=np.int64)
 
     def _thresholds(self, part: str) -> tuple[np.ndarray, np.ndarray]:
@@ -430,9 +433,8 @@ def _named_values(
 ) -> tuple[float, ...] | None:
     """Return the usual values of a column with few distinct values; None if a range is shown.
 
-    They are the values in a usual range, or the value nearest to the middle of the range if no
-    value is inside. `value` is the unusual value, and `distinct` has the sorted values of the
-    reference.
+    They are the values in the range `usual`, or the value nearest to its middle if no value is
+    inside. `value` is the unusual value, and `distinct` has the sorted values of the reference.
 
     Examples
     --------

