@@ -49,7 +49,7 @@ def _watch(
         if rng.random() < reset:
             monitor.reset()
         verdict = check(monitor, batch, group)
-        crossings += verdict.crossing
+        crossings += verdict.crossed
         if verdict.alarm:
             alarms += 1
             monitor.reset()

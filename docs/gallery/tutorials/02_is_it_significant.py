@@ -37,8 +37,7 @@ print(apart.headline)
 # contains the statistics of the permutations.
 
 for component in apart.components:
-    name, kind = component.name, component.change_kind
-    print(f"{name:12}{kind:12}{component.feature:28}p = {component.pvalue}")
+    print(f"{component.name:16}{component.feature:28}p = {component.pvalue}")
 
 fig, axes = plt.subplots(2, 1, figsize=(7.5, 6.4), layout="constrained")
 for ax, test, name in zip(axes, (alike, apart), ("One grower, split", "Two growers"), strict=True):
