@@ -85,7 +85,7 @@ class RandomLevels:
 
 
 class _Options(TypedDict, total=False):
-    """Types of the options that every function with options of `isodepth.Metric` accepts."""
+    """Types of the options of `isodepth.Metric` that the TypedDicts below have in common."""
 
     depth: Any
     p: float
@@ -292,7 +292,7 @@ class MetricSettings:
         return cls(**options)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether all options are equal; depths of users are equal if they are identical."""
+        """Return whether all options are equal; a depth of the user is equal only to itself."""
         if not isinstance(other, MetricSettings) or type(self) is not type(other):
             return NotImplemented
         names = [each.name for each in fields(self) if each.name != "depth"]

@@ -83,7 +83,8 @@ def compare(
 def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) -> np.ndarray:
     """Compute the unit (d,) of each column, a robust standard deviation, from all samples together.
 
-    Samples may be arrays or sources. `name` is the name of the argument `samples` in messages.
+    Samples may be arrays or sources. `weights` has one entry per sample, which must be None. `name`
+    is the name of the argument `samples` in messages.
     """
     sources = [
         _source(sample, w, f"{name}[{i}]")

@@ -75,10 +75,14 @@ def stream_table(
     runner: Runner | None = None,
     in_memory: bool = True,
 ) -> SourceRegions:
-    """Compute the support values of the regions of a source, as `Metric.region_table` of an array.
+    """Compute the support values of the regions of a source, like `Metric.region_table` for arrays.
 
     Parameters
     ----------
+    metric : MetricSettings
+    source : Source
+    table_dtype : {"float64", "float32"}
+        Precision of the stored support values.
     runner : Runner or None
         Object that runs the passes; None to run them in this process.
     in_memory : bool
@@ -169,6 +173,8 @@ def _by_passes(
 def column_spreads(sources: Sequence[Source], metric: MetricSettings, runner: Runner) -> np.ndarray:
     """Compute the units (d,) of the columns from the pooled rows of all sources.
 
+    `metric` has the options `eps`, `dtype` and `nan_policy`. `runner` runs the passes.
+
     The result is that of `isodepth.geometry.scaling.units_of_samples` with one exception. If
     several samples have non-integer weights, the weights are rounded differently. If the cumulative
     mass at a value is close to the order of a quantile, the quantile may then be a neighboring
@@ -225,10 +231,11 @@ class DistinctPass(Pass):
 
 @dataclass(frozen=True)
 class ClippedPass(Pass):
-    """Pass over the data that sums the clipped values of each column and their squares.
+    """Pass over the data that sums the clipped values of each column, and their squares.
 
-    The sums are weighted by mass. A value x is clipped to [low, high], and then converted to
-    (x - low) / (high - low). The state has shape (2, d).
+    Clipping to [low, high] and division convert a value x to (x - low) / (high - low), between 0
+    and 1. The sums are weighted by mass. The state (2, d) has the sums of these values, then those
+    of their squares.
     """
 
     low: np.ndarray
