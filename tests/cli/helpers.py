@@ -1,4 +1,4 @@
-"""Functions for tests of commands, which run commands and write tables."""
+"""Helpers for tests of commands: run a command, and write a table to a file."""
 
 from __future__ import annotations
 

@@ -75,7 +75,10 @@ def test_wasserstein_solves_the_linear_program(p: float, d: int) -> None:
 
 @pytest.mark.parametrize("lam", [0.1, 0.7, 3.0])
 def test_robot_is_transport_with_a_price_on_removed_mass(lam: float) -> None:
-    """Solve the first form of the paper: transport from a + s to b, plus lam |s|."""
+    """ROBOT equals the optimum of the linear program that defines it.
+
+    The program transports the mass a + s to b and pays lam |s| for the change s.
+    """
     X, Y = pair_of_samples(2, 7, 6)
     X[0] = 30.0
     start = np.concatenate([np.full(7, 1 / 7), np.zeros(6)])

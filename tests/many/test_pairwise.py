@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-from strategies import pvalues
+from strategies import orders
 
 import isodepth
 from isodepth import Metric, region_tables
@@ -55,7 +55,7 @@ MATRIX = pairwise(BAGS, **OPTIONS)
 @given(
     number=st.integers(0, 10**6),
     d=st.integers(1, 5),
-    p=pvalues(),
+    p=orders(),
     depth=st.sampled_from(["halfspace", "projection", "irw", "ai_irw"]),
     normalize=st.booleans(),
     data=st.data(),

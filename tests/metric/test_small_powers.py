@@ -1,4 +1,4 @@
-"""Power means of small order p: rounding errors are not multiplied by 1/p."""
+"""Power means of small order p are exact: rounding errors are not multiplied by 1/p."""
 
 from __future__ import annotations
 

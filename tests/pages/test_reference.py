@@ -87,7 +87,7 @@ def test_readme_names_every_function_that_compares_samples() -> None:
 
 
 def accepting_sources() -> set[str]:
-    """Return the public functions, classes and methods whose docstrings refer to `scan`."""
+    """Return the public functions, classes and methods whose docstrings mention `scan`."""
     found = set()
     for name in isodepth.__all__:
         public = getattr(isodepth, name)

@@ -71,7 +71,10 @@ def mass_where(mass: Sequence[Mass], chosen: Sequence[bool]) -> Mass:
 
 
 def weighted_median(values: Sequence[float], mass: Sequence[Mass]) -> float:
-    """Return the mean of the lower and the upper median, as for repeated rows."""
+    """Return the mean of the lower and the upper weighted median.
+
+    A value of mass m counts like m copies of the value.
+    """
     present = sorted((v, m) for v, m in zip(values, mass, strict=True) if m > 0)
     lower = upper = None
     reached, total = 0, sum(mass)
@@ -96,7 +99,7 @@ def halfspace_depth(
 ) -> list[Fraction]:
     """Return the minimum mass of a closed halfspace with the point on its boundary, per point.
 
-    The points are Z, or X if Z is None.
+    The minimum is over the directions U and their opposites. The points are Z, or X if Z is None.
     """
     mass = counts(len(X), weights)
     targets = X if Z is None else Z
@@ -163,7 +166,7 @@ def irw_depth(
 def ai_irw_depth(
     X: Points, W: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[Fraction]:
-    """Return the IRW depth of the points W x; W has r rows, and U vectors of length r."""
+    """Return the IRW depth of the points W x. W has r rows, and the vectors in U have length r."""
     return irw_depth(transform(X, W), U, weights, None if Z is None else transform(Z, W))
 
 
@@ -220,7 +223,7 @@ class NaiveRegions:
         }
 
     def alpha(self, beta: Number) -> Number:
-        """Return the supremum of the g with mass(D >= g) > beta, which is the depth of a point."""
+        """Return the maximum depth g of a point with mass(D >= g) > beta."""
         for g, mass in self.reached.items():
             if mass > Fraction(beta):
                 return g
@@ -293,7 +296,7 @@ def power_mean(gaps: Sequence[float], shares: Sequence[Number], p: float) -> flo
 def power_mean_of_many_digits(
     gaps: Sequence[float], shares: Sequence[Number], p: float, length: Number = 1
 ) -> float:
-    """Return (length * sum of share * gap^p)^(1/p), with more digits than the root loses."""
+    """Return (length * sum of share * gap^p)^(1/p), computed in decimals with enough digits."""
     with localcontext() as context:
         context.prec, context.Emin, context.Emax = 800, MIN_EMIN, MAX_EMAX
         parts = [
@@ -326,7 +329,7 @@ def distance(
     """Return DR_{p,eps}: the L_p mean of the gap over [0, 1-eps].
 
     ``levels`` is "exact" for a sum over all intervals, a number of midpoints, or a list of levels.
-    With ``normalize=False`` the integral is not divided by its length 1-eps.
+    With ``normalize=False`` the integral is not divided by 1-eps, the length of the interval.
     """
     top = top_level(eps)
     if top == 0:

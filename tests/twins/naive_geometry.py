@@ -38,7 +38,10 @@ def minus(u: Vector, v: Vector) -> Vector:
 
 
 def pivot_columns(vectors: Sequence[Vector]) -> list[int]:
-    """Return the coordinates that determine a vector of the span, by Gaussian elimination."""
+    """Return as many coordinates as the dimension of the span of the vectors.
+
+    These coordinates determine every vector in the span; they are found by Gaussian elimination.
+    """
     rows = [list(v) for v in vectors]
     columns: list[int] = []
     for column in range(len(rows[0])):
@@ -75,9 +78,9 @@ def determinant(rows: Sequence[Vector]) -> Number:
 def smallest_mass(vectors: Weighted) -> int:
     """Return the minimum mass of a closed halfspace with the origin on its boundary.
 
-    An optimal boundary can be rotated until it contains as many vectors as possible. Rotating it
-    back slightly puts each of these vectors on one side. The best choice is the same problem for
-    these vectors alone.
+    `vectors` are pairs of a vector and its mass. An optimal boundary can be rotated until it
+    contains as many vectors as possible. Rotating it back slightly puts each of these vectors on
+    one side. The best choice is the same problem for these vectors alone.
     """
     at_origin = sum(mass for v, mass in vectors if not any(v))
     vectors = [(v, mass) for v, mass in vectors if any(v)]

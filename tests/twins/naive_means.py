@@ -1,4 +1,4 @@
-"""Slow and simple reference implementations of the means over directions, by definition."""
+"""Slow and simple reference implementations of gaps that are means over directions."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ def labelings(
 ) -> list[list[bool]]:
     """Return the given labels, True for the first sample, and `count` random permutations.
 
-    `blocks` has the block number of each row; the blocks of the first sample have the first
-    numbers. The number of blocks in X is constant.
+    `blocks` has the block number of each row. The blocks of the first sample have the smallest
+    numbers. Permutations do not change the number of blocks of a sample.
     """
     numbers = list(range(n_x + n_y)) if blocks is None else list(blocks)
     units = max(numbers) + 1
@@ -87,7 +87,10 @@ def correlation_change(a: Sequence[float], b: Sequence[float], labels: Sequence[
 def largest_share_differences(
     values: Sequence[float], labels: Sequence[bool]
 ) -> tuple[float, float]:
-    """Return the maximum difference of shares over half-lines, and over intervals."""
+    """Return the maximum absolute difference of shares over half-lines, and over intervals.
+
+    A share is the fraction of the values of a sample in the half-line or interval.
+    """
     x, y = parts(values, labels)
     ends = [-math.inf, *sorted(set(values))]
 
@@ -101,7 +104,7 @@ def largest_share_differences(
 
 
 def outlyingness(values: Sequence[float]) -> list[float]:
-    """Return the distance of each value from the median, divided by the MAD or its replacement."""
+    """Return the distance of each value from the median, divided by `naive_shares.spread`."""
     center, unit = naive_shares.median(values), naive_shares.spread(values)
     return [abs(value - center) / unit for value in values]
 
@@ -131,11 +134,11 @@ Function = tuple[list[float], tuple[float, float], float]
 
 
 def tolerance_functions(rows: naive.Points, U: naive.Points) -> dict[str, list[Function]]:
-    """Return by statistic the functions of a row, each with its clipping ranks and its limit.
+    """Return the functions of a row that each statistic uses, by the name of the statistic.
 
-    A function has its values at the rows, the ranks at which it is clipped, and the outlyingness
-    above which a value is moved to the middle. The columns of `rows` must be centered and divided
-    by their spread. The first directions in U are the axes.
+    A function is a tuple: its values at the rows, the two ranks at which it is clipped, and the
+    outlyingness above which a value gets the middle rank. The columns of `rows` must be centered
+    and divided by their spread. The first directions in U are the axes.
     """
     inner, outer = (0.25, 0.75), (0.5, 0.9)
     d = len(rows[0])
@@ -190,8 +193,8 @@ def learned_difference(rows: naive.Points, labels: Sequence[bool]) -> float:
     """Return the maximum absolute difference of means of clipped projections on three directions.
 
     The first direction is the difference of the means of clipped rows. Each further direction is
-    the difference of the means of those rows that the previous direction does not clip, plus 0.3
-    times the first direction.
+    the difference of the means of clipped rows, where rows that the previous direction clips count
+    as zero, plus 0.3 times the first direction.
     """
 
     def mean_difference(kept: Sequence[bool]) -> list[float]:

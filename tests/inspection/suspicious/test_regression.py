@@ -1,4 +1,4 @@
-"""Regressions on the known values of a row agree with least squares in a loop."""
+"""Regressions on the known values of a row agree with least squares in plain loops."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_the_contribution_of_a_column() -> None:
 
 
 def with_missing_values(seed: int) -> np.ndarray:
-    """Return rows (400, 12) of which nearly all have different sets of missing values."""
+    """Return rows (400, 12), nearly all of which lack different sets of columns."""
     rng = np.random.default_rng([30, seed])
     z = rng.normal(size=(400, 12)) + rng.normal(size=(400, 1))
     z[:, 1:][rng.random((400, 11)) < 0.4] = np.nan
@@ -122,7 +122,7 @@ def test_the_work_per_set_of_missing_values_is_small(monkeypatch: pytest.MonkeyP
 
 
 def moments_by_set(terms: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Return the moments of the EM algorithm, with a loop over rows."""
+    """Return the moments of `terms` after the EM algorithm, computed by a loop over rows."""
     n, f = terms.shape
     absent = np.zeros(terms.shape, dtype=bool)
     absent[:, 1 : 1 + missing.shape[1]] = missing
