@@ -162,6 +162,9 @@ class RegionTransformer(_BagTransformer):
     def transform(self, X: Any) -> np.ndarray:
         """Compute the features of bags: the support values of their trimmed regions.
 
+        If p = q < inf, they are multiplied by a factor, so that the l_p distance between two rows
+        is the distance DR between the bags.
+
         Parameters
         ----------
         X : sequence of N bags of shape (n_i, d)
@@ -248,7 +251,10 @@ class DistanceTransformer(_BagTransformer):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit to N bags and compute the symmetric matrix (N, N) of the distances between them."""
+        """Fit to N bags and compute the symmetric matrix (N, N) of the distances between them.
+
+        The argument `y` is ignored.
+        """
         self.fit(X)
         out = np.empty((len(self.tables_), len(self.tables_)))
         fill_distances(self.tables_, None, out, self.n_jobs)

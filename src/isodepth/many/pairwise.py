@@ -274,8 +274,8 @@ def _fit_stacks(
 ) -> list[RegionTables]:
     """Return the region tables of one collection or of two collections of samples.
 
-    All tables have the same settings. `weights` is the option of `pairwise`, and `table_dtype` the
-    dtype of the tables. If `progress`, progress bars are shown.
+    `inputs` has the collections. All tables have the same settings. `weights` is the option of
+    `pairwise`, and `table_dtype` the dtype of the tables. If `progress`, progress bars are shown.
     """
     mine, theirs = (weights, None) if len(inputs) == 1 else split_weights(weights)
     groups = [prepare_group(inputs[0], mine, metric)]
@@ -306,8 +306,9 @@ def _tables_of_arrays(
     """Compute the region tables of samples in memory.
 
     Threads process samples in parallel, or the directions of one sample if there are few samples.
+    `table_dtype` is the dtype of the tables, and `advance` is called with 1 after each sample.
     Return the tables, and the samples with at most d + 1 distinct points, in which all points may
-    have equal depth. `advance` is called with 1 after each sample.
+    have equal depth.
     """
     samples, name = group.samples, group.name
     first = samples[0].points

@@ -396,8 +396,8 @@ def _scaled_pair(
 ) -> tuple[Sequence[SampleRows], np.ndarray | None]:
     """Divide the columns of both samples by the same divisors, which the option `scale` defines.
 
-    Return the divided samples and the divisors (d,). If the option is None, return the samples
-    unchanged, and None.
+    `sides` has X and Y. Return the divided samples and the divisors (d,). If the option is None,
+    return the samples unchanged, and None.
     """
     scale = settings.scale
     if isinstance(scale, str):
@@ -414,7 +414,7 @@ def _scaled_pair(
 
 
 def _regions_of_both(fitted: FittedMetric, sides: Sequence[SampleRows]) -> list[TrimmedRegions]:
-    """Compute the regions of two samples.
+    """Compute the regions of two samples, the entries of `sides`.
 
     The samples are processed in parallel, because some steps for one sample do not use all threads.
     A depth function of the user may not be thread-safe, so it is not called in parallel.

@@ -171,9 +171,10 @@ def _mean_settings(settings: Mapping[str, Any]) -> tuple[float, float, float]:
 
 
 def check_comparable(first: RegionTable, second: Any, first_name: str, second_name: str) -> None:
-    """Check that two tables have the same settings, algorithm number, columns, dtype and shape.
+    """Raise InvalidInputError unless two tables can be compared.
 
-    The setting `nan_policy` may differ. The names of the tables are used in messages.
+    They must have the same settings (except `nan_policy`), algorithm number, columns, dtype and
+    shape. `first_name` and `second_name` are the names of the tables in messages.
     """
     if not isinstance(second, RegionTable):
         raise InvalidInputError(
@@ -283,7 +284,10 @@ def _table_from_archive(
 
 
 def _checked_columns(columns: Any, width: int) -> tuple[str, ...] | None:
-    """Return the names of the columns in a file; raise ValueError if they are invalid."""
+    """Return the names of the columns in a file.
+
+    Raise ValueError unless `columns` is None or a list of `width` strings.
+    """
     if columns is None:
         return None
     if not isinstance(columns, list) or [type(name) for name in columns] != [str] * width:

@@ -483,7 +483,11 @@ def _show_options(
     annotations: Mapping[str, Any],
     defaults: Mapping[str, Any],
 ) -> None:
-    """Replace ``**options`` by the options of `Metric` in the signature of a function or class."""
+    """Replace ``**options`` by the options of `Metric` in the signature of a function or class.
+
+    The options in `leave_out` are not shown. `annotations` has the annotation of each option, and
+    `defaults` the defaults that differ from those of `Metric`.
+    """
     signature = inspect.signature(documented)
     parameters = dict(signature.parameters)
     if parameters.pop("options", None) is None:

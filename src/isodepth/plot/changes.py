@@ -189,7 +189,10 @@ def _shares(both: list[list[str | None]]) -> list[tuple[str, float, float]]:
 
 
 def _complete_pairs(names: tuple[str, str], samples: TwoSamples) -> list[np.ndarray]:
-    """Return two columns of both samples, (n, 2) and (m, 2), without rows with missing values."""
+    """Return the two columns `names` of both samples, as arrays (n, 2) and (m, 2).
+
+    Rows with a missing value in one of the two columns are dropped.
+    """
     columns = [samples.columns.index(name) for name in names]
     pairs = [points[:, columns] for points in samples.points]
     return [pair[~np.isnan(pair).any(axis=1)] for pair in pairs]

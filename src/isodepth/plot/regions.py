@@ -166,7 +166,7 @@ def _axis_labels(comparison: ComparisonLike, basis: np.ndarray) -> tuple[str, st
 def _combination(names: Sequence[str], direction: np.ndarray) -> str:
     """Format the largest entries of a direction (d,) as a string: "+0.80 temp +0.60 wind".
 
-    At most three columns are named.
+    `names` are the names of the columns, of which at most three occur in the string.
     """
     text, rest = "", 1.0
     for j in np.argsort(-np.abs(direction), kind="stable")[:3]:
@@ -230,8 +230,8 @@ def mean_squared_gaps(comparison: ComparisonLike, directions: np.ndarray) -> np.
     """Return the squared gaps (B,) along directions (B, d), averaged over all levels.
 
     The gap along a direction is the difference of the support functions of two regions of the same
-    level. The result for a direction is the mean of those of the direction and its opposite. If
-    there are more than 100 levels, 100 quantiles of the levels are used.
+    level. The squared gaps along a direction and along its opposite are averaged too. If there are
+    more than 100 levels, 100 quantiles of the levels are used.
     """
     weights = comparison.level_widths
     levels: Any = slice(None)

@@ -128,7 +128,7 @@ def _draw_changes(
 ) -> None:
     """Draw a cell for each batch and each column in `shown`, darker for smaller p-values.
 
-    `at` are the positions of the batches along the axis.
+    `at` are the positions of the batches along the axis, and `verdicts` the verdicts on them.
     """
     strength = np.zeros((max(1, len(shown)), len(at)))
     limited = False

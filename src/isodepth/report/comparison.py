@@ -136,7 +136,10 @@ def comparison_context(
 def _heading_context(
     result: PairResult, findings: Findings, names: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the template variables of the top of the page: headline, remarks and checks."""
+    """Return the template variables of the top of the page: headline, remarks and checks.
+
+    `findings` are the parts of `result`, and `names` the names of the samples.
+    """
     test = findings.test
     return {
         "verdict": comparison_headline(result, names),
@@ -149,7 +152,10 @@ def _heading_context(
 
 
 def _change_context(result: PairResult, findings: Findings, names: Sequence[str]) -> dict[str, Any]:
-    """Return the template variables of changes, of all columns and of typical rows."""
+    """Return the template variables of changes, of all columns and of typical rows.
+
+    `findings` are the parts of `result`, and `names` the names of the samples.
+    """
     test, samples, typical = findings.test, findings.samples, findings.typical
     context: dict[str, Any] = {
         "typical": None,
@@ -170,7 +176,10 @@ def _change_context(result: PairResult, findings: Findings, names: Sequence[str]
 def _suspicious_context(
     result: PairResult, findings: Findings, names: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the template variables of rows that look wrong."""
+    """Return the template variables of rows that look wrong.
+
+    `findings` are the parts of `result`, and `names` the names of the samples.
+    """
     rows = findings.rows
     return {
         "repeated": repeated_texts(
@@ -187,7 +196,10 @@ def _suspicious_context(
 def _distance_context(
     result: PairResult, findings: Findings, names: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the template variables of the distance and of the figures of the test."""
+    """Return the template variables of the distance and of the figures of the test.
+
+    `findings` are the parts of `result`, and `names` the names of the samples.
+    """
     comparison, name = findings.comparison, _distance_name(result)
     context: dict[str, Any] = {
         "distance_name": name,
@@ -210,7 +222,11 @@ def _table_context(
     names: Sequence[str],
     files: Sequence[TableFile] | None,
 ) -> dict[str, Any]:
-    """Return the template variables of the tables of rows, kinds of columns and missing values."""
+    """Return the template variables of the tables of rows, kinds of columns and missing values.
+
+    `findings` are the parts of `result`, and `names` the names of the samples. `files` are the
+    files that the samples were read from, or None.
+    """
     paths = None if files is None else [_file_name(file.path) for file in files]
     missing_shares = [] if result.missing is None else result.missing.shares
     return {
@@ -238,7 +254,10 @@ def _row_counts(result: PairResult) -> dict[str, list[int] | None]:
 
 
 def share_sentence(test: TwoSampleTestLike | None) -> str:
-    """Return a sentence about the share of changed rows of a significant test, else ""."""
+    """Return a sentence about the share of changed rows.
+
+    It is "" without a test, if the test is not significant, and for a test with blocks.
+    """
     if test is None or not test.significant or test.settings["blocks"] is not None:
         return ""
     text = test.changed_share_text
@@ -275,7 +294,10 @@ def _counts(result: PairResult) -> list[int]:
 def comparison_content(
     result: PairResult, names: Sequence[str], files: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
-    """Return the content of the report as a dictionary for the JSON output of commands."""
+    """Return the content of the report as a dictionary for the JSON output of commands.
+
+    `names` are the names of the samples, and `files` the files that they were read from, or None.
+    """
     _, test, samples, rows, typical, chance = Findings.of(result)
     return {
         **result.to_dict(),
@@ -294,6 +316,7 @@ def comparison_lines(result: PairResult, names: Sequence[str]) -> list[str]:
     """Return the lines of the summary of a comparison or a test.
 
     The summary includes suspicious rows and distances between random splits of the pooled rows.
+    `names` are the names of the samples.
     """
     parts = Findings.of(result)
     return summary_lines(result, names, rows=parts.rows, chance=parts.chance)

@@ -248,7 +248,10 @@ def summary_lines(
 
 
 def _difference_lines(result: PairResult, names: Sequence[str]) -> list[str]:
-    """Return the lines of a summary about changes, typical rows or contributions of columns."""
+    """Return the lines of a summary about changes, typical rows or contributions of columns.
+
+    `names` are the names of the samples.
+    """
     test = get_test(result)
     if test is not None:
         return [test._tested_rows_text, *_change_lines(test, names)]
@@ -263,7 +266,8 @@ def _difference_lines(result: PairResult, names: Sequence[str]) -> list[str]:
 def _change_lines(test: TwoSampleTestLike, names: Sequence[str]) -> list[str]:
     """Return the lines about changes that the headline does not name, and `changed_share_text`.
 
-    If the difference is described by typical rows, they replace the changes.
+    If the difference is described by typical rows, they replace the changes. `names` are the names
+    of the samples.
     """
     typical = find_typical_rows(test)
     if typical is not None:
@@ -281,7 +285,7 @@ def _suspicious_lines(
     """Return the lines about suspicious rows, except for rows with repeated values.
 
     If `rows` is None, return a hint about `suspicious_rows` instead, or no line if the rows of the
-    samples are not in memory.
+    samples are not in memory. `names` are the names of the samples.
     """
     if rows is None:
         hint = "suspicious_rows() lists the rows that look wrong"

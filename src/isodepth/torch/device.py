@@ -148,7 +148,10 @@ def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype)
 
 
 def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
-    """Return the divisors (d,) of the columns as a tensor on a device; 1.0 without a scale."""
+    """Return the divisors (d,) of the columns as a tensor on a device; 1.0 without a scale.
+
+    `drawn` is the metric that contains the divisors.
+    """
     scale = drawn._origin.scale
     return 1.0 if scale is None else torch.from_numpy(scale.copy()).to(device)
 

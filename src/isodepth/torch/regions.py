@@ -37,7 +37,10 @@ class DeviceRegions(NamedTuple):
 
 
 def check_depth(source: Any, device: torch.device) -> None:
-    """Raise an error if the depth function `source` is implemented only on the host."""
+    """Raise an error if the depth function `source` is implemented only on the host.
+
+    `device` is the device of the tensors, for the message.
+    """
     name = builtin_name(source)
     if name == "irw" or (name in ("projection", "halfspace") and is_plain(source)):
         return

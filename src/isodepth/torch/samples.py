@@ -233,7 +233,10 @@ def _has_repeats(points: torch.Tensor) -> bool:
 
 
 def check_finite_tensor(points: torch.Tensor, name: str) -> None:
-    """Raise an error for NaN, infinity, and values so large that projections may overflow."""
+    """Raise an error for NaN, infinity, and values so large that projections may overflow.
+
+    `name` is the name of `points` in the message.
+    """
     limit = torch.finfo(points.dtype).max / (4.0 * math.sqrt(points.shape[1]))
     low, high = torch.stack(torch.aminmax(points)).tolist()
     if not (-limit <= low and high <= limit):

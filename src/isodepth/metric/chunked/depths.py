@@ -59,8 +59,9 @@ class ProjectionModel:
     ) -> ProjectionModel:
         """Compute the exact medians and MADs of the projections on `directions` (K, d).
 
-        `drawn` (m, d) are random rows of the sample. They determine the powers of two by which the
-        columns are scaled; see `sized_numbers`.
+        `selection` computes order statistics of the sample. `drawn` (m, d) are random rows of the
+        sample. They determine the powers of two by which the columns are scaled; see
+        `sized_numbers`.
         """
         numbers = sized_numbers(drawn, directions)
         sizes = np.abs(numbers.directions).sum(axis=1)
@@ -105,8 +106,8 @@ class RankCells(Pass):
     def around(cls, numbers: RowValues, pilot: Rows, memory: float, n_threads: int) -> RankCells:
         """Return cells around the medians of the projections of `pilot`, a random subset of rows.
 
-        `bits` is the maximum from 5 to 9 for which the masses and bounds of all cells fit into
-        `memory` bytes. It is 5 if no value fits.
+        `numbers` projects rows. `bits` is the maximum from 5 to 9 for which the masses and bounds
+        of all cells fit into `memory` bytes. It is 5 if no value fits.
         """
         count = len(numbers.directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
@@ -165,8 +166,9 @@ class RankModel:
     ) -> RankModel:
         """Compute the mass of the sample in each cell, and bounds on depths from these masses.
 
-        Cells are intervals of the projections that `numbers` computes. `memory` limits the memory
-        for the cells, in bytes. `smallest` is the attribute of this name.
+        Cells are intervals of the projections that `numbers` computes. `selection` runs a pass over
+        the sample, and `memory` limits the memory for the cells, in bytes. `smallest` is the
+        attribute of this name.
         """
         cells = RankCells.around(numbers, selection.pilot, memory, selection.n_threads)
         counts, total = selection.fold(cells), selection.mass

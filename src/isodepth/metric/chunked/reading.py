@@ -238,7 +238,7 @@ class CheckedSource:
         return cls(runner, source, later, limits, summary, tally)
 
     def fold(self, step: Pass) -> Any:
-        """Run a pass after the first pass, and return its state.
+        """Run the pass `step` over the rows after the first pass, and return its state.
 
         Raise an error if the rows have changed since the first pass.
         """
@@ -388,7 +388,7 @@ def row_chunks(source: Source, name: str, nan_policy: str) -> Iterator[np.ndarra
     """Yield the rows of a source in chunks, as float64.
 
     Raise an error if the source has weights, or no rows. Missing values are kept, or are an error
-    if `nan_policy` is "raise".
+    if `nan_policy` is "raise". `name` is the name of the sample in messages.
     """
     refuse_weights(source, name)
     how, empty = Preparation.of(source, "float64", nan_policy, None, _MOST_CHUNK_ROWS, 1), True

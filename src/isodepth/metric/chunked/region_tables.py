@@ -125,8 +125,9 @@ def _by_passes(
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Compute the support values of the regions of a source by passes over its chunks.
 
-    `selection` computes order statistics by passes. `fitted` has the depth, directions and levels.
-    `drawn` (m, d) are the distinct rows of a random subset.
+    `checked` is the source after the first pass, and `selection` computes order statistics by
+    further passes. `fitted` has the depth, directions and levels. `drawn` (m, d) are the distinct
+    rows of a random subset.
 
     Return the support values (L, 2K) for L levels and both signs of K directions, and a dictionary
     with the values of `SourceRegions.bounds` and `depth_bound`. The dictionary is empty if the

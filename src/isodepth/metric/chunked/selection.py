@@ -278,10 +278,11 @@ class Bracket:
     ) -> None:
         """Move the ends of the interval closer together, around the order statistics.
 
-        `orders` (R,) are the relative ranks of the order statistics among the values in the
-        interval, between 0 and 1. Quantiles of these orders are estimated from the random subset
-        that the pass collected. If there is no subset, or it is too small, the ends remain. The
-        next pass then collects a random subset.
+        `state`, `at` and `work` are the arguments of `update`. `orders` (R,) are the relative ranks
+        of the order statistics among the values in the interval, between 0 and 1, and `mass` is the
+        mass of these values. Quantiles of these orders are estimated from the random subset that
+        the pass collected. The ends remain if the subset is too small, or if there is none. In the
+        latter case the next pass collects a random subset.
         """
         margin = _LARGEST_MARGIN if work.share is None else margin_of(work.share * mass)
         self.expected, self.crowded = mass, work.share is None
@@ -344,6 +345,8 @@ class Selection:
         """Return the next pass over brackets: it collects all values inside, or a random subset.
 
         It collects a random subset if not all values are expected to fit into `most_numbers`.
+        `numbers` computes one value of a row for each bracket, and `seed` is that of the random
+        subset.
         """
         low, high = (np.array([getattr(b, end) for b in brackets]) for end in ("low", "high"))
         most = max(_LEAST_NUMBERS, self.most_numbers // len(brackets))
@@ -439,7 +442,10 @@ class Selection:
 
 
 def _negated_depths(model: Any, points: np.ndarray, n_threads: int) -> np.ndarray:
-    """Return the negative depths (n, C) of points (n, d): the deepest point has the minimum."""
+    """Return the negative depths (n, C) of points (n, d): the deepest point has the minimum.
+
+    The method `model.depths` returns C depths per point.
+    """
     return -model.depths(points, n_threads)
 
 
