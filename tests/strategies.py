@@ -52,7 +52,7 @@ class Case:
 
 
 def gaussian_directions(rng: np.random.Generator, d: int, n_directions: int) -> Array:
-    """Return random unit vectors; in one dimension the single direction +1."""
+    """Return `n_directions` random unit vectors; in one dimension the single direction +1."""
     if d == 1:
         return np.ones((1, 1))
     u = rng.standard_normal((n_directions, d))

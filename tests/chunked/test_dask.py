@@ -37,7 +37,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 def within(seconds: float, work: Callable[[], Any]) -> Any:
-    """Return the result of `work`, or fail if it takes too long."""
+    """Return the result of `work`, or fail if it takes more than `seconds`."""
     result: Future[Any] = Future()
 
     def run() -> None:

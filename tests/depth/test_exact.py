@@ -37,7 +37,7 @@ KINDS = {
 def smallest_masses(
     points: np.ndarray, masses: Any, queries: Any, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Return the minimum masses of halfspaces by `isodepth.depth.exact`, one per query.
+    """Return for each query the minimum mass of a halfspace, by `isodepth.depth.exact`.
 
     Equal points are merged before the call, and points of mass zero dropped.
     """

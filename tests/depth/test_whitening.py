@@ -1,4 +1,4 @@
-"""Whitening: estimators without weights, samples in a subspace, units of columns."""
+"""Whitening: copies of rows that replace weights, samples in a subspace, units of columns."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def pair_of_samples(seed: int, n: int = 12, m: int = 9, d: int = 2):
 
 
 def transport_by_linprog(a, b, cost) -> float:
-    """Solve optimal transport as a linear program."""
+    """Return the minimum cost of transport from masses a to masses b, by a linear program."""
     n, m = cost.shape
     rows, columns = np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))
     result = linprog(cost.ravel(), A_eq=np.vstack([rows, columns]), b_eq=np.concatenate([a, b]))

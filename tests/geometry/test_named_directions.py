@@ -18,7 +18,10 @@ RELATIVE = 1e-12
 
 
 def assert_attained(result: Comparison, slack: float = RELATIVE) -> None:
-    """Check that |h_X(u) - h_Y(u)| is the gap at every level, with h from maxima over rows."""
+    """Check that |h_X(u) - h_Y(u)| is the gap at every level, with h from maxima over rows.
+
+    It may exceed the gap by the fraction `slack`.
+    """
     np.testing.assert_allclose(np.linalg.norm(result.gap_directions, axis=1), 1.0, rtol=RELATIVE)
     x, y = result.regions
     for u, level, gap in zip(result.gap_directions, result.levels, result.gaps, strict=True):

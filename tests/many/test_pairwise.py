@@ -27,7 +27,7 @@ OPTIONS = {"levels": 6, "n_directions": 20, "random_state": 0}
 
 
 def make_bags(count: int, d: int = 3, number: int = 0) -> list[np.ndarray]:
-    """Return samples of different sizes, locations and scales."""
+    """Return `count` samples of different sizes, locations and scales; `number` is the seed."""
     rng = np.random.default_rng([number, count, d])
     return [
         rng.standard_t(4, (int(rng.integers(d + 3, 40)), d)) * rng.uniform(0.5, 2, d)

@@ -107,7 +107,10 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def quartile_summary(numbers: np.ndarray) -> np.ndarray:
-    """Return n, n * median and n * interquartile range of the n values of each column, (3, d)."""
+    """Return n, n * median and n * interquartile range of each column, as an array (3, d).
+
+    The n values of a column are those that are not missing.
+    """
     expected = np.zeros((3, numbers.shape[1]))
     for j, column in enumerate(numbers.T):
         if len(values := column[~np.isnan(column)]):

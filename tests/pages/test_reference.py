@@ -116,7 +116,10 @@ def test_every_error_and_warning_is_public() -> None:
 
 
 def commands(group: click.Group, parent: str = "") -> list[str]:
-    """Return the names of all commands and subcommands."""
+    """Return the names of all commands and subcommands of `group`.
+
+    `parent` precedes all names, such as "monitor ".
+    """
     names = []
     for name, command in group.commands.items():
         names.append(f"{parent}{name}")

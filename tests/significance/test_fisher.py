@@ -27,7 +27,10 @@ ERROR = 1e-10
 
 
 def exact_log(a: int, n: int, b: int, m: int) -> float:
-    """Return the log of twice the smaller tail probability, from binomial coefficients."""
+    """Return the log of the p-value of a table with a of n ones and b of m ones, exactly.
+
+    The p-value is twice the smaller tail probability, but at most 1.
+    """
     ones, total = a + b, n + m
     low, high = max(0, ones - n), min(m, ones)
 

@@ -59,7 +59,7 @@ def regions(**options: Any) -> MetricSettings:
 
 
 def some_blocks(rng: np.random.Generator, n_x: int, n_y: int) -> np.ndarray:
-    """Return the block number of each row, for short random blocks; those of X come first."""
+    """Return the number of the block of each row, for short random blocks of n_x and n_y rows."""
     x = np.cumsum(rng.random(n_x) < 0.6)
     y = np.cumsum(rng.random(n_y) < 0.6)
     x, y = x - x[0], y - y[0]
@@ -74,7 +74,10 @@ def pooled(
     rng: np.random.Generator,
     categories: list[Category] | None = None,
 ) -> PooledSample:
-    """Return a pooled sample whose columns are not standardized."""
+    """Return a pooled sample of `points`, whose columns `names` are not standardized.
+
+    `permutations` are its labelings, and `categories` its columns of categories.
+    """
     n_x, categories = permutations.n_x, categories or []
     read = TwoSamples((points[:n_x], points[n_x:]), names, {})
     samples = Samples(points, read, categories, None)
@@ -632,7 +635,7 @@ def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
 
 @pytest.mark.parametrize(("share", "n", "m"), [(0.04, 1000, 1000), (0.7, 30, 50), (0.01, 50, 5000)])
 def test_units_of_shares_bound_the_deviation(share: float, n: int, m: int) -> None:
-    """The standard deviation of a difference of shares is at most the unit, for all splits."""
+    """`share_units` bounds the standard deviation of a difference of shares, for all splits."""
     (unit,) = share_units(np.array([share]), n, m)
     assert unit == pytest.approx(share_units(np.array([1 - share]), m, n)[0], rel=1e-12)
     for ones in range(int(share * (n + m)) + 1):

@@ -613,7 +613,7 @@ def test_a_change_of_a_single_column_is_described_by_numbers(n: int, seed: int) 
 
 
 def correlated(n: int, seed: int, shift: float, d: int = 2) -> np.ndarray:
-    """Draw rows (n, d) with nearly equal columns; the second column is shifted."""
+    """Draw rows (n, d) with nearly equal columns, and add `shift` to the second column."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, 1)) + 0.1 * rng.normal(size=(n, d)) + shift * np.eye(d)[1]
 

@@ -50,7 +50,10 @@ def widths(S: np.ndarray, u: np.ndarray) -> np.ndarray:
 
 
 def gaps_along(u: np.ndarray, m1, S1, m2, S2, radii: np.ndarray) -> np.ndarray:
-    """Return the maximum gap over the unit vectors `u`, for each radius."""
+    """Return the maximum gap over the unit vectors `u` for each radius in `radii`.
+
+    The distributions are N(m1, S1) and N(m2, S2).
+    """
     shifts, stretch = u @ (m1 - m2), widths(S1, u) - widths(S2, u)
     return np.array([np.abs(shifts + r * stretch).max() for r in radii])
 
@@ -194,7 +197,8 @@ def test_without_normalization_it_is_the_integral():
 def check_gap(laws: tuple[np.ndarray, ...], radius: float, u: np.ndarray, spacing: float) -> None:
     """Check the gap at a radius against the maximum over the unit vectors `u`.
 
-    Every direction is at most `spacing` away from one of these vectors.
+    `laws` are the means and covariances of two distributions. Every direction is at most `spacing`
+    away from one of the unit vectors.
     """
     m1, S1, m2, S2 = laws
     gap, direction = gaussian_gap(*laws, radius)

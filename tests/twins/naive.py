@@ -115,10 +115,11 @@ def halfspace_depth(
 def projection_depth(
     X: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[float]:
-    """Return 1 / (1 + the maximum outlyingness |<u,z> - med| / MAD over the directions).
+    """Return 1 / (1 + the maximum outlyingness |<u,z> - med| / MAD over the directions), per point z.
 
     If the MAD is 0, it is replaced with the median of the positive deviations. If there are no
-    positive deviations, the outlyingness is infinite for points off the median.
+    positive deviations, the outlyingness is infinite for points off the median. The points are Z,
+    or X if Z is None.
     """
     mass = counts(len(X), weights)
     targets = X if Z is None else Z
@@ -147,7 +148,10 @@ def projection_depth(
 def irw_depth(
     X: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[Fraction]:
-    """Return the mean over directions of min(F, 1-F), with F the mid-rank (P(<) + P(<=)) / 2."""
+    """Return the mean over directions of min(F, 1-F), with F the mid-rank (P(<) + P(<=)) / 2.
+
+    The points are Z, or X if Z is None.
+    """
     mass = counts(len(X), weights)
     targets = X if Z is None else Z
     signed = both_signs(U)
@@ -246,7 +250,10 @@ class NaiveRegions:
 def regions(
     X: Points, depths: Sequence[Number], weights: Weights = None, tie: float = 0.0
 ) -> NaiveRegions:
-    """Return the regions of the sample X whose points have the given depths."""
+    """Return the regions of the sample X whose points have the given depths.
+
+    Depths at most `tie` below the maximum of their group are tied, see `merge_ties`.
+    """
     mass = masses(len(X), weights)
     rows = [[float(c) for c in x] for x in X]
     return NaiveRegions(rows, mass, merge_ties(depths, mass, tie))
@@ -263,7 +270,7 @@ def depth_regions(depth: str, X: Points, U: Points, weights: Weights = None) -> 
 
 
 def gap(x: NaiveRegions, y: NaiveRegions, U: Points, beta: Number) -> float:
-    """Return the maximum of |h_X(u) - h_Y(u)| over u and -u, for u in U."""
+    """Return the maximum at level beta of |h_X(u) - h_Y(u)| over u and -u, for u in U."""
     inside_x = [x.points[i] for i in x.inside(beta)]
     inside_y = [y.points[i] for i in y.inside(beta)]
     return max(abs(farthest(inside_x, u) - farthest(inside_y, u)) for u in both_signs(U))

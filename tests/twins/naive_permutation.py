@@ -14,8 +14,9 @@ def labelings(
 ) -> list[list[bool]]:
     """Return the given labels, True for the first sample, and `count` random permutations.
 
-    `blocks` has the block number of each row. The blocks of the first sample have the smallest
-    numbers. Permutations do not change the number of blocks of a sample.
+    The samples have `n_x` and `n_y` rows. `blocks` has the block number of each row. The blocks of
+    the first sample have the smallest numbers. Permutations do not change the number of blocks of a
+    sample.
     """
     numbers = list(range(n_x + n_y)) if blocks is None else list(blocks)
     units = max(numbers) + 1
@@ -36,7 +37,10 @@ def parts(rows: Sequence, labels: Sequence[bool]) -> tuple[list, list]:
 def region_statistic(
     X: naive.Points, Y: naive.Points, U: naive.Points, q: float, p: float, eps: float, levels: int
 ) -> float:
-    """Return DR with the projection depth and a mean of order q over the directions."""
+    """Return DR with the projection depth and a mean of order q over the directions.
+
+    `levels` is the number of levels.
+    """
     x = naive.depth_regions("projection", X, U)
     y = naive.depth_regions("projection", Y, U)
     return naive_means.distance(x, y, U, q, 1.0, p, eps, levels)
@@ -62,7 +66,7 @@ def difference(values: Sequence[float], labels: Sequence[bool]) -> float:
 def wave(values: Sequence[float], labels: Sequence[bool], j: int) -> float:
     """Return the difference of the means of cos(pi j R) times sqrt(n m / (n + m)).
 
-    R is the rank of a value, see `unit_ranks`.
+    R is the rank of a value, see `unit_ranks`. The samples have n and m values.
     """
     n, m = sum(labels), len(labels) - sum(labels)
     cosines = [math.cos(math.pi * j * r) for r in unit_ranks(values)]
@@ -79,7 +83,10 @@ def correlation(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def correlation_change(a: Sequence[float], b: Sequence[float], labels: Sequence[bool]) -> float:
-    """Return the correlation of the pooled ranks in the first sample minus that in the second."""
+    """Return the correlation of a and b in the first sample minus that in the second.
+
+    Correlations are those of the pooled ranks of a and of b.
+    """
     (ax, ay), (bx, by) = (parts(unit_ranks(values), labels) for values in (a, b))
     return correlation(ax, bx) - correlation(ay, by)
 

@@ -86,7 +86,7 @@ def distance_matrix(matrix: DistanceMatrixLike, *, ax: Axes | None = None) -> Ax
 
 
 def _draw_dendrogram(ax: Axes, distances: np.ndarray) -> np.ndarray:
-    """Draw the dendrogram of distances (n, n) above the axes, and return the order of its leaves."""
+    """Draw the dendrogram of distances (n, n) above the axes; return the order of its leaves."""
     from scipy.cluster.hierarchy import dendrogram, linkage
     from scipy.spatial.distance import squareform
 
