@@ -115,7 +115,7 @@ def halfspace_depth(
 def projection_depth(
     X: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[float]:
-    """Return 1 / (1 + the maximum outlyingness |<u,z> - med| / MAD over the directions), per point z.
+    """Return 1 / (1 + maximum outlyingness |<u,z> - med| / MAD over directions u) of each point z.
 
     If the MAD is 0, it is replaced with the median of the positive deviations. If there are no
     positive deviations, the outlyingness is infinite for points off the median. The points are Z,
