@@ -1,4 +1,4 @@
-"""Bound of `docs/tensors.md` on the difference of two devices in single precision."""
+"""Bound of `docs/tensors.md` on the difference between distances of two devices in float32."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ UNIT = 2.0**-24
 
 
 def rounding_bound(metric, samples, share=0.0):
-    """The most that two ways of summing may make of a distance of float32 samples, for p >= 1.
+    """Return a bound on the difference of two distances DR of the same float32 samples, for p >= 1.
 
-    `share` is the share of the levels at which the two put different rows inside.
+    The two computations sum products in different orders. `share` is the fraction of the levels at
+    which their regions contain different rows.
     """
     reach = sum(float(np.linalg.norm(rows.astype(float), axis=1).max()) for rows in samples)
     d = samples[0].shape[1]
@@ -25,9 +26,10 @@ def rounding_bound(metric, samples, share=0.0):
 
 
 def share_of_swapped_levels(metric, host, device):
-    """The share of the levels at which regions of the host and of a device hold different rows.
+    """Return the fraction of the levels at which regions of the host and a device have other rows.
 
-    `host` are two TrimmedRegions, `device` two DeviceRegions.
+    `host` is a pair of TrimmedRegions, and `device` a pair of DeviceRegions, of the same two
+    samples.
     """
     sides = [_Prefixes(one, other) for one, other in zip(host, device, strict=True)]
     end = 1.0 - metric.eps
@@ -45,7 +47,7 @@ def share_of_swapped_levels(metric, host, device):
 
 
 class _Prefixes:
-    """One sample in the order of the host and in that of the device."""
+    """Rows of one sample in decreasing order of depth, as computed on the host and on a device."""
 
     def __init__(self, host, device):
         points = device.sample.points[device.order].cpu().numpy() + 0.0

@@ -1,9 +1,10 @@
-"""Samples to test with: seeded generators, one function a kind, and hypothesis strategies.
+"""Random samples for tests: generators with a seed, and strategies of hypothesis.
 
-Comparisons of ranks are only meaningful where two correct programs must see the same ties. Equal
-rows tie whatever the direction; *different* rows tie in floating point only where the products
-are exact. So lattice points come with axis directions (and, from four dimensions on, with
-(+-1/2, +-1/2, +-1/2, +-1/2), exact as well), everything else with Gaussian directions.
+Depths of ranks can be compared with a reference only if both have the same ties. Equal rows are
+tied along every direction. Different rows may be tied or not, depending on rounding, unless the
+products are exact. Samples on a lattice are therefore projected on the axes (and, from four
+dimensions on, on the exact unit vectors (+-1/2, +-1/2, +-1/2, +-1/2)). All other samples are
+projected on random directions, along which different rows are not tied.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ ESTIMATORS = {
 
 @dataclass(frozen=True)
 class Case:
-    """Two samples of one width, their weights (or None), and unit directions for both."""
+    """Two samples with the same number of columns, their weights or None, and unit directions."""
 
     x: Array
     y: Array
@@ -51,7 +52,7 @@ class Case:
 
 
 def gaussian_directions(rng: np.random.Generator, d: int, n_directions: int) -> Array:
-    """Return unit vectors in general position; in one dimension the only one, +1."""
+    """Return `n_directions` random unit vectors; in one dimension the single direction +1."""
     if d == 1:
         return np.ones((1, 1))
     u = rng.standard_normal((n_directions, d))
@@ -87,7 +88,7 @@ def lattice(rng: np.random.Generator, n: int, d: int) -> Array:
 
 
 def duplicated(rng: np.random.Generator, n: int, d: int) -> Array:
-    """Rows drawn again: every distinct row first once, so that few samples are small."""
+    """Return about 5 n / 3 rows, n of which repeat others; at least d + 2 rows are distinct."""
     base = gaussian(rng, max(d + 2, (2 * n) // 3), d)
     rows = np.concatenate([np.arange(len(base)), rng.integers(0, len(base), n)])
     return base[rng.permutation(rows)]
@@ -150,7 +151,7 @@ def read_only(points: Array) -> Array:
 
 
 def every_other_row(points: Array) -> Array:
-    """Return the same values as a view that is contiguous in neither order."""
+    """Return a view with the same values that is not contiguous in memory."""
     spread = np.full((2 * len(points), points.shape[1]), np.nan)
     spread[::2] = points
     return spread[::2]
@@ -171,7 +172,7 @@ LAYOUTS: dict[str, Callable[[Array], Array]] = {
 
 
 def n_distinct(points: Array, weights: Array | None) -> int:
-    """Return the number of different rows of positive weight."""
+    """Return the number of distinct rows of positive weight."""
     present = points if weights is None else points[np.asarray(weights) > 0]
     return len(np.unique(present, axis=0))
 
@@ -179,10 +180,11 @@ def n_distinct(points: Array, weights: Array | None) -> int:
 def make_case(
     kind: str, seed: int, *, d: int | None = None, min_distinct: int | None = None
 ) -> Case:
-    """Return the seeded case of that kind: d in 1..6, n != m, some weighting, some layout.
+    """Return the case of a kind of points and a seed, with random weights and memory layouts.
 
-    Each sample has at least ``min_distinct`` different rows, d+2 when not given: with fewer, an
-    affine-invariant depth may be an exact tie that no finite set of directions shows.
+    There are 1 to 6 columns if `d` is None. The samples have at least `min_distinct` distinct rows,
+    by default d + 2: the depths of fewer rows may be constant, which sampled directions do not
+    show.
     """
     rng = np.random.default_rng([sorted(POINTS).index(kind), seed])
     if d is None:
@@ -214,42 +216,42 @@ def make_case(
 
 
 def cases(kinds: list[str] | None = None) -> st.SearchStrategy[Case]:
-    """Return a hypothesis strategy of seeded cases."""
+    """Return a strategy of the cases of `make_case`, of all kinds of points by default."""
     chosen = sorted(POINTS) if kinds is None else kinds
     return st.builds(make_case, st.sampled_from(chosen), st.integers(0, 10**6))
 
 
 def lattice_points(d: int, min_size: int = 1, max_size: int = 12) -> st.SearchStrategy[Array]:
-    """Return a strategy of small integer samples of width d: full of ties, shrinks well."""
+    """Return a strategy of samples of small integers in d columns, which have many ties."""
     shapes = st.tuples(st.integers(min_size, max_size), st.just(d))
     return hnp.arrays(np.float64, shapes, elements=st.integers(-2, 2).map(float))
 
 
 @st.composite
 def lattice_pairs(draw: st.DrawFn, max_dimension: int = 3) -> tuple[Array, Array]:
-    """Return a strategy of two integer samples of one width, of any sizes from 1."""
+    """Return a strategy of two samples of small integers, with one or more rows each."""
     d = draw(st.integers(1, max_dimension))
     return draw(lattice_points(d)), draw(lattice_points(d))
 
 
 def dyadic_weights(n: int) -> st.SearchStrategy[Array]:
-    """Return a strategy of n non-negative weights, not all zero, whose sums are exact."""
+    """Return a strategy of n weights that are multiples of 1/4, so their sums are exact."""
     quarters = st.integers(0, 8).map(lambda k: k / 4)
     return hnp.arrays(np.float64, n, elements=quarters).filter(lambda w: w.any())
 
 
 def eps_values() -> st.SearchStrategy[float]:
-    """Return a strategy of trimming shares in (0, 1], round decimals included."""
+    """Return a strategy of values of the option `eps`, in (0, 1]."""
     return st.one_of(st.sampled_from([0.1, 0.2, 0.25, 0.3, 0.5, 0.7, 1.0]), st.floats(0.001, 1.0))
 
 
-def pvalues() -> st.SearchStrategy[float]:
-    """Return a strategy of exponents in (0, inf]."""
+def orders() -> st.SearchStrategy[float]:
+    """Return a strategy of values of the option `p`, the order of the mean, in (0, inf]."""
     return st.one_of(st.sampled_from([1.0, 2.0, 3.0, float("inf")]), st.floats(0.25, 12.0))
 
 
 def odd_pair(kind: str) -> tuple[np.ndarray, np.ndarray, tuple]:
-    """Two small samples of a kind, and the weights of both."""
+    """Return two small samples of a kind, such as "tied", and the pair of their weights."""
     rng = np.random.default_rng(7)
     none = (None, None)
     if kind == "tied":

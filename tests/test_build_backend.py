@@ -18,7 +18,7 @@ sys.path.pop(0)
 
 @pytest.fixture(name="path")
 def empty_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only folder on the PATH, with no compiler in it."""
+    """Set the PATH to a folder without a compiler, and return the folder."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)
     return tmp_path

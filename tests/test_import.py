@@ -39,7 +39,7 @@ PUBLIC = [
 
 
 def run_fresh(code: str) -> str:
-    """Run the code in a new interpreter where any warning is an error; return what it prints."""
+    """Run code in a new interpreter, in which a warning is an error, and return its output."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=120
     )

@@ -1,4 +1,4 @@
-"""The check of links in `make docs` reports all links of the built pages without a target."""
+"""The link check of `make docs` reports all links of built pages to missing targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layers: imports come from lower layers only, and no files import each other in a circle."""
+"""Packages import only from lower layers, and no files import each other in a circle."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ FOR_TYPES = {
 
 
 def module_name(path: Path) -> str:
-    """`isodepth.geometry.regions`; a package is its `__init__`."""
+    """Return the name of a module, such as "isodepth.depth.base" or "isodepth.depth.__init__"."""
     return ".".join(["isodepth", *path.relative_to(PACKAGE).with_suffix("").parts])
 
 
@@ -64,7 +64,10 @@ MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 def imports_of(path: Path) -> set[str]:
-    """Modules of the package that a file imports: at its top, in functions, for type checkers."""
+    """Return the modules of the package that a file imports.
+
+    Imports in functions and imports for type checkers are included.
+    """
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -126,13 +129,13 @@ def test_imports_for_types_are_not_executed(module: str, imported: str) -> None:
 
 
 def test_nothing_is_imported_by_a_string() -> None:
-    """Except for optional packages."""
+    """Only optional packages are imported by `import_module`, which `imports_of` does not see."""
     found = {module for module, path in MODULES.items() if "import_module" in path.read_text()}
     assert found == {"isodepth.data.extras"}
 
 
 def test_imports_are_seen(tmp_path: Path) -> None:
-    """The reader of imports itself: modules, names of modules, packages, lazy imports."""
+    """Check that `imports_of` finds modules, names in modules, packages, imports in functions."""
     file = tmp_path / "odd.py"
     file.write_text(
         "from isodepth.engine import tensors\n"

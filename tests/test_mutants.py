@@ -1,4 +1,4 @@
-"""The sample of mutants of `make mutants` leaves out mutants that no test can detect."""
+"""The sample of `make mutants` excludes mutants that no test can detect."""
 
 from __future__ import annotations
 

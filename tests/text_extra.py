@@ -12,7 +12,10 @@ _REQUIRED = bool(os.environ.get("ISODEPTH_REQUIRE_EXTRAS"))
 
 
 def needs(*packages: str, how: str = "pip install 'isodepth[text]'") -> pytest.MarkDecorator:
-    """Return a mark that skips a test if one of the packages is not installed."""
+    """Return a mark that skips a test if one of the packages is not installed.
+
+    `how` is the command that installs them, for the message.
+    """
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     return pytest.mark.skipif(
         bool(missing) and not _REQUIRED, reason=f"not installed: {', '.join(missing)} ({how})"

@@ -1,4 +1,4 @@
-"""Benchmarks: the authors' algorithm is implemented correctly, and every section runs.
+"""Benchmarks: the published algorithm is implemented correctly, and every section runs.
 
 No test depends on measured times.
 """
@@ -314,7 +314,7 @@ def test_short_table_has_five_rows_out_of_the_long_one() -> None:
 
 
 def test_readme_quotes_the_run_of_the_long_tables() -> None:
-    """The rows of README equal those of docs/benchmarks.md: both come from one run."""
+    """The rows of the table in README occur in docs/benchmarks.md, so both are from one run."""
     readme = (command.ROOT / "README.md").read_text(encoding="utf-8")
     long = (command.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     quoted = readme.partition("<!-- BENCH short -->")[2].partition("<!-- /BENCH -->")[0]

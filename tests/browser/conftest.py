@@ -57,7 +57,7 @@ class Browser:
         return base64.b64decode(self.driver.print_page())
 
     def too_wide(self) -> int:
-        """Return the number of pixels by which the page is wider than the window."""
+        """Return by how many pixels the content of the page is wider than the window."""
         return self.run(
             "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )

@@ -14,7 +14,7 @@ TUTORIALS = ("tutorials", "concept_figures")
 
 
 def pages() -> list[Path]:
-    """Return the first page, the pages of the top folder, and all tutorials."""
+    """Return the paths of the first page, the pages of the top folder, and all tutorials."""
     if not BUILT.is_dir():
         return []
     found = [BUILT / "index.html"]

@@ -75,7 +75,7 @@ def monitor(folder):
 
 @pytest.fixture(scope="module")
 def embeddings(folder):
-    """Report of samples with 60 unnamed columns, which is described by rows."""
+    """Report of samples with 60 unnamed columns, whose difference is described by typical rows."""
     x, y = np.random.default_rng(0).normal(size=(2, 150, 60))
     y[:40, :20] += 2
     path = folder / "embeddings.html"
@@ -92,7 +92,7 @@ def page(request):
 
 
 def column(browser, table: str, place: int) -> list[str]:
-    """Return the texts in one column of a table, for the visible rows."""
+    """Return the texts of the cells in column number `place` of a table, for the visible rows."""
     return browser.run(
         """
         return Array.from(document.getElementById(arguments[0]).tBodies[0].rows)

@@ -19,7 +19,11 @@ KINDS = ["normal", "lattice", "constant", "duplicates", "heavy", "two", "line", 
 
 @contextmanager
 def small_scale(few: int = 16, pilots: int = 24) -> Iterator[None]:
-    """Process samples of a few dozen rows as if they did not fit into memory."""
+    """Process samples of a few dozen rows as if they did not fit into memory.
+
+    Samples with more than `few` distinct rows are processed by passes, with a pilot of `pilots`
+    rows.
+    """
     usual = reading.Limits.of
 
     def limits(*arguments: Any) -> Any:
@@ -43,12 +47,15 @@ def cut(points: np.ndarray, size: int) -> list[np.ndarray]:
 
 
 def rows_of(points: np.ndarray, masses: np.ndarray | None, start: int = 0) -> Rows:
-    """Return rows with masses (or None) as a pass receives them, numbered from `start`."""
+    """Return `points` and `masses` as the `Rows` of a chunk, whose first row has number `start`."""
     return Rows(points, None, masses, start, np.zeros(3 + points.shape[1], dtype=np.uint64))
 
 
 def fold_of(points: np.ndarray, masses: np.ndarray | None, size: int) -> Callable[[Any], Any]:
-    """Return a function that runs a pass over chunks of `size` rows with two merged states."""
+    """Return a function that runs a pass over the points in chunks of `size` rows.
+
+    Chunks alternate between two states of the pass, which are merged at the end.
+    """
 
     def fold(work: Any) -> Any:
         states = [work.start(), work.start()]
@@ -62,7 +69,7 @@ def fold_of(points: np.ndarray, masses: np.ndarray | None, size: int) -> Callabl
 
 
 def points_of(kind: str, n: int, d: int, seed: int, dtype: str = "float64") -> np.ndarray:
-    """Return random rows (n, d) of a kind in KINDS."""
+    """Return random rows (n, d) of one of the kinds in KINDS."""
     rng = np.random.default_rng(seed)
     points = rng.standard_normal((n, d))
     if kind == "lattice":

@@ -37,7 +37,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 def within(seconds: float, work: Callable[[], Any]) -> Any:
-    """Return the result of `work`, or fail if it takes too long."""
+    """Return the result of `work`, or fail if it takes more than `seconds`."""
     result: Future[Any] = Future()
 
     def run() -> None:
@@ -135,7 +135,7 @@ def test_any_number_of_workers(cluster: Any, client: Any) -> None:
 
 
 class Troubled:
-    """Function that returns chunks, and once ends the worker that reads the fourth chunk."""
+    """Function that returns chunks. In the second pass, one worker fails at the fourth chunk."""
 
     def __init__(self, folder: Path, trouble: str) -> None:
         self.folder, self.trouble = folder, trouble

@@ -1,4 +1,4 @@
-"""Scaling of rows before projection, and fitted models, agree with manual results."""
+"""Scaling before projection, and depth models of chunks (cells of ranks, medians, MADs)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def summary_of(points: np.ndarray) -> Summary:
 
 
 def moved(numbers: RowValues, points: np.ndarray) -> np.ndarray:
-    """Return the points as they are projected: centered and scaled."""
+    """Return the points as `numbers` centers and scales them before the projection."""
     points = points if numbers.of is None else numbers.of(points, 1)
     return np.ldexp(points - numbers.frame[0], -numbers.frame[1])
 

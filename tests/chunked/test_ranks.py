@@ -1,4 +1,4 @@
-"""Halfspace and irw depths in chunks: valid bounds, and exact depths of samples that fit."""
+"""Halfspace and irw depths of chunks have valid bounds, and are exact if the sample fits."""
 
 from __future__ import annotations
 

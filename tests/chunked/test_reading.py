@@ -1,4 +1,4 @@
-"""First pass over a source: memory limits, summary, and random rows."""
+"""First pass over a source: limits for the memory, summary of the rows, and random rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Order statistics of values in chunks agree with sorting, for any first bracket."""
+"""Order statistics of values in chunks equal those of sorted values, for any first bracket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources of every kind contain one sample, can be read again, and raise clear errors."""
+"""Sources of every kind give the same sample at every reading, and raise clear errors."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_every_file_of_a_folder_is_read(tmp_path: Path) -> None:
 
 
 def test_odd_cells_in_chunks(tmp_path: Path) -> None:
-    """Quoted newlines, also in columns that are not selected, and missing values are read."""
+    """Quoted newlines, also in columns that are not selected, and missing cells are read."""
     rows = [(i, ["yes", 'no\n"1, 2"'][i % 2], ["", "NA", i][i % 3]) for i in range(40)]
     frame = pd.DataFrame(rows, columns=["a", "text", "b"])
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -198,7 +198,7 @@ def test_sources_without_rows_are_refused(tmp_path: Path) -> None:
 
 
 def test_damage_inside_a_row_group(tmp_path: Path) -> None:
-    """If the header is intact, the error about damaged data names the row group."""
+    """If the header of a Parquet file is intact, an error about damage names the row group."""
     folder = write_parquet(tmp_path / "parquet")
     file = folder / "a.parquet"
     with pq.ParquetFile(file) as opened:

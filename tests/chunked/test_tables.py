@@ -1,4 +1,4 @@
-"""Tables of samples in chunks equal those of samples in memory, for any chunks."""
+"""Region tables of samples that are read in chunks equal those in memory, for any chunks."""
 
 from __future__ import annotations
 
@@ -89,7 +89,8 @@ def test_neither_chunks_nor_threads_nor_memory_matter(depth: str) -> None:
 def test_few_distinct_rows() -> None:
     """A sample with few distinct rows is processed in memory, for any number of rows.
 
-    The depths of the vertices of a simplex are tied, which passes over chunks cannot detect.
+    The depths of the vertices of a simplex depend on their masses alone, which passes over chunks
+    cannot detect.
     """
     few = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
     rows = few[np.random.default_rng(0).integers(0, 3, 5000)]

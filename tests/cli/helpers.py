@@ -1,4 +1,4 @@
-"""Functions for tests of commands, which run commands and write tables."""
+"""Helpers for tests of commands: run a command, and write a table to a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ QUICK = ("--n-directions", 20)
 
 
 def run(*arguments: object, code: int = 0, stdin: bytes | None = None) -> Result:
-    """Run a command, check its exit code and that there is no traceback, and return the result."""
+    """Run a command, check that its exit code is `code` and that there is no traceback.
+
+    `stdin` is the standard input. Return the result of the command.
+    """
     result = CliRunner().invoke(cli, [str(each) for each in arguments], input=stdin)
     assert result.exit_code == code, result.output
     assert isinstance(result.exception, SystemExit | None)
@@ -24,7 +27,7 @@ def run(*arguments: object, code: int = 0, stdin: bytes | None = None) -> Result
 
 
 def run_json(*arguments: object, code: int = 0) -> dict[str, Any]:
-    """Return the JSON output of a command."""
+    """Return the JSON output of a command, which must end with the exit code `code`."""
     return json.loads(run(*arguments, "--json", code=code).stdout)
 
 
@@ -44,7 +47,10 @@ def write(path: Path, text: str) -> Path:
 
 
 def save(path: Path, points: Any, names: Any = NAMES) -> Path:
-    """Write `points` (n, d) to a CSV file without rounding, and return the path."""
+    """Write `points` (n, d) to a CSV file without rounding, and return the path.
+
+    `names` are the names of the columns.
+    """
     header = ",".join(names) if names else ""
     np.savetxt(path, points, fmt="%.17g", delimiter=",", header=header, comments="")
     return path

@@ -1,4 +1,4 @@
-"""`compare`, `test` and `report` have the numbers of the library, the same in all three."""
+"""The commands `compare`, `test` and `report` have the numbers of the library."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_errors_name_the_files(files: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize("blocks", [(), ("--blocks", "day")])
 @pytest.mark.usefixtures("without_pictures")
 def test_a_report_can_be_repeated(files: list[str], blocks: tuple[str, ...]) -> None:
-    """The command and the Python code of a report repeat it, also with missing cells and text."""
+    """The command and the Python code in a report give the same result, also with missing cells."""
     for name in files[:2]:
         lines = Path(name).read_text().splitlines()
         text = [f"{line},x" for line in lines] + ["7,,1.0,x" if name == files[0] else "107,1,,x"]
@@ -220,7 +220,7 @@ def test_folders_are_read_in_chunks(folders: list[str], tables: list[NamedArray]
 
 @pytest.mark.usefixtures("without_pictures")
 def test_folders_are_tested(folders: list[str]) -> None:
-    """Results equal those of files, except for the distance, which is on a grid of levels."""
+    """The test of folders equals that of files. (Distances differ: they use a grid of levels.)"""
     found = run_json("test", *folders, "--n-permutations", 19, *QUICK)
     files = [f"{folder}/part.csv" for folder in folders]
     expected = run_json("test", *files, "--n-permutations", 19, *QUICK)
@@ -249,7 +249,7 @@ def test_options_that_chunks_do_not_support(folders: list[str]) -> None:
 
 
 def test_columns_and_words_are_left_out_of_folders(folders: list[str]) -> None:
-    """The options select as for files; the words of `--missing` are the first numbers."""
+    """Options that select columns, and `--missing`, apply to folders as to files."""
     files = [f"{folder}/part.csv" for folder in folders]
     words = ",".join(Path(file).read_text("utf-8").splitlines()[1].split(",")[1] for file in files)
     for options in (

@@ -17,7 +17,10 @@ from isodepth.cli.program import cli
 
 
 def commands(group: click.Group, above: str = "") -> dict[str, click.Command]:
-    """Return all commands by name, including subcommands such as "monitor fit"."""
+    """Return all commands of `group` by name, including subcommands such as "monitor fit".
+
+    `above` precedes all names, such as "monitor ".
+    """
     found: dict[str, click.Command] = {}
     for name, command in group.commands.items():
         if isinstance(command, click.Group):

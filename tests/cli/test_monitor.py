@@ -1,4 +1,4 @@
-"""`monitor`: numbers of the library, files of monitors, and exit codes for cron jobs."""
+"""The command `monitor`: numbers of the library, files of monitors, and exit codes."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_columns_of_a_batch(folder: Path) -> None:
 
 
 def test_a_file_without_a_label_counts_again(folder: Path) -> None:
-    """Unlike files of a folder, a file with the same path may have new rows every day."""
+    """A file that is checked twice counts as two batches, because its rows may have changed."""
     for number in (1, 2):
         found = run_json("monitor", "check", "m.npz", "quiet0.csv")
         assert (found["batch_number"], found["label"]) == (number, None)

@@ -1,4 +1,4 @@
-"""`pairwise` and `depth`: numbers of the library, output files, invalid input."""
+"""The commands `pairwise` and `depth`: numbers of the library, output files, wrong input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`score`: scores of files, and messages about wrong input."""
+"""The command `score`: scores of files, and messages about wrong input."""
 
 from __future__ import annotations
 

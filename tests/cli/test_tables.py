@@ -1,4 +1,4 @@
-"""Input of all commands: formats of files, selected columns, notes about files."""
+"""Input files of all commands: formats, selected columns, and notes about the files."""
 
 from __future__ import annotations
 

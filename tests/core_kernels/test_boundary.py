@@ -130,7 +130,10 @@ def at_odd_address(array: np.ndarray) -> np.ndarray:
 
 
 def wrong_arrays(call: str, name: str, array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield pairs of a description and an invalid variant of `array`, the valid argument `name`."""
+    """Yield pairs of a description and an invalid variant of `array`.
+
+    `array` is the valid argument `name` of the entry point `call`.
+    """
     place = call, name
     if place not in EMPTY:
         yield "empty", np.empty((0, *array.shape[1:]), array.dtype)

@@ -83,7 +83,7 @@ def test_weights_are_repeated_values(seed: int, n: int) -> None:
 
 
 def test_medians_of_large_weights() -> None:
-    """Check a total weight that is not exact as a double, with equal weights of two values."""
+    """The median of two equal weights is exact if a double cannot represent their sum."""
     rows, weights = np.array([[1.0, 5.0]]), np.array([2**59 + 1] * 2)
     assert _core.quantile(rows, 0.5, weights) == 3.0
 
@@ -233,7 +233,7 @@ def columns(kind: str, n: int, d: int, dtype: str) -> np.ndarray:
 
 
 def masses(column: np.ndarray, at: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the total weight below each value in `at`, and the total weight up to each value."""
+    """Return the weight of the values below each entry of `at`, and that of the values up to it."""
     order = np.argsort(column)
     reached = np.concatenate([[0], np.cumsum(weights[order])])
     rising = column[order]
@@ -251,7 +251,7 @@ def test_ranks_of_raw_values(kind: str, dtype: str) -> None:
 
 
 def check_ranks(kind: str, dtype: str, n: int, d: int) -> None:
-    """Compare ranks and halfspace masses along the axes with those of sorted columns."""
+    """Check that ranks and halfspace masses along the axes are those of the sorted columns."""
     points = columns(kind, n, d, dtype)
     axes = np.concatenate([np.eye(d), -np.eye(d)]).astype(dtype)
     others = np.concatenate([points[: min(n // 2, 600) + 1 : 2], columns(kind, 51, d, dtype)])

@@ -32,7 +32,7 @@ distance = functools.partial(isodepth.distance, POINTS, 2 * POINTS, n_directions
 
 @contextlib.contextmanager
 def busy_parent() -> Iterator[None]:
-    """Keep all threads of this process busy inside a ``with`` statement."""
+    """Context manager that keeps all threads of this process busy."""
     stop = threading.Event()
 
     def compute() -> None:

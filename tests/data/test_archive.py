@@ -167,7 +167,7 @@ def whole(values: bytes | None = None, head: bytes | None = None) -> bytes:
 
 
 def load(path: Path, content: bytes) -> Any:
-    """Return the region table in the file, or the error, and check that memory is bounded."""
+    """Return the table, or the error, of a file with `content`; check that memory is bounded."""
     path.write_bytes(content)
     tracemalloc.start()
     try:

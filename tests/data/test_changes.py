@@ -1,4 +1,4 @@
-"""Changes of columns in the units of the data, against values computed by hand."""
+"""Texts of changes, with numbers in the units of the data, equal texts written by hand."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def test_pairs_of_numbers_show_their_difference(before: float, after: float, sho
 def change(
     kind: str, columns: str, quantity: str, both: tuple[float, float], **more: Any
 ) -> Change:
-    """Return a `Change` of columns with names of one letter, such as "ab" for two columns."""
+    """Return a `Change` of columns with names of one letter, such as "ab" for two columns.
+
+    `both` are the values before and after, and `more` further attributes.
+    """
     before, after = both
     return Change(
         kind=kind, columns=(*columns,), quantity=quantity, before=before, after=after, pvalue=0.5,

@@ -1,4 +1,4 @@
-"""Kinds of columns are the same for all assignments of rows, libraries and file formats."""
+"""Kinds of columns do not depend on the assignment of rows, the library or the file format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Missing values: dropped rows, counts, and shares in two samples."""
+"""Missing values: dropped rows, counts per column, and shares in two samples."""
 
 from __future__ import annotations
 

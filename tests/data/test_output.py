@@ -127,7 +127,7 @@ for _ in range(80):
 
 
 def test_processes_take_turns(tmp_path: Path) -> None:
-    """Check that two processes never hold a lock together; its file is removed at each release."""
+    """Two processes never hold a lock at the same time, and each release removes its file."""
     path = tmp_path / "count"
     path.write_text("0")
     children = [subprocess.Popen([sys.executable, "-c", COUNT, str(path)]) for _ in range(3)]

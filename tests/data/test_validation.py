@@ -112,7 +112,7 @@ def test_samples_with_missing_values_are_refused_by_the_same_words(
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("d", [1, 4, 9])
 def test_the_largest_numbers_whose_projections_do_not_overflow(dtype: str, d: int) -> None:
-    """Check the limit maximum / (4 sqrt(d)), below which differences of gaps do not overflow."""
+    """Numbers up to the maximum / (4 sqrt(d)) are allowed: gaps of larger numbers may overflow."""
     most = float(np.finfo(dtype).max) / (4 * math.sqrt(d))
     allowed = np.full((3, d), most * (1 - 1e-6), dtype=dtype)
     refused = np.full((3, d), most * (1 + 1e-6), dtype=dtype)

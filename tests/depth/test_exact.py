@@ -1,4 +1,4 @@
-"""Exact halfspace depth, compared with an enumeration of all hyperplanes in exact arithmetic."""
+"""Exact halfspace depths equal those of an enumeration of all hyperplanes in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ KINDS = {
 def smallest_masses(
     points: np.ndarray, masses: Any, queries: Any, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Merge equal points, drop points of mass zero, and call `isodepth.depth.exact`."""
+    """Return for each query the minimum mass of a halfspace, by `isodepth.depth.exact`.
+
+    Equal points are merged before the call, and points of mass zero dropped.
+    """
     masses = np.asarray(masses, dtype=np.int64)
     if not masses.any():
         return np.zeros(len(queries), dtype=np.int64)

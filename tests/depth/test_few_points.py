@@ -1,4 +1,4 @@
-"""Depths of few points, for text scores: IRW with a control variate, and the dual depth."""
+"""Depths for text scores, of few points: IRW with a control variate, and dual depth."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ def points():
 
 
 def mean_over_the_circle(points, of_rank, weights, steps=100_000):
-    """Return the mean of a function of 2 F - 1 over a fine grid of angles, for each point."""
+    """Return for each point, with mid-rank F, the mean over directions of `of_rank` (2 F - 1).
+
+    The mean is over `steps` directions at equal distances.
+    """
     shares = np.asarray(weights) / np.sum(weights)
     angles = (np.arange(steps) + 0.5) * np.pi / steps
     projections = points @ np.array([np.cos(angles), np.sin(angles)])

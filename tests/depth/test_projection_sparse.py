@@ -46,7 +46,7 @@ def test_repeated_rows_have_the_depths_of_the_definition(share: float, weighted:
 @pytest.mark.parametrize("n", [12, 13, FEW + 20, FEW + 21])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_one_flat_direction_among_others(n: int, weighted: bool) -> None:
-    """Check small and large samples, with and without weights, at their own and other points."""
+    """One direction with MAD zero changes depths as defined, for any sample size and weights."""
     rng = np.random.default_rng([n, weighted])
     X, Z = mostly_flat(rng, n, 2), rng.normal(size=(9, 2))
     weights = rng.integers(1, 4, size=n) if weighted else None
@@ -134,7 +134,10 @@ def test_most_rows_identical_and_one_bad_row() -> None:
 
 
 def precipitation_and_visibility(rng: np.random.Generator, n: int, wetter: float) -> np.ndarray:
-    """Return hourly rain, 0 in nine of ten hours, and visibility, mostly at its maximum."""
+    """Return hourly rain, 0 in nine of ten hours, and visibility, mostly at its maximum.
+
+    `wetter` multiplies the rain.
+    """
     rain = np.where(rng.random(n) < 0.9, 0.0, np.round(wetter * rng.exponential(size=n), 2))
     clear = rng.random(n) < 0.85 - 0.5 * (rain > 0)
     return np.column_stack([rain, np.where(clear, 10.0, np.round(10 * rng.random(n), 1))])

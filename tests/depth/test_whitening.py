@@ -1,4 +1,4 @@
-"""Whitening: estimators without weights, samples in a subspace, units of columns."""
+"""Whitening: copies of rows that replace weights, samples in a subspace, units of columns."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_projections_of_scaled_columns_do_not_overflow(d: int) -> None:
 
 
 def repeats(weights: np.ndarray) -> tuple[np.ndarray, Sample]:
-    """Return how often each row of a sample with these weights is repeated, and the sample."""
+    """Return the number of copies of each row in `whitening._repeated`, and the weighted sample."""
     points = np.arange(float(len(weights)))[:, None]
     sample = Sample.of(points, weights)
     rows = whitening._repeated(sample.points, sample)
@@ -74,7 +74,7 @@ def test_larger_totals_are_repeated_in_proportion(seed: int) -> None:
 
 @pytest.mark.parametrize("covariance", ["empirical", "mcd"])
 def test_units_of_the_columns_do_not_matter(covariance: str) -> None:
-    """Check columns in metres and nanometres, whose covariance is nearly singular in floats."""
+    """Depths hardly change if columns are multiplied by powers of two, up to 2^20 and 2^-30."""
     X = np.random.default_rng(1).standard_normal((60, 3))
     depth = AIIRWDepth(covariance=covariance, n_directions=200, random_state=0)
     plain = depth.fit(X).depth_

@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
     @property
     def rounding(self) -> float:
-        """Maximum rounding error of a difference of two sums of d products."""
+        """Bound on the rounding error of a difference of two sums of d products."""
         d = self.x.shape[1]
         size = max(np.abs(self.x).max(), np.abs(self.y).max()) * np.abs(self.U).max()
         info = np.finfo(self.x.dtype)

@@ -41,7 +41,7 @@ def pair_of_samples(seed: int, n: int = 12, m: int = 9, d: int = 2):
 
 
 def transport_by_linprog(a, b, cost) -> float:
-    """Solve optimal transport as a linear program."""
+    """Return the minimum cost of transport from masses a to masses b, by a linear program."""
     n, m = cost.shape
     rows, columns = np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))
     result = linprog(cost.ravel(), A_eq=np.vstack([rows, columns]), b_eq=np.concatenate([a, b]))
@@ -75,7 +75,10 @@ def test_wasserstein_solves_the_linear_program(p: float, d: int) -> None:
 
 @pytest.mark.parametrize("lam", [0.1, 0.7, 3.0])
 def test_robot_is_transport_with_a_price_on_removed_mass(lam: float) -> None:
-    """Solve the first form of the paper: transport from a + s to b, plus lam |s|."""
+    """ROBOT equals the optimum of the linear program that defines it.
+
+    The program transports the mass a + s to b and pays lam |s| for the change s.
+    """
     X, Y = pair_of_samples(2, 7, 6)
     X[0] = 30.0
     start = np.concatenate([np.full(7, 1 / 7), np.zeros(6)])

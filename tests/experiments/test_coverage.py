@@ -1,4 +1,4 @@
-"""Known distances of the coverage study against quadrature, and the coverage of some settings."""
+"""Coverage study: its known distances are those of quadrature, and some bounds cover them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_distances_of_normal_distributions(mean: float, spread: float) -> None:
 
 
 def test_distance_of_correlated_normals() -> None:
-    """The distance is the probability of the region with the larger density, less the other's."""
+    """The total variation is P(A) - Q(A), where A is the region with the larger density of P."""
     rho, rng = 0.8, np.random.default_rng(0)
     x, z = rng.normal(size=(2, 400_000))
     y = rho * x + np.sqrt(1 - rho**2) * z

@@ -1,4 +1,4 @@
-"""Bookkeeping of the side-by-side study, on an artificial table with tools of known answers."""
+"""Study that compares tools for drift: records and reports, with artificial tools."""
 
 from __future__ import annotations
 

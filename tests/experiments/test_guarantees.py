@@ -1,4 +1,4 @@
-"""The attacks on guarantees: what they change, and the rates of tiny runs."""
+"""Study of guarantees: which rows the attacks change, and results of very short runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_adversaries_replace_the_stated_rows(attack: str, kind: str) -> None:
 
 
 def test_no_adversary_is_better_than_the_most_deviating_cell() -> None:
-    """Half of the rows get the most frequent property: the bound is positive, but not too large."""
+    """If half of the rows move to one cell, the bound on their share is positive and valid."""
     rng = np.random.default_rng(1)
     monitor = bounds.fitted(bounds.table("counts", 2000, rng), rng)
     window = bounds.as_read(monitor, bounds.table("counts", 400, rng))
@@ -47,7 +47,7 @@ def test_rows_depend_on_each_other_within_a_day_only() -> None:
 
 
 def test_each_part_runs() -> None:
-    """One run of the cheapest settings of each part, and the summary of their numbers."""
+    """One setting of each part of the study runs, and the summary has a row for each of them."""
     names = [
         "changed share: untidy, most deviating cell",
         "patience and groups: alpha 20%, patience 2, 3 groups, random resets",

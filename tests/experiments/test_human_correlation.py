@@ -1,4 +1,4 @@
-"""Agreement with human judgment: definitions of the paper, against SciPy and by hand."""
+"""Agreement of scores with human ratings, by the definitions of the paper, SciPy and by hand."""
 
 from __future__ import annotations
 

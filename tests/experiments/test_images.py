@@ -1,4 +1,4 @@
-"""Clustering experiment on synthetic images: fast distances are correct, and all parts run."""
+"""Clustering experiment on synthetic images: distances are correct, and all parts run."""
 
 from __future__ import annotations
 

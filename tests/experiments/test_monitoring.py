@@ -1,4 +1,4 @@
-"""The experiment on streams: rules on scores, contaminated rows and changes."""
+"""Experiment on streams: alarm rules on scores, contaminated rows and changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Study of level and power: competing tests, cells, and continued runs."""
+"""Study of level and power: competing tests, keys of settings, and continued runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def mean_of_pairs(rows: np.ndarray, others: np.ndarray, of: object) -> float:
 
 
 def test_energy_and_mmd_equal_their_definitions() -> None:
-    """P-values by plain loops over the same permutations; single precision decides no tie."""
+    """P-values equal those of plain loops over the same permutations."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(9, 2)), rng.normal(size=(7, 2)) + 0.5
     pvalues = kernel_tests(x, y, (0.01,), 19, 3)
@@ -75,7 +75,10 @@ def test_the_stated_share_is_contaminated() -> None:
 
 @pytest.mark.parametrize("d", [2, 5])
 def test_swapped_sides_differ_where_no_region_does(d: int) -> None:
-    """Rows or their mirror images, as many on either side of the center along every direction."""
+    """A part of the rows is mirrored at the center, and no halfspace changes its mass.
+
+    Inner and outer rows are mirrored with different probabilities.
+    """
     n = 40_000
     before = np.random.default_rng(1).standard_normal((2, n, d))[1]
     _, y = laws.changed("sides swapped", n, d, np.random.default_rng(1))

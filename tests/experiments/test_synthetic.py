@@ -1,4 +1,4 @@
-"""Synthetic experiments: they run, can be interrupted, and their verdicts match the raw results."""
+"""Synthetic experiments run, can be interrupted, and judge their raw results correctly."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def tiny_part(calls: list, runs: int = 4, stop_at: int | None = None) -> Part:
 
 @pytest.fixture
 def whole(tmp_path):
-    """Return the bytes of an uninterrupted run."""
+    """Return the file of an uninterrupted run as bytes."""
     path = tmp_path / "whole.csv"
     fill(tiny_part([]), path, seed=7)
     return path.read_bytes()
@@ -106,7 +106,7 @@ def test_outcomes():
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """Return the folder of a quick run of one experiment."""
+    """Return the folder with the results of a quick run of the experiment "breakdown"."""
     folder = tmp_path_factory.mktemp("results")
     assert main(["breakdown", "--quick", "--out", str(folder)]) == 0
     return folder
@@ -253,7 +253,7 @@ def test_contamination_has_the_stated_share_on_the_stated_sides():
 
 
 def test_one_outlier_among_ten_breaks_the_tenth():
-    """Check ten numbers with one outlier, which enters all regions of mass 9/11 and more."""
+    """One outlier and ten numbers: the distance is unbounded for eps = 0.1, not for eps = 0.5."""
     X = np.arange(10.0)[:, None]
     points = breakdown.far_points(1, 2, np.random.default_rng(0))
     numbers = breakdown.breaking_numbers(X, points)

@@ -1,4 +1,4 @@
-"""Tables, changes and judgments of the study of real tables, on a small artificial table."""
+"""Study of real tables: its changes and judgments, on a small artificial table."""
 
 from __future__ import annotations
 

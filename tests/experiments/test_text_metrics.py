@@ -1,4 +1,4 @@
-"""Competing text metrics: common interface, and definitions."""
+"""Competing text metrics have a common interface and equal their definitions."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_js2_by_hand():
 
 def test_moverscore_weighs_rare_words():
     class Words:
-        """Encode each distinct word as an axis."""
+        """Encoder in which each distinct word is a unit vector along its own axis."""
 
         known = ("the", "a", "cat", "dog")
 

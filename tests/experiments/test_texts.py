@@ -138,7 +138,10 @@ def test_speed_compares_with_the_published_algorithm(folder, capsys):
 
 @pytest.fixture(scope="module")
 def synthetic():
-    """Return two runs of DR and one of W with different correlations with the ratings."""
+    """Return scores, ratings, and their agreement.
+
+    The scores are two runs of DR and one of W, whose correlations with the ratings differ.
+    """
     rng = np.random.default_rng(0)
     human = np.linspace(0, 3, 6) + rng.normal(size=(40, 6))
     scored = [

@@ -1,4 +1,4 @@
-"""Random samples for the fuzz test: many magnitudes, ties, offsets, subnormal and huge values."""
+"""Random samples of the fuzz test: many magnitudes, ties, offsets, subnormal and huge values."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ SAMPLES: dict[str, Make] = {
 
 
 def sample(rng: np.random.Generator, name: str, n: int, d: int, dtype: type) -> np.ndarray:
-    """Draw rows (n, d) of a kind of `SAMPLES`."""
+    """Draw rows (n, d) of the kind with this name in `SAMPLES`."""
     with np.errstate(under="ignore"):
         return SAMPLES[name](rng, (n, d), dtype).astype(dtype)
 

@@ -82,7 +82,7 @@ class Case:
 
     @property
     def is_simplex(self) -> bool:
-        """Return whether the depths of a sample may be constant, for any directions."""
+        """Whether a sample has at most d + 1 distinct rows, whose depths may be constant."""
         present = [
             rows if own is None else rows[own > 0]
             for rows, own in zip((self.x, self.y), self.weights, strict=True)
@@ -118,7 +118,7 @@ def check_depths(case: Case) -> None:
 
 
 def check_ai_irw(case: Case) -> None:
-    """Finite, within its range, and the same for rows in another order."""
+    """AI-IRW depths are finite, in [0, 0.5], and the same for rows in another order."""
     depth = isodepth.AIIRWDepth(n_directions=20, random_state=0)
     depths = depth.fit(case.x, sample_weight=case.weights[0]).depth_
     assert np.isfinite(depths).all()
@@ -137,22 +137,22 @@ def expected_distance(case: Case) -> float:
 
 
 def skip_near_ties(case: Case) -> bool:
-    """Check if rounding may change the order of projection depths, in float32 or by `rounded`."""
+    """Return whether rounding may change the order of projection depths."""
     return case.depth == "projection" and (case.dtype is np.float32 or rounded(case))
 
 
 def rounded(case: Case) -> bool:
-    """Check if rounding changes projection depths.
+    """Return whether rounding may change the values of projection depths.
 
-    A MAD below the rounding of a typical value counts as zero. The reference rounds medians of
-    subnormal numbers.
+    A MAD below the rounding error of a typical value counts as zero. The reference rounds the
+    medians of subnormal numbers.
     """
     kinds = {"all magnitudes", "many magnitudes", "beside large values", "subnormal"}
     return case.depth == "projection" and not kinds.isdisjoint(case.kinds)
 
 
 def divided_by_spread(case: Case) -> bool:
-    """Check if values in units of the spread may overflow, which is refused."""
+    """Return whether values divided by the spread may overflow, which is an error."""
     return not set(case.kinds) <= {"normal", "ties", "offset", "constant column", "duplicates"}
 
 
@@ -234,7 +234,7 @@ def check_tensors(case: Case) -> None:
 
 
 def without_precision(result: Any) -> dict[str, tuple[float, float]]:
-    """Return the statistic and the p-value of each part of a test, except that of precision."""
+    """Return the statistic and p-value of each component of a test, except for "precision"."""
     return {
         part.name: (part.statistic, part.pvalue)
         for part in result.components
@@ -243,7 +243,7 @@ def without_precision(result: Any) -> dict[str, tuple[float, float]]:
 
 
 def check_test(case: Case) -> None:
-    """Statistics do not depend on a power of two as unit, except those of precision."""
+    """Statistics are the same in units that differ by a power of two, except for "precision"."""
     options = {"n_permutations": 19, "random_state": 0}
     try:
         result = isodepth.two_sample_test(case.x, case.y, **options)
@@ -263,7 +263,7 @@ def check_test(case: Case) -> None:
 
 
 def check_mixed_kinds(case: Case) -> None:
-    """Numbers of any magnitude beside categories of any name."""
+    """Tables with numbers of any magnitude and categories of any name have a p-value."""
     if divided_by_spread(case):
         return
     frames = []
@@ -293,7 +293,7 @@ def mixed_frames(case: Case, n: int, m: int) -> list[pd.DataFrame]:
 
 
 def check_row_functions(case: Case) -> None:
-    """Functions of a row have their defined values, in any order and alone."""
+    """Functions of a row have their defined values, for rows in any order and single rows."""
     x, y = mixed_frames(case, 90, 70)
     pooled = pd.concat([x, y])
     codes = pooled.pop("color").map({"red": 0.0, "green": 1.0, "blue": 2.0})
@@ -328,7 +328,7 @@ def check_counts_of_rows(case: Case) -> None:
 
 
 def check_missing_and_constant(case: Case) -> None:
-    """Constant columns do not affect the test, with missing values in the other columns."""
+    """A constant column does not affect the test of columns with missing values."""
     if divided_by_spread(case):
         return
     frames = mixed_frames(case, 3 * case.n, 3 * case.m)
@@ -396,7 +396,7 @@ CHECKS: list[Callable[[Case], None]] = [
 
 
 def run(seed: int) -> str | None:
-    """Return the description of the case of a seed if it fails."""
+    """Run the check of a seed. Return a description of the case if it fails, else None."""
     case = Case(seed)
     if case.is_simplex:
         return None

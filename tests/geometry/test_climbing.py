@@ -1,4 +1,4 @@
-"""Local ascent from the best directions, on samples too large for a search of all vertices."""
+"""Local ascent from the best directions, for samples too large for a search of all vertices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from isodepth.geometry.regions import LevelPlan
 
 
 def attained(result: isodepth.typing.Comparison, betas: np.ndarray) -> np.ndarray:
-    """Return the gap at each level along the direction in the result, computed from the regions."""
+    """Return the gap at each level `betas` along the named direction, computed from the regions."""
     x, y = result.regions
     return np.array(
         [

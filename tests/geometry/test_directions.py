@@ -49,7 +49,7 @@ def test_equispaced_is_for_the_plane() -> None:
 
 @pytest.mark.parametrize("family", RANDOM_FAMILIES)
 def test_uniform_on_the_sphere(family: str) -> None:
-    """Check that the mean of u u' is I / d."""
+    """Check that the mean of the matrices u u' over the directions u is I / d."""
     d, n = 5, 4000
     rows = unit_vectors(d, n, directions=family, random_state=np.random.default_rng(0))
     error = np.abs(rows.T @ rows / n - np.eye(d) / d)
@@ -61,9 +61,10 @@ def test_uniform_on_the_sphere(family: str) -> None:
 def test_equispaced_reaches_the_exact_distance_in_the_plane() -> None:
     """Check that 1000 equispaced directions have a relative error below 1e-4.
 
-    The gap along a direction is below the supremum by at most pi / 2K, the angle to the best
-    direction, times the length of the part of a - b orthogonal to the direction. a and b are
-    support points of the samples, which are 7 apart in each coordinate.
+    A gap is |<u, v>| for the difference v of two support points. The angle between the best
+    direction and the nearest of K directions is at most pi / 2K. The error is at most this angle
+    times the length of the part of v that is orthogonal to the direction. The samples are shifted
+    by 7 in each coordinate.
     """
     rng = np.random.default_rng(0)
     for _ in range(5):
@@ -121,7 +122,7 @@ def test_in_the_plane_the_axes_are_free_of_rounding(n_directions: int) -> None:
 
 
 def test_sobol_points_are_balanced() -> None:
-    """Check that 2^k points have exactly half of their coordinates on each side of every axis."""
+    """Check that half of 2^k points have a positive coordinate, for every axis."""
     rows = unit_vectors(4, 256, directions="sobol", random_state=np.random.default_rng(3))
     assert (rows > 0).sum(axis=0).tolist() == [128] * 4
     uniform = unit_vectors(4, 256, directions="uniform", random_state=np.random.default_rng(3))

@@ -52,7 +52,10 @@ def make_points(family: str, n: int, dim: int, rng: np.random.Generator) -> np.n
 
 
 def random_pair(rng: np.random.Generator, most: int = 9) -> tuple[np.ndarray, np.ndarray]:
-    """Return two small samples in 1 to 8 dimensions: distant, overlapping, nested or rounded."""
+    """Return two small samples in 1 to 8 dimensions: distant, overlapping, nested or rounded.
+
+    A sample has at most `most` points.
+    """
     dim = int(rng.integers(1, 9))
     n, m = rng.integers(1, most, size=2)
     first = rng.normal(size=(n, dim)) * rng.choice([0.05, 1.0, 3.0])
@@ -91,7 +94,7 @@ def test_projection_agrees_with_every_simplex_tried(family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_projection_is_proven_optimal(family):
-    """Check the distance by the half-space at the nearest point, which bounds it from below."""
+    """Check the distance to a hull by a halfspace that contains the hull: a lower bound."""
     rng = np.random.default_rng(2)
     for _ in range(20):
         dim, n = int(rng.integers(1, 12)), int(rng.choice([1, 2, 5, 20, 200]))
@@ -374,7 +377,7 @@ def test_raised_gaps_do_not_depend_on_the_number_of_threads(share, limit):
     )
 )
 def test_projection_of_the_last_point_on_the_hull_of_the_others(rows):
-    """Check repeated, collinear and coplanar points of very different sizes."""
+    """Check projections for repeated, collinear and coplanar points of very different sizes."""
     found = project_to_hull(rows[:-1], rows[-1:])
     size = max(1e-300, size_of(rows))
     # The twin's own least squares lose digits where edges are nearly parallel.

@@ -1,4 +1,4 @@
-"""Levels at which two samples are compared, and power means over them, against plain loops."""
+"""Compared levels, and power means over levels, equal those of plain loops."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def regions_of(points: np.ndarray) -> TrimmedRegions:
 
 
 def count_inside(regions: TrimmedRegions, beta: float) -> int:
-    """Return the number of points in the smallest upper level set with a mass above beta."""
+    """Return the number of points in the smallest set {depth >= t} with a mass above `beta`."""
     for alpha in sorted(set(regions.depths), reverse=True):
         held = int((regions.depths >= alpha).sum())
         if held > beta * regions.n_rows + 1e-9:

@@ -46,7 +46,7 @@ def test_small_integers_times_anything_are_those_integers(integers: list[int], c
 @example([9, 11], 0.2646860018226955)  # rounding errors of 2.3 * 2**-23 of the ratio
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=40), st.floats(2.0**-80, 1.0))
 def test_so_are_those_of_single_precision(integers: list[int], c: float) -> None:
-    """Check small integers times a factor, rounded to single precision."""
+    """Check that integers times a factor, rounded to float32, have the masses of the integers."""
     weights = np.array(integers, dtype=np.float32)
     thrice = weights * np.float32(c) * np.float32(0.7) * np.float32(0.3)  # rounded three times
     for same in (thrice, weights * np.float32(c), weights / weights.sum()):
@@ -57,7 +57,7 @@ def test_so_are_those_of_single_precision(integers: list[int], c: float) -> None
 @SETTINGS
 @given(st.integers(2, 60), st.integers(0, 10**6))
 def test_other_floats_are_unchanged(n: int, seed: int) -> None:
-    """Check that weights in [1, 2) become masses times a power of two, without rounding."""
+    """Check that the masses of weights in [1, 2) are the weights times a power of two."""
     weights = 1.0 + np.random.default_rng(seed).random(n)
     masses = [int(m) for m in exact_masses(weights)]
     factors = {Fraction(m) / Fraction(w) for m, w in zip(masses, weights.tolist(), strict=True)}

@@ -1,4 +1,4 @@
-"""The direction that a comparison names for each level attains the gap, with its sign."""
+"""The direction that a comparison names for a level attains the gap, with the right sign."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ RELATIVE = 1e-12
 
 
 def assert_attained(result: Comparison, slack: float = RELATIVE) -> None:
-    """Check |h_X(u) - h_Y(u)| at every level against maxima over the rows inside."""
+    """Check that |h_X(u) - h_Y(u)| is the gap at every level, with h from maxima over rows.
+
+    It may exceed the gap by the fraction `slack`.
+    """
     np.testing.assert_allclose(np.linalg.norm(result.gap_directions, axis=1), 1.0, rtol=RELATIVE)
     x, y = result.regions
     for u, level, gap in zip(result.gap_directions, result.levels, result.gaps, strict=True):
@@ -34,7 +37,7 @@ def assert_attained(result: Comparison, slack: float = RELATIVE) -> None:
 @pytest.mark.parametrize("shift", [3.0, -3.0])
 @pytest.mark.parametrize("d", [1, 2])
 def test_a_single_direction(refined: int, shift: float, d: int) -> None:
-    """Check a single direction, along which one sample extends farther at one end only."""
+    """Check a single direction, along which the samples differ at one end only."""
     rng = np.random.default_rng(0)
     X, Y = rng.random((2, 30, d))
     Y[:, 0] = np.where(Y[:, 0] * shift > 0.5 * shift, Y[:, 0] + shift, Y[:, 0])
@@ -62,7 +65,7 @@ def test_directions_found_by_climbing(case: int) -> None:
 
 
 def climbed(case: int) -> tuple[np.ndarray, int]:
-    """Check the gaps after an ascent.
+    """Run an ascent on a random case, and check the gaps after it.
 
     Return the codes of the maximizing directions, and the number of directions before the ascent.
     """

@@ -14,7 +14,10 @@ from isodepth.geometry.regions import TrimmedRegions, check_levels, tie_ends
 
 
 def naive_tie_ends(falling: list[float], tolerance: float) -> list[int]:
-    """Return the end of each group of depths within `tolerance` of the first depth of the group."""
+    """Return the end of each group of ties in decreasing depths.
+
+    A group has the depths at most `tolerance` below its first depth.
+    """
     ends: list[int] = []
     head = falling[0]
     for at, depth in enumerate(falling):

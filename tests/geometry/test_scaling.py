@@ -123,7 +123,7 @@ def test_units_withstand_contamination(name: str, wild: float, share: float) -> 
 
 
 def test_units_are_mads_if_more_contamination_is_expected() -> None:
-    """Check that the MAD, not the clipped values, is used for `eps` above 0.2."""
+    """Check that the unit of a column is its MAD for `eps` above 0.2."""
     rows = np.random.default_rng(7).standard_normal((1000, 1))
     spoiled = rows.copy()
     spoiled[:350] = 1e9

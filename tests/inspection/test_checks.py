@@ -29,7 +29,7 @@ def checks(X, Y, kinds=None):
 
 
 def found(x, y):
-    """Return the sentences about a column v with values x in X and y in Y."""
+    """Return the sentences about tables with one column v, of values x in X and y in Y."""
     X, Y = (pd.DataFrame({"v": v, "a": A[: len(v)] + k}) for k, v in ((0, x), (0.5, y)))
     return [each.text for each in checks(X, Y) if each.kind != "not compared"]
 
@@ -155,7 +155,7 @@ def test_every_library_gives_the_same_facts(library: str) -> None:
 
 
 def naive_shares(rows, other):
-    """Return the fractions of rows that are repeated in `rows`, and that `other` also has."""
+    """Return the fractions of `rows` that occur more than once, and that occur in `other`."""
     counts, others = Counter(rows), set(other)
     n = len(rows)
     return sum(counts[row] > 1 for row in rows) / n, sum(row in others for row in rows) / n
@@ -285,7 +285,7 @@ def test_nested_columns_of_polars_do_not_fail() -> None:
 
 
 def test_constant_columns_of_wide_unchanged_tables_may_be_chance() -> None:
-    """Sparse columns that are constant in one sample by chance are named in one check."""
+    """Sparse columns that are constant in one sample by chance share a single check."""
     rng = np.random.default_rng(33)
     names = [f"species {j}" for j in range(600)]
     x, y = (

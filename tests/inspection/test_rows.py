@@ -1,4 +1,4 @@
-"""TwoSamples.read: containers, kinds of columns, and columns of only one sample."""
+"""TwoSamples.read: types of tables, kinds of columns, and columns that only one sample has."""
 
 from __future__ import annotations
 

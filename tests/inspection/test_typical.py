@@ -16,7 +16,10 @@ from isodepth.report.comparison import comparison_content
 
 
 def naive_scores(x: np.ndarray, y: np.ndarray, folds: list[np.ndarray]) -> list[np.ndarray]:
-    """Compute cross-fitted scores of all rows in plain loops; `folds` are the folds of rows."""
+    """Compute cross-fitted scores of all rows in plain loops.
+
+    `folds` has the numbers of the folds of the rows of x and of y.
+    """
     scores = [np.empty(len(x)), np.empty(len(y))]
     for fold in range(5):
         a, b = x[folds[0] != fold], y[folds[1] != fold]
@@ -55,7 +58,7 @@ def test_a_new_group_of_rows_is_found(d) -> None:
 
 
 def test_equal_distributions_have_no_pure_extremes() -> None:
-    """The purity is low. With 500 columns it would be high without cross-fitting."""
+    """Rows of both samples have extreme scores; without cross-fitting they would not."""
     x, y = np.random.default_rng(0).normal(size=(2, 200, 500))
     # With 20 extreme rows, a fraction above 0.85 has probability 0.001.
     assert max(typical_rows(TwoSamples.read(x, y)).purity) < 0.85

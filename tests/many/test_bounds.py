@@ -1,4 +1,4 @@
-"""Boundary cases: values just inside and just outside of the allowed ranges."""
+"""Values of options just inside and just outside of the allowed ranges."""
 
 from __future__ import annotations
 

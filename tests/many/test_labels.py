@@ -1,4 +1,4 @@
-"""Samples with names: dictionaries, groups, pairs, frames with `by`; columns in any order."""
+"""Samples with names: dictionaries, groups and frames with `by`; columns in any order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MATRIX = isodepth.pairwise(ORDERED, **OPTIONS)
 
 
 def check(found: Any, labels: tuple[str, ...] = ("1", "3", "10")) -> None:
-    """Check that a matrix has these labels, and the distances of a list in this order."""
+    """Check that a matrix has these labels, and the distances of the samples in this order."""
     assert isinstance(found, isodepth.DistanceMatrix)
     assert found.labels == labels == found.other_labels
     order = [("1", "3", "10").index(label) for label in labels]

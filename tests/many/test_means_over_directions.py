@@ -1,4 +1,4 @@
-"""Region tables with finite q: distances, neighbors, and features of transformers."""
+"""Region tables with finite q: distances, nearest samples, and features of transformers."""
 
 from __future__ import annotations
 

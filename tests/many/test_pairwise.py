@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-from strategies import pvalues
+from strategies import orders
 
 import isodepth
 from isodepth import Metric, region_tables
@@ -27,7 +27,7 @@ OPTIONS = {"levels": 6, "n_directions": 20, "random_state": 0}
 
 
 def make_bags(count: int, d: int = 3, number: int = 0) -> list[np.ndarray]:
-    """Return samples of different sizes, locations and scales."""
+    """Return `count` samples of different sizes, locations and scales; `number` is the seed."""
     rng = np.random.default_rng([number, count, d])
     return [
         rng.standard_t(4, (int(rng.integers(d + 3, 40)), d)) * rng.uniform(0.5, 2, d)
@@ -55,7 +55,7 @@ MATRIX = pairwise(BAGS, **OPTIONS)
 @given(
     number=st.integers(0, 10**6),
     d=st.integers(1, 5),
-    p=pvalues(),
+    p=orders(),
     depth=st.sampled_from(["halfspace", "projection", "irw", "ai_irw"]),
     normalize=st.booleans(),
     data=st.data(),

@@ -1,4 +1,4 @@
-"""Results of `compare`: the largest gap, units, the distance, and the printed summary."""
+"""Results of `compare`: largest gap, units, distance, and printed summary."""
 
 from __future__ import annotations
 

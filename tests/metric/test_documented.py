@@ -1,4 +1,4 @@
-"""Functions with options of Metric describe every option, as the docstring of Metric does."""
+"""Docstrings describe all options of Metric that a function takes, with the same words."""
 
 from __future__ import annotations
 

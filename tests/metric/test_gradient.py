@@ -1,4 +1,4 @@
-"""Gradients with respect to rows agree with central differences and with manual results."""
+"""Gradients with respect to rows agree with central differences and with values by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finite q: gaps are means over directions instead of suprema."""
+"""Distances with finite q, whose gaps are means over directions instead of suprema."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-from strategies import cases, eps_values, gaussian_directions, pvalues
+from strategies import cases, eps_values, gaussian_directions, orders
 from twins import naive_tables
 
 import isodepth
@@ -52,7 +52,7 @@ def test_values_are_those_of_the_plain_loops(depth: str, number: int, weighted: 
 @given(
     case=cases(),
     depth=st.sampled_from(DEPTHS),
-    p=pvalues(),
+    p=orders(),
     eps=eps_values(),
     levels=st.integers(1, 9),
     normalize=st.booleans(),

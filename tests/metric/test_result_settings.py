@@ -1,4 +1,4 @@
-"""Settings of results: the options by name, with the values that were used, which repeat it."""
+"""Settings of results have the names and the used values of the options, and repeat a result."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_settings_of_a_test_are_all_options_that_affect_it() -> None:
 
 
 def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Samples with missing values, which need the option `nan_policy`."""
+    """Return samples with missing values, for which a distance needs the option `nan_policy`."""
     x, y = (pd.DataFrame(values, columns=["a", "b"]) for values in samples())
     x.loc[3, "a"] = np.nan
     return x, y

@@ -1,4 +1,4 @@
-"""Power means of small order p: rounding errors are not multiplied by 1/p."""
+"""Power means of small order p are exact: rounding errors are not multiplied by 1/p."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ def naive(gaps: list[float], p: float, length: float = 1.0) -> float:
 
 
 def of_tables(gaps: np.ndarray, p: float, length: float) -> float:
-    """Return the power mean as the distance between a table with these gaps and one of zeros."""
+    """Return the power mean as the distance between a table with these gaps and one of zeros.
+
+    `length` is the factor of the mean.
+    """
     values = gaps[None, :, None]
     means = {"p": p, "q": math.inf, "unit": 1.0, "length": length}
     return float(table_distances(values, np.zeros_like(values), **means)[0, 0])

@@ -1,4 +1,4 @@
-"""Lower and upper bounds on the distance contain the exact distance."""
+"""The exact distance lies between the lower and the upper bound on the supremum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contributions of columns to a distance, over all levels."""
+"""Contributions of columns to a distance equal those of plain loops, for all units and seeds."""
 
 from __future__ import annotations
 

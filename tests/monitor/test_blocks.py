@@ -1,4 +1,4 @@
-"""Monitors with blocks: scores of whole blocks, and batches beyond all blocks."""
+"""Monitors with blocks: scores of whole blocks, and batches far beyond all blocks."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_one_batch_raises_an_alarm_at_a_high_level() -> None:
 
 
 def test_a_reset_spends_no_new_capital() -> None:
-    """The wealth of bets before a reset is lost, and the stakes of later bets do not change."""
+    """A reset loses the wealth of the bets before it, and does not change the stakes of others."""
     rng = np.random.default_rng(11)
     reference, day = days(40, rng)
     monitor = Monitor(reference, blocks=day, alpha=0.1, random_state=0)
@@ -106,7 +106,7 @@ def test_a_reset_spends_no_new_capital() -> None:
 
 
 def shared_days(**options: Any) -> tuple[Monitor, np.ndarray]:
-    """Return a monitor of five sites with the same rows, and the rows of an unusual day."""
+    """Return a monitor of five groups with the same rows, and the rows of an unusual day."""
     rng = np.random.default_rng(14)
     rows, day = days(60, rng, rows=10)
     options = {"blocks": np.tile(day, 5), "groups": np.repeat(np.arange(5), len(rows))} | options

@@ -1,4 +1,7 @@
-"""Functions of a row: the counts equal those of plain loops, for any chunks and rounding."""
+"""Functions of a row: the counts equal those of plain loops.
+
+They do not depend on chunks, on other rows or on the rounding of dot products.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +107,10 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def quartile_summary(numbers: np.ndarray) -> np.ndarray:
-    """Return n, n * median and n * interquartile range of the n values of each column, (3, d)."""
+    """Return n, n * median and n * interquartile range of each column, as an array (3, d).
+
+    The n values of a column are those that are not missing.
+    """
     expected = np.zeros((3, numbers.shape[1]))
     for j, column in enumerate(numbers.T):
         if len(values := column[~np.isnan(column)]):
@@ -114,7 +120,7 @@ def quartile_summary(numbers: np.ndarray) -> np.ndarray:
 
 
 def test_quartiles_of_a_batch_in_parts_are_those_of_all_rows() -> None:
-    """Of sorted rows, the mean of the medians of parts is far from the median of all rows."""
+    """Quartiles of a batch in parts are close to those of all rows, also if they are sorted."""
     n, rng = 9000, np.random.default_rng(13)
     rows = np.sort(np.exp(rng.normal(size=(n, 3))), axis=0)
     rows[:, 1] = rng.poisson(2.0, n)
@@ -229,7 +235,7 @@ def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
     (10.0, [1, 2, 3, 10], [1.5, 2.5, 6.5]), (20.0, [2], [2.5]),
 ])  # fmt: skip
 def test_few_values_are_all_cut_points(most: float, cuts: Any, midpoints: Any) -> None:
-    """For three levels, up to four distinct values are cut points; the quartiles of five are 2."""
+    """For three levels, up to four distinct values are all cut points; of five, the quartiles."""
     values = np.array([1.0, *[2.0] * 12, 3.0, np.nan, 10.0, most])
     levels = (0.25, 0.5, 0.75)
     assert cut_points(values, levels, True).tolist() == cuts
@@ -250,7 +256,7 @@ def test_no_row_is_used_twice(n: int, size: int, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(("seed", "warned"), [(130, True), (106, False)])
 def test_the_level_of_the_check_of_dependence_is_one_per_mille(seed: int, warned: bool) -> None:
-    """The two seeds give trends with adjusted p-values 0.00094 and 0.00102."""
+    """A trend with adjusted p-value 0.00094 causes a warning, and one with 0.00102 does not."""
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(140, 1)) + np.linspace(0.0, 1.2, 140)[:, None]
     with warnings.catch_warnings(record=True) as found:

@@ -114,7 +114,7 @@ def test_an_unseen_category_and_a_shift_raise_an_alarm_in_the_first_batch() -> N
 
 
 def test_shares_of_new_categories_are_their_own_shares() -> None:
-    """Rare and new values are counted together; a change names a value only with its own share."""
+    """A change names a category only with the share of this category, not that of all rare ones."""
     rng = np.random.default_rng(0)
     kind = np.array(["A", "B"] * 1500, object)
     kind[rng.choice(3000, 30, replace=False)] = [f"rare {i // 2}" for i in range(30)]
@@ -157,7 +157,7 @@ def test_a_shift_of_a_correlated_column_is_not_called_dependence() -> None:
 
 
 def test_rows_at_a_median_do_not_bias_a_correlation() -> None:
-    """Values at the median and missing values are on neither side of the median."""
+    """Rows with a value at the median, or a missing value, are not counted on either side."""
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=(2, 4300))
     y[:4000] = 0.9 * x[:4000] + 0.44 * y[:4000]
@@ -380,7 +380,10 @@ def monitors_and_next_rows() -> list[tuple[Monitor, np.ndarray]]:
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.6])
 def test_the_bound_on_the_changed_share_holds(share: float) -> None:
-    """Replaced rows are outliers or copies of a central value. 95% of the bounds must hold."""
+    """At least 95% of the lower bounds on the share of replaced rows hold, up to 3 standard errors.
+
+    The replacements are outliers or copies of a central value.
+    """
     above = 0
     for (monitor, rows), bad in zip(monitors_and_next_rows(), [9.0, 0.0, 0.3] * 20, strict=True):
         batch = rows.copy()
@@ -697,7 +700,7 @@ def test_settings_are_checked() -> None:
 
 
 def test_a_median_is_that_of_all_reference_rows_and_a_mean_over_batches_is_named() -> None:
-    """The parts of a sorted reference have different medians; windows use means of medians."""
+    """A change shows the median of the whole reference, and of a window the mean of medians."""
     rng = np.random.default_rng(7)
     reference = np.sort(rng.exponential(size=2000))[:, None]
     with pytest.warns(DependenceWarning):

@@ -184,7 +184,7 @@ def test_files_of_earlier_versions_are_refused_with_advice(tmp_path: Path) -> No
 
 
 def arrays_of(value: Any) -> Iterator[list[Any]]:
-    """Yield the arrays of a header, as lists of type, shape and bytes."""
+    """Yield the arrays in a header, each a list of its type, shape and bytes."""
     if isinstance(value, list) and len(value) == 3 and str(value[0])[:2] in ("<f", "<i"):
         yield value
     elif isinstance(value, dict | list):
@@ -204,7 +204,7 @@ def leaves(value: Any) -> Iterator[tuple[Any, Any]]:
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("blocks", [None, np.arange(1500) // 50])
 def test_crafted_files_are_refused(tmp_path: Path, blocks: Any) -> None:
-    """One number, string or array of the header at a time has an invalid value."""
+    """A header in which one number, string or array is invalid raises an error."""
     path, batch = tmp_path / "m.npz", REFERENCE[:50]
     monitor = fresh(blocks=blocks)
     monitor.check(batch)
@@ -254,7 +254,7 @@ def test_crafted_files_are_refused(tmp_path: Path, blocks: Any) -> None:
 
 
 def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
-    """Yield invalid states, each with one part out of range."""
+    """Yield invalid states: in each, one entry of `state` is out of its range."""
     group, n = state.groups["0"], state.n_batches
     for other in ({"alarm_since": -1}, {"alarm_since": n + 1}, {"crossings": -1}, {"n_batches": 0},
                   {"records": ("{}",) * n}, {"records": state.records[1:]},
@@ -374,9 +374,9 @@ print(counts[3], counts[4], line)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks of POSIX systems")
 def test_killed_at_any_point_it_is_before_or_after(tmp_path: Path) -> None:
-    """A process that is killed at any line leaves the file of before or after the batch.
+    """After a kill, the file is that of the state before the batch or that after it.
 
-    It is killed at every 331st line of Python that loading and checking execute.
+    The process is killed at every 331st line of Python that loading and checking execute.
     """
     done = subprocess.run(
         [sys.executable, "-c", KILLED, str(tmp_path), "331"],

@@ -1,4 +1,4 @@
-"""Verdicts of fixed streams equal recorded ones; RECORD=1 records them again."""
+"""Verdicts on fixed streams equal recorded ones; with RECORD=1 they are recorded again."""
 
 from __future__ import annotations
 

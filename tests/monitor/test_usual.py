@@ -1,4 +1,4 @@
-"""Ranges of usual values agree with the scores of suspicious rows."""
+"""Rows outside the ranges of usual values are those with the scores of suspicious rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows and levels: sums over windows, levels that sum to alpha, restarts and patience."""
+"""Windows of batches: sums, thresholds that sum to alpha, restarts and patience."""
 
 from __future__ import annotations
 

@@ -108,7 +108,10 @@ def _compare(expected: str, got: str, where: str) -> None:
 
 
 def _run_python(block: Block, namespace: dict[str, Any], where: str) -> str:
-    """Run a block, check the outputs in its comments, and return its whole output."""
+    """Run a block in `namespace`, check the outputs in its comments, and return its whole output.
+
+    `where` is the place of the block in messages.
+    """
     if ">>>" in block.body:
         return _run_doctest(block, namespace, where)
     comments = _comments(block.body)
@@ -133,7 +136,11 @@ def _run_python(block: Block, namespace: dict[str, Any], where: str) -> str:
 
 
 def _output_lines(statement: ast.stmt, lines: range) -> Iterator[int]:
-    """Yield the lines on which a comment is an expected output: bare expressions and prints."""
+    """Yield the lines on which a comment is an expected output of a statement.
+
+    These are the last line of a bare expression, which is the last of `lines`, and the ends of
+    calls of `print`.
+    """
     if isinstance(statement, ast.Expr):
         yield lines[-1]
         return
@@ -160,7 +167,10 @@ def _run_doctest(block: Block, namespace: dict[str, Any], where: str) -> str:
 
 
 def _run_console(body: str, where: str) -> None:
-    """Run the commands of a block, and compare their outputs."""
+    """Run the commands in the text of a block, and compare their outputs with those in the block.
+
+    `where` is the place of the block in messages.
+    """
     commands: list[tuple[str, list[str] | None]] = []
     for line in body.splitlines():
         if line.startswith("$ "):

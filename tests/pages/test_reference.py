@@ -84,7 +84,7 @@ def test_readme_names_every_function_that_compares_samples() -> None:
 
 
 def accepting_sources() -> set[str]:
-    """Return the public functions, classes and methods whose docstrings refer to `scan`."""
+    """Return the public functions, classes and methods whose docstrings mention `scan`."""
     found = set()
     for name in isodepth.__all__:
         public = getattr(isodepth, name)
@@ -111,7 +111,10 @@ def test_every_error_and_warning_is_public() -> None:
 
 
 def commands(group: click.Group, parent: str = "") -> list[str]:
-    """Return the names of all commands and subcommands."""
+    """Return the names of all commands and subcommands of `group`.
+
+    `parent` precedes all names, such as "monitor ".
+    """
     names = []
     for name, command in group.commands.items():
         names.append(f"{parent}{name}")

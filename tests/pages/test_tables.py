@@ -1,4 +1,4 @@
-"""The tables of results have the columns that the page "JSON" lists."""
+"""Tables of results have the columns that the page "JSON" lists."""
 
 from __future__ import annotations
 

@@ -38,7 +38,10 @@ def test_the_bag_is_the_hull_of_the_deepest_half(points) -> None:
 
 
 def test_rows_outside_the_bag_inflated_by_three_are_outliers() -> None:
-    """The bag of a dense disk of radius 1 is a disk of radius about sqrt(1/2)."""
+    """Rows farther from the center than three times the radius of the bag are outliers.
+
+    The bag of a dense disk of radius 1 is a disk of radius about sqrt(1/2).
+    """
     rng = np.random.default_rng(1)
     angles, radii = rng.uniform(0, 2 * np.pi, 4000), np.sqrt(rng.uniform(size=4000))
     disk = np.stack([radii * np.cos(angles), radii * np.sin(angles)], axis=1)

@@ -27,7 +27,7 @@ def pair(d: int, seed: int = 0, n: int = 150):
 
 
 def twin_mean_squared_gap(comparison, u) -> float:
-    """Return the mean squared gap along direction u, computed from its definition."""
+    """Return the mean squared gap along direction `u`, computed from its definition."""
     total = 0.0
     x, y = comparison.regions
     for share, beta in zip(comparison.level_widths, comparison.levels, strict=True):

@@ -1,7 +1,7 @@
 """Regions and distances, compared with the plain loops of ``naive`` on random cases.
 
-Regions must be identical. Distances agree to a relative error of 1e-10, which is far above the
-rounding error of short dot products (about 1e-15).
+Regions must be identical. Distances agree to a relative error of 1e-10, far above the rounding
+error of short dot products (about 1e-15).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from strategies import (
     gaussian_directions,
     lattice_pairs,
     make_case,
-    pvalues,
+    orders,
 )
 from twins import naive
 
@@ -61,7 +61,7 @@ def naive_regions(
 
 
 def levels_to_try(reference: naive.NaiveRegions) -> list[float]:
-    """Return a level in every interval of levels, and every breakpoint that is exact in floats."""
+    """Return a level inside every interval of levels, and every end that is exact in floats."""
     cuts = [Fraction(0), *reference.breakpoints()]
     middles = [float((a + b) / 2) for a, b in itertools.pairwise(cuts)]
     exact = [float(c) for c in cuts[:-1] if Fraction(float(c)) == c]
@@ -178,7 +178,7 @@ def test_levels_of_a_grid_and_random_levels(
 
 @pytest.mark.parametrize("n_levels", [1, 2, 4, 8])
 def test_midpoint_grid_on_exact_breakpoints(n_levels: int) -> None:
-    """Check dyadic levels at breakpoints: the mass of the region must exceed the level."""
+    """Check levels at which a region grows: the mass of the region must exceed the level."""
     rng = np.random.default_rng(5)
     points = [rng.standard_normal((n, 1)) for n in (16, 8)]
     x, y = (naive.depth_regions("halfspace", z, [[1.0]]) for z in points)
@@ -234,7 +234,7 @@ def test_comparison_explains_the_distance(depth: str, kind: str, seed: int) -> N
 @pytest.mark.parametrize("eps", [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9])
 @pytest.mark.parametrize("n", [10, 20])
 def test_a_round_eps_on_a_breakpoint_leaves_no_sliver(eps: float, n: int) -> None:
-    """Check that no interval of length 1e-17 is left if 1 - eps is rounded, such as 1 - 0.3."""
+    """Check that rounding of 1 - eps, such as 1 - 0.3, leaves no interval of length 1e-17."""
     rng = np.random.default_rng(n)
     points = [np.sort(rng.standard_normal((n, 1)) ** 3, axis=0) for _ in range(2)]
     x, y = (naive.depth_regions("irw", z, [[1.0]]) for z in points)
@@ -289,7 +289,7 @@ def test_a_callable_depth(weighted: bool) -> None:
 def test_lattices_of_any_size(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
     """Check samples of one or more lattice points, with ties, and weights that may be zero."""
     weights = tuple(data.draw(st.one_of(st.none(), dyadic_weights(len(z)))) for z in pair)
-    p, eps = data.draw(pvalues()), data.draw(eps_values())
+    p, eps = data.draw(orders()), data.draw(eps_values())
     directions = np.eye(pair[0].shape[1])
     metric = isodepth.Metric(depth="irw", p=p, eps=eps, directions=directions, refine=0)
     x, y = (
@@ -310,7 +310,7 @@ def test_lattices_of_any_size(pair: tuple[np.ndarray, np.ndarray], data: st.Data
 @pytest.mark.parametrize("depth", ["halfspace", "irw", "projection"])
 @pytest.mark.parametrize("seed", range(4))
 def test_float32_lattice(depth: str, seed: int) -> None:
-    """Check equal regions in float32 for small integers and directions along the axes."""
+    """Check that regions in float32 are exact for small integers and directions along the axes."""
     case = make_case("lattice", 600 + seed)
     x = naive.depth_regions(depth, case.x, case.directions, case.wx)
     y = naive.depth_regions(depth, case.y, case.directions, case.wy)

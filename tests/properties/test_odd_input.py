@@ -34,7 +34,7 @@ def samples(n: int = 30, m: int = 25, d: int = 3) -> tuple[np.ndarray, np.ndarra
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_one_point_against_one_point(depth: str, d: int) -> None:
-    """Check that the distance is the maximum |<u, x - y>| over the directions for all p and eps."""
+    """Check that the distance is the maximum |<u, x - y>| over directions u, for all p and eps."""
     rng = np.random.default_rng(d)
     X, Y = rng.standard_normal((2, 1, d))
     U = gaussian_directions(rng, d, 9)
@@ -81,7 +81,7 @@ def test_the_degenerate_warning_advises(depth: str) -> None:
 
 
 def test_a_shrinkage_covariance_orders_the_corners_of_a_simplex() -> None:
-    """Check different depths of the vertices, because shrinkage is not affine equivariant."""
+    """Check that the depths of vertices differ: shrinkage is not affine equivariant."""
     X, _ = samples(6, 5, 10)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -99,7 +99,7 @@ def test_a_shrinkage_covariance_orders_the_corners_of_a_simplex() -> None:
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.1, 1e9])
 def test_a_constant_column_shared_by_both(depth: str, value: float) -> None:
-    """Check that a common constant column does not change the distance, up to rounding."""
+    """Check that the value of a column that is constant in both samples has no influence."""
     X, Y = samples(d=2)
     wide = [np.column_stack([z, np.full(len(z), value)]) for z in (X, Y)]
     with np.errstate(all="raise", under="ignore"):
@@ -115,7 +115,7 @@ def test_a_constant_column_shared_by_both(depth: str, value: float) -> None:
 
 @pytest.mark.parametrize("depth", ["halfspace", "irw", "projection"])
 def test_a_constant_column_seen_along_the_axes(depth: str) -> None:
-    """Check that the axis of a constant column has no influence on the depths."""
+    """Check that a direction along a constant column does not change distances, nor most depths."""
     X, Y = samples(d=2)
     wide = [np.column_stack([z, np.full(len(z), 0.1)]) for z in (X, Y)]
     flat = isodepth.Metric(depth=depth, directions=np.eye(2), refine=0)

@@ -32,7 +32,7 @@ def pair(kind: str, n: int, m: int, dtype: str) -> tuple[np.ndarray, np.ndarray]
 def everything(
     depth: str, kind: str, n_jobs: int, dtypes: tuple[str, ...] = ("float32", "float64")
 ) -> list[str]:
-    """Return digests of a comparison, its regions, a region table and a distance matrix."""
+    """Return digests of comparisons, regions, tables, matrices and depths, for each dtype."""
     result = []
     for dtype in dtypes:
         # Enough rows for every step that is divided among threads, in samples of unequal size.

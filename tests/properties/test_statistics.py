@@ -1,4 +1,4 @@
-"""Distances of large samples are close to the distance of two Gaussian distributions.
+"""Distances of large samples are close to the distances of their Gaussian distributions.
 
 Relative errors of 2% and 3% are allowed: the statistical error of a support value of 20000 points,
 at levels up to 0.9, is a few hundredths of a standard deviation.
@@ -37,7 +37,7 @@ def test_gaussians_of_one_covariance(depth: str, covariance: np.ndarray, p: floa
 @pytest.mark.parametrize("depth", ["ai_irw", "halfspace", "projection"])
 @pytest.mark.parametrize(("shift", "p", "seed"), [(1, 1, 2), (1, 2, 2), (0, 2, 4)])
 def test_gaussians_of_different_covariances(depth: str, shift: int, p: float, seed: int) -> None:
-    """Check Gaussians with different covariances, with and without a shift."""
+    """Check Gaussian distributions of different covariances, with and without a shift."""
     mean, covariance = (MEAN_Y, LONG) if shift else (MEAN_X, 4 * LONG)
     X, Y = draw(MEAN_X, ROUND, seed), draw(mean, covariance, seed + 1)
     found = isodepth.distance(X, Y, depth=depth, p=p, eps=0.1, random_state=0)

@@ -1,11 +1,11 @@
-"""A few hundred settings of the public functions, each with the numbers it gives.
+"""Results of a few hundred calls of public functions, compared with recorded results.
 
-The numbers are kept in values.json, as hexadecimal floats. A change that is not meant to change
-results must leave every bit of them alone on the machine where they were recorded; on another
-processor products may round differently, so that only a bound on rounding holds there.
+values.json has at most 24 numbers of each result, and the sum of all, as hexadecimal floats. A
+change of the code that is not meant to change results must reproduce them bit by bit on the machine
+where they were recorded. On another processor they agree up to rounding.
 
-    python tests/recorded/cases.py            # compare bit by bit, and say what differs
-    python tests/recorded/cases.py --write    # record anew, after a change of results that is meant
+    python tests/recorded/cases.py            # compare bit by bit, and list the differences
+    python tests/recorded/cases.py --write    # record again, after an intended change of results
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def _geometry_and_theory() -> Iterator[Case]:
 
 
 def cases() -> list[Case]:
-    """Every setting, by name."""
+    """Return all cases: the name of a call, and a function that makes the call."""
     groups = (
         _distances, _ways, _comparisons, _depths, _many, _texts, _geometry_and_theory,
     )  # fmt: skip
@@ -279,14 +279,14 @@ def cases() -> list[Case]:
 
 
 def numbers(run: Callable[[], Any]) -> list[float]:
-    """Return the results of a setting as a flat list."""
+    """Return the result of a call as a flat list."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", isodepth.errors.DegenerateDepthWarning)
         return [float(value) for value in np.asarray(run(), dtype=np.float64).ravel()]
 
 
 def kept(values: list[float]) -> list[str]:
-    """Return at most 24 of the numbers, at equal distances, and the sum of all."""
+    """Return at most 24 of the values, evenly spaced in the list, and the sum of all."""
     few = values[:: -(-len(values) // 24)] if values else []
     return [value.hex() for value in [*few, float(np.sum(values))]]
 

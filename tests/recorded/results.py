@@ -11,11 +11,11 @@ import pytest
 
 
 def near(value: Any, scale: float = 0.0) -> Any:
-    """Return a recorded value that equals values with the same numbers, up to rounding.
+    """Return an object that equals `value`, a recorded result, up to rounding of its numbers.
 
-    Processors round sums in single precision differently. The rounding error of a number is
-    relative to its scale if the number is smaller: the largest number of a list, such as a null
-    distribution, the largest statistic of the components of a test, and 1 for shares of rows.
+    Processors round sums in single precision differently. The tolerance is 1e-5 times a number or,
+    if this is larger, 1e-5 times its scale. The scale is the largest number of a list, such as a
+    null distribution, the largest statistic of the components of a test, and 1 for shares of rows.
     """
     if isinstance(value, dict):
         scales = {"statistic": scale, "changed_share": 1.0}
@@ -32,7 +32,10 @@ def near(value: Any, scale: float = 0.0) -> Any:
 
 
 def assert_recorded(found: dict[str, Any], path: Path) -> None:
-    """Compare with the JSON file at `path`, which RECORD=1 in the environment writes first."""
+    """Check that `found` equals the JSON file at `path` up to rounding.
+
+    With RECORD=1 in the environment, the file is first written.
+    """
     if os.environ.get("RECORD") == "1":
         lines = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in found.items())
         path.write_text("{\n" + lines + "\n}\n")

@@ -1,4 +1,4 @@
-"""The recorded settings still give their numbers."""
+"""Results of the recorded calls have not changed."""
 
 from __future__ import annotations
 

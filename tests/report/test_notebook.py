@@ -1,4 +1,4 @@
-"""Results in notebooks have the tables of the report, with escaped text, and little work."""
+"""Results in notebooks have the tables of the report, escaped text, and take little time."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def test_the_same_input_gives_the_same_bytes(pages) -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_headlines_of_a_comparison(comparison, pages) -> None:
-    """The headline depends on the test, not on the contributions to the distance."""
+    """The headline depends on the test alone, not on the contributions to the distance."""
     text = " ".join("".join(read(pages["test"]).words).split())
     first = comparison.test.changes[0]
     assert first.columns == ("temp",)
@@ -333,7 +333,7 @@ def test_a_test_with_objects_as_options_has_no_code(options) -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_settings_are_listed_by_option(comparison) -> None:
-    """The values are those of the attribute `settings`, not of the signature."""
+    """The listed values are those of the attribute `settings`, not of the signature."""
     page = html_report(comparison)
     section = page[page.index("<summary>Settings") : page.index("<summary>How to repeat it")]
     cells = re.findall(r"<td>([^<]*)</td><td>([^<]*)</td>", section)

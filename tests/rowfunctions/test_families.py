@@ -1,4 +1,4 @@
-"""Families of functions with values 0 and 1 agree with plain loops over rows."""
+"""Families of functions of a row with values 0 and 1 agree with plain loops over rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables with categories: which columns are compared, how, and with what power."""
+"""Tables with categories: compared columns, statistics and power of the test."""
 
 from __future__ import annotations
 

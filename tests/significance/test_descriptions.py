@@ -84,7 +84,7 @@ def test_the_shown_numbers_agree_with_the_factor() -> None:
 
 
 def test_another_mix_of_rows_is_not_a_change_of_the_unit() -> None:
-    """A group of rows has doubled values. It has 25% of the rows of X and 75% of Y."""
+    """Some rows have doubled values: 25% of the rows of X and 75% of those of Y."""
     twice = 1.0 + (np.arange(800) >= 600), 1.0 + (np.arange(800) >= 200)
     x, y = (factors * values**0.3 for factors, values in zip(twice, LOGNORMAL, strict=True))
     column = ColumnPair("v", x, y)
@@ -178,12 +178,15 @@ def skewed(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def two_groups(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Draw a mixture of values near 3 and near 1e6; the median lies between both groups."""
+    """Draw from a mixture of N(3, 1) and 1e6 times a lognormal distribution, half each.
+
+    The median is near the gap between the two groups.
+    """
     return np.where(rng.random(n) < 0.5, rng.normal(3, 1, n), 1e6 * rng.lognormal(size=n))
 
 
 def capped(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Draw whole numbers of which a quarter equal the maximum."""
+    """Draw whole numbers, about a quarter of which equal the maximum."""
     return np.minimum(np.floor(rng.uniform(0, 180, n)), 137)
 
 
@@ -239,7 +242,7 @@ def test_dependence_by_hand() -> None:
 
 
 def test_a_category_that_changed_only_relative_to_other_rows() -> None:
-    """Category a has the same distribution in X and Y, and the other rows are lower in Y."""
+    """Values within category a are as in X, but the values of the other rows are lower in Y."""
     rng = np.random.default_rng(5)
     a = [rng.poisson(48, 600) for _ in range(2)]
     others = [rng.poisson(mean, 1200) for mean in (50, 30)]

@@ -1,4 +1,4 @@
-"""Fisher's exact test: comparison with exact fractions, small p-values, contaminated rows."""
+"""Fisher's exact test agrees with exact fractions, also for small p-values and a tolerance."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ ERROR = 1e-10
 
 
 def exact_log(a: int, n: int, b: int, m: int) -> float:
-    """Return the log of twice the smaller tail probability, from binomial coefficients."""
+    """Return the log of the p-value of a table with a of n ones and b of m ones, exactly.
+
+    The p-value is twice the smaller tail probability, but at most 1.
+    """
     ones, total = a + b, n + m
     low, high = max(0, ones - n), min(m, ones)
 
@@ -92,7 +95,7 @@ def test_many_at_once_with_large_counts() -> None:
 
 @pytest.mark.parametrize(("n", "m"), [(29, 5), (60, 9), (7, 12)])
 def test_a_tolerance_takes_the_maximum_over_all_counts(n: int, m: int) -> None:
-    """`log_pvalues` may return 1 if the maximum p-value is above 3/4."""
+    """P-values below 3/4 are exact; larger ones may be replaced by an upper bound up to 1."""
     a, b = np.divmod(np.arange((n + 1) * (m + 1)), m + 1)
     for dirty in range(m // 2 + 1):
         logs = [[exact_log(i, n, x, m - dirty) for x in range(m - dirty + 1)] for i in range(n + 1)]
@@ -116,7 +119,10 @@ def test_the_median_of_a_count_is_its_mean_rounded_up_or_down() -> None:
 
 
 def least_over_margins(ones: range, n: int, m: int) -> float:
-    """Return the minimum log p-value over all 2 x 2 tables with these total numbers of ones."""
+    """Return the minimum log p-value over all 2 x 2 tables with row sums n and m.
+
+    The total number of ones is one of `ones`.
+    """
     return min(exact_log(s - x, n, x, m) for s in ones for x in range(max(0, s - n), min(m, s) + 1))
 
 
@@ -139,10 +145,11 @@ def test_adjusted_pvalues_count_the_tables_that_can_be_as_small(n: int, m: int) 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_levels_over_all_splits_with_the_worst_row(seed: int) -> None:
-    """The levels hold over all ways to divide 9 rows into a reference of 5 and a window of 4.
+    """P-values and bounds hold over all ways to divide 9 rows into a reference and a window.
 
-    For each way, the worst contaminated row is added to the window, or replaces one of its rows. It
-    has the values of 3 functions that minimize the p-value, or maximize the bound.
+    The reference has 5 rows and the window 4. For each way, the worst contaminated row is added to
+    the window, or replaces one of its rows. It has the values of 3 functions that minimize the
+    p-value, or maximize the bound.
     """
     rng = np.random.default_rng(seed)
     n, m, share = 5, 4, rng.uniform(0.1, 0.9, 3)

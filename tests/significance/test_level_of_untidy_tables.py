@@ -1,4 +1,4 @@
-"""Level of the test for constant, tied, missing, repeated and mixed data, by simulation."""
+"""Level of the test, by simulation, for constant, tied, missing, repeated and mixed data."""
 
 from __future__ import annotations
 

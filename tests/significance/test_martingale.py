@@ -80,7 +80,7 @@ def test_fewer_corrupt_batches_than_patience(restarting: bool, patience: int) ->
 
 @pytest.mark.parametrize("rule", ["every 5", "random", "low", "after alarms", "every batch"])
 def test_restarts_do_not_raise_the_level(rule: str) -> None:
-    """At most 10% of the streams have an alarm if restarts depend on earlier p-values."""
+    """At most 10% of the streams have an alarm, also if restarts depend on earlier p-values."""
     rng, alarms, again = np.random.default_rng(6), 0, 0
     for _ in range(100):
         evidence, rung, peak = RankEvidence.start(False, 1), 0, 0.0

@@ -93,7 +93,7 @@ def test_large_statistics_do_not_overflow() -> None:
 
 
 def test_a_statistic_that_is_zero_for_all_other_labelings_is_finite() -> None:
-    """Infinite statistics of several labelings would have the smallest p-value instead of a tie."""
+    """If it were infinite, the given labels would have the smallest p-value instead of a tie."""
     strengths = neg_log_p(np.array([[5.0, 0.0, 0.0, 0.0], [0.0, 5.0, 0.0, 0.0]]))
     assert np.isfinite(strengths).all()
     largest = strengths.max(axis=0)
@@ -102,7 +102,7 @@ def test_a_statistic_that_is_zero_for_all_other_labelings_is_finite() -> None:
 
 
 def test_calls_are_short_for_many_permutations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Long rows are evaluated in separate calls, because Ctrl-C is noticed only between calls."""
+    """Each long row is evaluated in its own call, because Ctrl-C is noticed only between calls."""
     values = np.random.default_rng(0).gamma(2.0, size=(2, 3, 500))
     expected = neg_log_p(values)
     sizes = []

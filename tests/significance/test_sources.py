@@ -73,7 +73,7 @@ def test_numbers_in_categorical_columns_are_categories(form: str, n: int, tmp_pa
 
 @pytest.mark.parametrize("name", ["periods", "intervals"])
 def test_extension_types_of_pandas_as_in_memory(name: str) -> None:
-    """Periods were read as numbers, which pyarrow stores."""
+    """Periods and intervals in chunks have the kinds that they have in memory."""
     frame = pd.DataFrame({"size": np.random.default_rng(0).normal(size=300)})
     frame["periods"] = pd.period_range("2020-01", periods=300, freq="D")
     frame["intervals"] = pd.arrays.IntervalArray.from_breaks(range(301))

@@ -59,7 +59,7 @@ def regions(**options: Any) -> MetricSettings:
 
 
 def some_blocks(rng: np.random.Generator, n_x: int, n_y: int) -> np.ndarray:
-    """Return the block number of each row, for short random blocks; those of X come first."""
+    """Return the number of the block of each row, for short random blocks of n_x and n_y rows."""
     x = np.cumsum(rng.random(n_x) < 0.6)
     y = np.cumsum(rng.random(n_y) < 0.6)
     x, y = x - x[0], y - y[0]
@@ -74,7 +74,10 @@ def pooled(
     rng: np.random.Generator,
     categories: list[Category] | None = None,
 ) -> PooledSample:
-    """Return a pooled sample whose columns are not standardized."""
+    """Return a pooled sample of `points`, whose columns `names` are not standardized.
+
+    `permutations` are its labelings, and `categories` its columns of categories.
+    """
     n_x, categories = permutations.n_x, categories or []
     read = TwoSamples((points[:n_x], points[n_x:]), names, {})
     samples = Samples(points, read, categories, None)
@@ -91,12 +94,12 @@ def category(codes: np.ndarray) -> Category:
 
 
 def multiples(values: np.ndarray) -> np.ndarray:
-    """Round to multiples of 2**-10, so that projections are exact and rounding causes no ties."""
+    """Round to multiples of 2**-10, so that projections are exact and rounding breaks no tie."""
     return np.round(values * 1024) / 1024
 
 
 class Drawn:
-    """Random rows with labelings, as `Permutations` and as lists of bool."""
+    """Random rows with labelings, as `Permutations` and as lists of booleans."""
 
     def __init__(self, kind: str, seed: int, n_x: int, n_y: int, d: int, blocked: bool) -> None:
         self.kind = kind
@@ -203,7 +206,7 @@ def test_distances_of_regions(drawn: Drawn, q: float, p: float, eps: float) -> N
 
 
 def test_more_than_the_cuts_are_cut_evenly() -> None:
-    """With more values than cut points, exact shares are compared at evenly spaced values."""
+    """If there are more values than cut points, shares are compared at evenly spaced values."""
     rng = np.random.default_rng(0)
     values = rng.normal(size=200)
     permutations = Permutations.draw(75, 125, 1, rng)
@@ -276,8 +279,8 @@ def test_a_direction_learned_on_a_subset_is_evaluated_on_all_rows(
 def test_functions_under_a_tolerance(drawn: Drawn) -> None:
     """Each statistic is the maximum over the functions of the slow reference.
 
-    Rounding must not change ties, so the rows are integers, or their number is odd. The median of
-    an odd number of values is one of the values.
+    Rounding must not change ties, so the rows are integers, or the number of rows is odd: the
+    median of an odd number of values is one of the values.
     """
     rows = drawn.rows
     odd = len(rows.points) % 2 == 1
@@ -318,7 +321,11 @@ def test_statistics_of_the_aggregated_test(
         return np.square([[twin.wave(values.tolist(), m, j) for m in drawn.labels] for j in waves])
 
     def change_of_mean(ranks: np.ndarray, inside: np.ndarray, mine: np.ndarray) -> float:
-        """Return the difference between X and Y of (mean rank inside - mean rank), scaled."""
+        """Return the standardized difference between X and Y of a difference of mean ranks.
+
+        It is the mean rank of the rows in `inside` minus that of all rows of the sample. `mine`
+        marks the rows of X.
+        """
         counts = [inside[side].sum() for side in (mine, ~mine)]
         x, y = (ranks[side & inside].mean() - ranks[side].mean() for side in (mine, ~mine))
         return (x - y) / math.sqrt((1 / np.array(counts)).sum()) if min(counts) >= 5 else 0.0
@@ -412,7 +419,7 @@ def test_ranks_are_those_of_the_raw_values(kind: str, monkeypatch: pytest.Monkey
 
 
 def test_columns_and_pairs_are_adjusted_together() -> None:
-    """A p-value counts the labelings whose strongest feature, of both families, is as strong."""
+    """An adjusted p-value counts the labelings with a maximum over columns and pairs as large."""
     rng = np.random.default_rng(0)
     columns, pairs = 3 * rng.exponential(size=(2, 40)), 3 * rng.exponential(size=(5, 40))
     findings = Findings(40, {})
@@ -512,7 +519,7 @@ def test_evidence_is_that_of_a_gamma_distribution(shape: float) -> None:
 
 @pytest.mark.parametrize("count", [1, 5, 300])
 def test_the_largest_of_many_has_the_evidence_of_its_tail(count: int) -> None:
-    """Compare -log p with the exact tail of the maximum of independent exponential variables."""
+    """-log p agrees with the exact tail of the maximum of independent exponential variables."""
     values = np.random.default_rng(0).exponential(size=(count, 20_000)).max(axis=0)
     exact = -np.log(-np.expm1(count * np.log1p(-np.exp(-values))))
     rare = exact > 3
@@ -571,7 +578,7 @@ def all_labelings(n: int, n_x: int, first: int) -> Permutations:
 @pytest.mark.parametrize("kind", ["continuous", "binary", "constant column", "missing"])
 @pytest.mark.parametrize("tolerant", [False, True])
 def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> None:
-    """If each labeling in turn is the given one, at most a fraction a of p-values is at most a."""
+    """With each labeling in turn as the given one, at most a fraction a of p-values is <= a."""
     rng = np.random.default_rng(1)
     points = rng.normal(size=(7, 2))
     if kind == "binary":
@@ -606,7 +613,7 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
 
 
 def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
-    """A product with the distance from the center, which uses all columns, does not count."""
+    """A function that uses all columns, by the distance from the center, is not used."""
     rng = np.random.default_rng(0)
     permutations = Permutations.draw(50, 50, 99, rng)
     rows = pooled(np.zeros((100, 2)), ("a", "b"), np.eye(2), permutations, rng)
@@ -628,7 +635,7 @@ def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
 
 @pytest.mark.parametrize(("share", "n", "m"), [(0.04, 1000, 1000), (0.7, 30, 50), (0.01, 50, 5000)])
 def test_units_of_shares_bound_the_deviation(share: float, n: int, m: int) -> None:
-    """The standard deviation of a difference of shares is at most the unit, for all splits."""
+    """`share_units` bounds the standard deviation of a difference of shares, for all splits."""
     (unit,) = share_units(np.array([share]), n, m)
     assert unit == pytest.approx(share_units(np.array([1 - share]), m, n)[0], rel=1e-12)
     for ones in range(int(share * (n + m)) + 1):

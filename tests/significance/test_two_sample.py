@@ -106,7 +106,7 @@ def test_columns_say_how_far_apart_they_are() -> None:
 
 @pytest.mark.parametrize("q", [2, math.inf])
 def test_the_fast_way_is_the_way_of_metric(q: float) -> None:
-    """A depth estimator is evaluated for each labeling; the name "projection" uses a fast pass."""
+    """The fast pass for projection depth has the statistics of depths computed per labeling."""
     X, Y = pair(40, 30, 2)
     fast = run(X, Y, method=Metric(q=q, levels=20), n_permutations=9)
     depth = isodepth.ProjectionDepth()
@@ -137,7 +137,7 @@ def test_the_headline_names_the_change(change: Any, kind: str, columns: tuple[in
 
 
 def test_a_change_that_no_column_shows_is_said_to_be_one() -> None:
-    """Changes of 20 columns together that are not significant in any column are named."""
+    """A joint change of 20 columns, none of which is significant, is described as such."""
     X, Y = pair(300, 300, 20)
     away = np.square(Y[:, 1:]).sum(axis=1)
     outward = np.c_[np.abs(Y[:, 0]) * np.sign(away - np.median(away)), Y[:, 1:]]
@@ -229,7 +229,7 @@ def test_a_tolerance_only_takes_away() -> None:
 
 @pytest.mark.parametrize("in_larger", [False, True])
 def test_the_bound_holds_for_a_rare_event_in_a_sample_of_another_size(in_larger: bool) -> None:
-    """The bound holds although the variance under permutation may be too small."""
+    """Lower bounds hold although the variance under permutation may be too small."""
     above = 0
     for seed in range(60):
         sizes = (1500, 100) if in_larger else (100, 1500)
@@ -281,7 +281,7 @@ def test_copies_of_rows_do_not_name_columns(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_rows_that_are_often_equal_are_not_copies() -> None:
-    """Rows of few distinct values are equal by chance, more often if a column is constant."""
+    """Rows of few distinct values are often equal by chance, which is not a significant change."""
     rng = np.random.default_rng(0)
     X, Y = rng.integers(0, 4, size=(2, 200, 3)).astype(float)
     Y[:, 1] = 2.0
@@ -313,7 +313,7 @@ def test_contaminated_rows_do_not_hide_a_difference() -> None:
 
 
 def test_dependent_rows_need_their_blocks() -> None:
-    """Rows of the same day are nearly equal. Without blocks they count as independent."""
+    """Rows of a day are nearly equal: a test without blocks rejects, one with blocks does not."""
     rng = np.random.default_rng(1)
     days = np.repeat(np.arange(20), 24)
     rows = rng.normal(size=(20, 2))[days] + 0.1 * rng.normal(size=(480, 2))
@@ -379,7 +379,7 @@ def test_a_complete_column_is_not_blamed_for_missing_values_of_another() -> None
 
 @pytest.mark.parametrize("only_x", [False, True])
 def test_the_tolerance_holds_with_missing_values(only_x: bool) -> None:
-    """Contaminated rows have no missing values, so their share of complete rows is above 5%."""
+    """The test does not reject 5% of contaminated rows, although most other rows are incomplete."""
     rejected = 0
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -594,7 +594,7 @@ def test_compare_folds_the_test_in() -> None:
 
 @pytest.mark.parametrize("repeats", [1, 4])
 def test_the_statistic_of_a_simplex_is_the_distance_of_its_comparison(repeats: int) -> None:
-    """If a sample has at most d + 1 distinct rows, all of its rows have equal depth."""
+    """X has at most d + 1 distinct rows, the vertices of a simplex, whose depths are equal."""
     corners, Y = pair(4, 30)
     X = np.repeat(corners, repeats, axis=0) + 2
     with pytest.warns(isodepth.errors.DegenerateDepthWarning):
@@ -605,7 +605,7 @@ def test_the_statistic_of_a_simplex_is_the_distance_of_its_comparison(repeats: i
 
 @pytest.mark.parametrize(("n", "seed"), [(100, 7), (200, 2), (300, 9)])
 def test_a_change_of_a_single_column_is_described_by_numbers(n: int, seed: int) -> None:
-    """A significant direction or region in one dimension is described as a change of the column."""
+    """In one dimension, a change is described by the median of the column, not as a region."""
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(n, 1)), rng.normal(size=(n, 1)) + 0.25
     (change,) = run(X, Y).changes
@@ -613,7 +613,7 @@ def test_a_change_of_a_single_column_is_described_by_numbers(n: int, seed: int) 
 
 
 def correlated(n: int, seed: int, shift: float, d: int = 2) -> np.ndarray:
-    """Draw rows (n, d) with nearly equal columns; the second column is shifted."""
+    """Draw rows (n, d) with nearly equal columns, and add `shift` to the second column."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, 1)) + 0.1 * rng.normal(size=(n, d)) + shift * np.eye(d)[1]
 
@@ -651,7 +651,7 @@ def test_no_joint_change_is_added_if_a_column_explains_the_share() -> None:
 
 
 def test_a_result_keeps_the_rows_once() -> None:
-    """A pickle has the rows at most twice, 128 labelings, and the directions."""
+    """A pickle has at most two copies of the rows, 128 labelings, and the directions."""
     X, Y = pair(2000, 2000, 20)
     result = run(X, Y, n_permutations=199)
     rows, labels, directions = 8 * 4000 * 20, 8 * 4000 * 2, 8 * 100 * 20

@@ -19,8 +19,8 @@ TESTS = 2000
 def check_level(results: list[TwoSampleResult], least: float = -np.inf) -> None:
     """Check that rejection rates of tests and of their columns are at most the level.
 
-    The limit is 3.5 standard errors above the level. The rate of tests is also at least `least`
-    (negative) standard errors above the level.
+    The limit is 3.5 standard errors above the level. With `least`, which is negative, the rate of
+    the tests must also be at least the level plus `least` standard errors.
     """
     tests = np.array([result.pvalue for result in results])
     columns = np.array([min(each.pvalue for each in r.column_tests) for r in results])
@@ -47,7 +47,7 @@ def test_the_level_is_exact_for_the_same_distribution(kind: str) -> None:
 @pytest.mark.parametrize("n", [4, 30])
 @pytest.mark.parametrize("tolerance", [None, 0.0])
 def test_the_level_is_exact_with_missing_values(n: int, tolerance: float | None) -> None:
-    """In both samples, the probability of a missing value depends on the other column."""
+    """The level holds if missing values depend on the other column, in the same way in X and Y."""
     found = []
     for number in range(1000):
         rng = np.random.default_rng([number, n])

@@ -1,4 +1,4 @@
-"""Descriptions of tables with constant, rounded, repeated, nameless and missing values."""
+"""Descriptions of changes in tables with constant, rounded, repeated and missing values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def related(seed: int, n: int = N) -> pd.DataFrame:
 
 
 def test_a_column_that_became_constant_is_one_change() -> None:
-    """Changes of its rank correlations and of its medians within categories are not listed."""
+    """Its other changes, of rank correlations and within categories, are not listed."""
     X, Y = related(0), related(1)
     Y["a"] = X["a"][0]
     (change,) = run(X, Y).changes
@@ -94,7 +94,7 @@ def test_copies_of_rows_with_missing_values_are_repeated() -> None:
 
 
 def test_the_values_of_a_rounded_column_do_not_look_wrong() -> None:
-    """Values that X never has are not repeated values if all values of Y are about as frequent."""
+    """Values that X lacks are not reported as repeated if all values of Y are about as frequent."""
     x, y = np.random.default_rng(0).normal(100, 10, size=(2, 400))
     rows = suspicious_rows(TwoSamples.read(x[:, None], y.round()[:, None]))
     assert not rows.repeated_values

@@ -1,4 +1,4 @@
-"""Real tables: weather data of June and July, with missing values and sensor faults."""
+"""Test of real tables: weather of June and July, with missing values and sensor faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "examples" / "weather"
 
 
 def month(name: str) -> tuple[np.ndarray, NamedArray]:
-    """Return the day of each row, and all other columns."""
+    """Return the day of each row of a month, and the table of the other columns."""
     points, names = read_table(FOLDER / f"{name}.csv", ReadOptions(missing=True)).numbers
     assert names[0] == "day"
     return points[:, 0], NamedArray(points[:, 1:], names[1:])

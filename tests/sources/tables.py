@@ -12,7 +12,10 @@ from isodepth import scan
 
 
 def mixed_frame(n: int, seed: int, shift: float = 0.0) -> pd.DataFrame:
-    """Return n rows of numbers, strings, booleans, dates and identifiers, with missing values."""
+    """Return n rows of numbers, strings, booleans, dates and identifiers, with missing values.
+
+    `shift` is the mean of the column "size".
+    """
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {

@@ -120,7 +120,7 @@ def test_chunks_of_words_in_a_column_of_numbers(ending: str, tmp_path: Path) -> 
 
 
 def test_kinds_do_not_depend_on_the_sample() -> None:
-    """Check 101 values per sample, none of them in both: too many for a category after pooling."""
+    """Check 101 categories in x and 101 others in y, more than a column may have together."""
     x, y = (
         pd.DataFrame({"a": range(2020), "c": [f"{s}{i % 101}" for i in range(2020)]}) for s in "xy"
     )
@@ -130,7 +130,7 @@ def test_kinds_do_not_depend_on_the_sample() -> None:
 
 
 def test_style_of_numbers_from_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check a chunk with "1,500", whose comma is the decimal mark according to other chunks."""
+    """Check that a comma is the decimal mark in all chunks if it is in one of them."""
     monkeypatch.setattr(profile, "_DECIDING_ROWS", 400)
     frame = pd.DataFrame({"price": ["1,500"] * 500 + ["2,25"] * 500})
     reader, _ = readers_of(scan(frame), scan(frame), capacity=100)
@@ -164,7 +164,7 @@ def test_types_of_strings(chunks: list[list[str]], kind: str | None) -> None:
 
 
 def test_a_late_word_in_a_text_file(tmp_path: Path) -> None:
-    """Check a word below the first lines: the distance names its line, the test reads all rows."""
+    """Check a word below the first rows: the distance names its line, the test reads all rows."""
     lines = ["a,b", *(f"{i},{i % 3}" for i in range(200_000)), "7,none of these"]
     (tmp_path / "t.csv").write_text("\n".join(lines))
     options = {"n_directions": 5, "levels": 3, "random_state": 0}

@@ -1,4 +1,4 @@
-"""Results of tests and comparisons of sources can release the random rows that they keep."""
+"""Results for sources can release the random rows that they keep."""
 
 from __future__ import annotations
 

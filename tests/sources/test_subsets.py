@@ -114,7 +114,7 @@ def test_pairs_that_are_refused() -> None:
 
 
 class Functions:
-    """Four functions of a row: "size" missing, "count" equal to 3, "size" above 1, site "x"."""
+    """Four events of a row, to be counted: "size" missing, count = 3, size > 1, site = "x"."""
 
     def __len__(self) -> int:
         return 4

@@ -94,7 +94,7 @@ def test_listed_rows_do_not_keep_their_chunks() -> None:
 
 
 def test_pairs_of_categories_are_searched_among_random_rows() -> None:
-    """Check the note of the result if a table with two categories has over `max_rows` rows."""
+    """Check that the result says so, for a table with two categories and over `max_rows` rows."""
     x, y = (mixed_frame(900, seed)[["size", "site"]] for seed in (1, 2))
     x["zone"], y["zone"] = x["site"], y["site"]
     for rows, said in ((300, True), (900, False)):

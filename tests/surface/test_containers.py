@@ -1,4 +1,4 @@
-"""Arrays, data frames and tensors give equal results, and `compare` the same distance."""
+"""Arrays, data frames and tensors of the same numbers give equal results."""
 
 from __future__ import annotations
 

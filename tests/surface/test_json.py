@@ -123,7 +123,7 @@ def strict_schema() -> dict[str, Any]:
 
 
 def check(content: dict[str, Any], schema: dict[str, Any] | None = None) -> None:
-    """Raise an error if `content`, after conversion to JSON and back, does not match the schema."""
+    """Check that `content`, converted to JSON and back, matches the schema."""
     import jsonschema
 
     validator = jsonschema.Draft202012Validator(schema or strict_schema())
@@ -131,7 +131,7 @@ def check(content: dict[str, Any], schema: dict[str, Any] | None = None) -> None
 
 
 def output(line: str) -> dict[str, Any]:
-    """Return the JSON output of a command line, which may end with the exit code of an alarm."""
+    """Return the JSON output of a command line, with the exit code 0 or that of an alarm."""
     code = int("check" in line.split())
     return run_json(*line.split(), code=code)
 

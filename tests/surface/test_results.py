@@ -27,7 +27,7 @@ TEST: dict[str, Any] = {"n_permutations": 99, "random_state": 0}
 
 
 def frame(points: np.ndarray) -> pd.DataFrame:
-    """Return a data frame of numbers, with a category that only sample Y has."""
+    """Return a data frame of numbers, with a category "new" where the first number exceeds 2."""
     kind = np.where(points[:, 0] > 2, "new", "old")
     return pd.DataFrame({"a": points[:, 0], "b": points[:, 1], "kind": kind})
 

@@ -58,7 +58,11 @@ class Annotation(NamedTuple):
 
 
 def annotations_of(name: str, value: Any) -> Iterator[Annotation]:
-    """Yield the annotations of what a function returns, or of the attributes of a class `value`."""
+    """Yield the annotations of `value`, a function or a class with the public name `name`.
+
+    For a function it is the annotation of the returned value. For a class they are those of its
+    public attributes, and of the values that its methods and properties return.
+    """
     if not inspect.isclass(value):
         yield Annotation(name, *_returned(value))
         return
@@ -74,7 +78,7 @@ def annotations_of(name: str, value: Any) -> Iterator[Annotation]:
 
 
 def _returned(member: Any) -> tuple[str, str]:
-    """Return the annotation of a function, method or property, and its module."""
+    """Return the annotation of the value that a method or property returns, and its module."""
     if isinstance(member, property):
         member = member.fget
     elif isinstance(member, cached_property):

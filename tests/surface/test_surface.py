@@ -23,7 +23,7 @@ def unreleased() -> str:
 
 
 def lacking(names: list[str], changelog: str) -> list[str]:
-    """Return the dotted names whose last part is not a word of the changelog."""
+    """Return the dotted names whose last part does not occur as a word in `changelog`."""
     words = {*re.findall(r"[\w-]+", changelog)}
     return [name for name in names if re.findall(r"[\w-]+", name)[-1] not in words]
 
@@ -88,7 +88,7 @@ def test_internal_names_have_an_underscore() -> None:
     "name", ["ProjectionDepth", "HalfspaceDepth", "IRWDepth", "AIIRWDepth", "FittedMetric"]
 )
 def test_estimators_have_the_names_of_scikit_learn(name: str) -> None:
-    """Check the public names: options, methods of scikit-learn, and the names listed below."""
+    """Check that public names are options, methods of scikit-learn, or the names listed below."""
     from isodepth.metric.fitted import FittedMetric
 
     kind = FittedMetric if name == "FittedMetric" else getattr(isodepth, name)

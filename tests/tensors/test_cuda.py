@@ -58,7 +58,7 @@ def random_case(seed):
 
 
 def on_host(metric, samples, weights, dtype):
-    """Return the distance of tensors, computed on the host by the same functions as on a GPU."""
+    """Return the distance of tensors, computed on the CPU by the functions for devices."""
     X, Y = (torch.from_numpy(s).to(dtype) for s in samples)
     found = distance_on_device(metric, check_tensors(X, Y, weights, None))
     return None if found is None else found.value.item()
@@ -133,7 +133,7 @@ def test_gradients_on_the_gpu(depth, levels):
 @pytest.mark.parametrize("size", [1.0, 1e-36, 1e36])
 @pytest.mark.parametrize("shape", [(200, 3000, 16), (5000, 9, 33), (1000, 1400, 70), (33, 77, 300)])
 def test_products_of_parts_are_as_accurate_as_plain_products(shape, size):
-    """Errors are below the bound for any order of summation; products of integers are exact."""
+    """Errors are below the bound for any order of summation, and integers have exact products."""
     from isodepth.engine.tensors.kernels.multiply import products
 
     a, b, d = shape

@@ -1,4 +1,4 @@
-"""Gradients of tensors: gradcheck, and the known gradient of a translation."""
+"""Gradients of tensors: gradcheck of torch, and the gradient of a translation."""
 
 from __future__ import annotations
 

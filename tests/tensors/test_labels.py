@@ -1,4 +1,4 @@
-"""Sums of functions over permuted samples on a device equal those on the host."""
+"""Sums of functions of a row over permutations are the same on a device and on the host."""
 
 from __future__ import annotations
 

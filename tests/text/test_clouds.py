@@ -27,7 +27,7 @@ def score(model, **options):
 
 @pytest.mark.parametrize("power", [1023, 700, 200, 1, -1, -200, -700, -1010])
 def test_scaled_vectors_score_the_same_bits(power):
-    """Multiplication by a power of two is exact for normal numbers."""
+    """Token vectors times a power of two, an exact product, have scores with the same bits."""
     scale = 2.0**power / (8 if power == 1023 else 1)
     expected = score(encoder(1.0))
     assert min(expected) > 0.1

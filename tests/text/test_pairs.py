@@ -1,4 +1,4 @@
-"""Distances of many pairs of clouds: equal to those of Metric, and independent of the batch."""
+"""Distances of many pairs of samples equal those of Metric, whatever the other pairs."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_settings_change_scores(settings, score, scores):
 
 
 def words(texts):
-    """Encode each word by a fixed random vector, without context."""
+    """Encode each word of a text by a fixed vector, without context."""
     return [np.array([_word(word) for word in text.split()]).reshape(-1, 16) for text in texts]
 
 
@@ -139,7 +139,7 @@ def test_each_distinct_text_is_encoded_once():
 
 @pytest.mark.parametrize("blank", ["", "  ", "\n\t"])
 def test_empty_candidates_get_the_worst_score_and_are_counted(blank):
-    """The score of a wrong candidate must not be worse than that of an empty one."""
+    """An empty candidate has the score 2, larger than that of a wrong text, and is counted."""
     with pytest.warns(UserWarning, match="candidates .*: 2 of 4"):
         scores = DepthScore(words).score([blank, "wrong", "a", blank], ["a", "a", "a", "b c"])
     assert scores[0] == scores[3] == 2.0

@@ -1,4 +1,4 @@
-"""The steps of the search for the point of one ellipsoid farthest from another, one by one."""
+"""Search for the point of an ellipsoid that is farthest from another ellipsoid, step by step."""
 
 from __future__ import annotations
 
@@ -88,7 +88,10 @@ def test_many_at_once_are_as_one_by_one() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_at_a_maximum_of_the_dual_the_foot_is_orthogonal(seed: int) -> None:
-    """The foot lies on the inner ellipsoid, and the way from there to the point is a normal."""
+    """The nearest point of the inner ellipsoid (the foot) is on its surface.
+
+    The vector from the foot to the point of the outer ellipsoid is normal to the surface.
+    """
     rng = np.random.default_rng(seed)
     d = 2 + seed % 4
     offset, outer, inner = 3 * rng.standard_normal(d), shape(rng, d, 1, 4), shape(rng, d)
@@ -157,7 +160,7 @@ def test_equal_shapes_leave_the_shift() -> None:
 
 
 def test_two_rivals_of_nearly_one_height_are_both_climbed() -> None:
-    """Of two axes of nearly equal length, the ascent returns the longer one, a global maximum."""
+    """Of two local maxima, at axes of nearly equal length, the global one is returned."""
     inner = 0.01 * np.eye(2)
     for longer in ((2.0, 2.001), (2.001, 2.0)):
         outer = np.diag(np.square(longer))

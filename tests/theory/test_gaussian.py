@@ -1,4 +1,4 @@
-"""Two Gaussian laws: closed forms, brute force over the sphere, invariances."""
+"""Distances of two Gaussian distributions: closed forms, brute force, invariances."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ def widths(S: np.ndarray, u: np.ndarray) -> np.ndarray:
 
 
 def gaps_along(u: np.ndarray, m1, S1, m2, S2, radii: np.ndarray) -> np.ndarray:
-    """Return the largest gap over the given unit vectors, for each radius."""
+    """Return the maximum gap over the unit vectors `u` for each radius in `radii`.
+
+    The distributions are N(m1, S1) and N(m2, S2).
+    """
     shifts, stretch = u @ (m1 - m2), widths(S1, u) - widths(S2, u)
     return np.array([np.abs(shifts + r * stretch).max() for r in radii])
 
@@ -61,7 +64,10 @@ def circle(n: int) -> np.ndarray:
 
 
 def chi_mean(function, d: int, eps: float) -> float:
-    """Return the mean of function(r) under the chi law cut at mass 1 - eps, by SciPy's quad."""
+    """Return the mean of function(r) over a truncated chi distribution, by `scipy.integrate.quad`.
+
+    The fraction eps of the mass with the largest r is cut off.
+    """
     from scipy.integrate import quad
     from scipy.stats import chi
 
@@ -189,7 +195,11 @@ def test_without_normalization_it_is_the_integral():
 
 
 def check_gap(laws: tuple[np.ndarray, ...], radius: float, u: np.ndarray, spacing: float) -> None:
-    """Compare with the largest gap over `u`, of which one is within `spacing` of any direction."""
+    """Check the gap at a radius against the maximum over the unit vectors `u`.
+
+    `laws` are the means and covariances of two distributions. Every direction is at most `spacing`
+    away from one of the unit vectors.
+    """
     m1, S1, m2, S2 = laws
     gap, direction = gaussian_gap(*laws, radius)
     assert np.linalg.norm(direction) == pytest.approx(1, rel=1e-14)
@@ -262,7 +272,10 @@ def test_gap_with_rivals(shift, S1, S2, radius, expected):
 
 @pytest.mark.parametrize(("d", "seed"), [(4, 0), (6, 1), (10, 2), (10, 3)])
 def test_no_start_climbs_higher(d, seed):
-    """Plain gradient ascent with normalization, from many directions and with both signs."""
+    """Gradient ascent from 200 directions does not find a larger gap.
+
+    Directions are scaled to length one after each step, and both signs of the gap are maximized.
+    """
     m1, S1, m2, S2 = random_pair(d, seed, "plain")
     radius, shift = 2.0, (m1 - m2) / 4
     u = np.random.default_rng(seed).standard_normal((200, d))
@@ -294,7 +307,7 @@ def test_distance_in_the_plane(seed, p, eps):
 
 @pytest.mark.parametrize("d", [2, 5, 10])
 def test_distance_lies_between_tangents_and_chords(d):
-    """The gap is convex in r, so tangents and chords at any radii enclose its mean."""
+    """The gap is convex in the radius: means of its tangents and of its chords enclose its mean."""
     from scipy.stats import chi
 
     laws = random_pair(d, 7)

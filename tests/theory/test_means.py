@@ -1,4 +1,4 @@
-"""Means over directions and over radii: closed forms, kinks and sharp peaks."""
+"""Means over directions and over radii: closed forms, and integrands with kinks and peaks."""
 
 from __future__ import annotations
 

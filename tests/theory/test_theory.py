@@ -1,4 +1,4 @@
-"""The formula on the line, the bounds for shifted laws, and the breakdown point."""
+"""Formula for one dimension, bounds for shifted distributions, and breakdown points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import eps_values, lattice_points, pvalues
+from strategies import eps_values, lattice_points, orders
 from twins import naive
 
 import isodepth
@@ -47,7 +47,7 @@ def covariances(d: int, seed: int) -> tuple[np.ndarray, ...]:
 
 
 def quantile(values: list[float], q: Fraction) -> float:
-    """Return inf{t : F(t) >= q}, as a loop."""
+    """Return inf{t : F(t) >= q} for the empirical distribution function F, by a loop."""
     ordered = sorted(values)
     for i, value in enumerate(ordered, start=1):
         if Fraction(i, len(ordered)) >= q:
@@ -56,7 +56,10 @@ def quantile(values: list[float], q: Fraction) -> float:
 
 
 def paper_formula(x: list[float], y: list[float], p: float, eps: float) -> float:
-    """Return the lemma for d = 1, an integral over q of step functions, divided by 1 - eps."""
+    """Return the distance in one dimension by the lemma of the paper.
+
+    It is an integral over q of differences of quantiles, divided by 1 - eps.
+    """
     end = Fraction(1, 2)
     start = Fraction(repr(eps)) / 2
     cuts = {Fraction(i, len(v)) for v in (x, y) for i in range(len(v) + 1)}
@@ -76,7 +79,7 @@ def paper_formula(x: list[float], y: list[float], p: float, eps: float) -> float
 @given(
     distinct_numbers(st.integers(1, 12)),
     distinct_numbers(st.integers(1, 12)),
-    pvalues(),
+    orders(),
     eps_values().filter(lambda eps: eps < 1),
 )
 def test_without_ties_it_is_the_integral_of_the_paper(x, y, p, eps):
@@ -85,7 +88,7 @@ def test_without_ties_it_is_the_integral_of_the_paper(x, y, p, eps):
 
 
 @settings(derandomize=True, deadline=None)
-@given(lattice_points(1), lattice_points(1), pvalues(), eps_values(), st.booleans())
+@given(lattice_points(1), lattice_points(1), orders(), eps_values(), st.booleans())
 def test_with_ties_it_follows_the_definitions(x, y, p, eps, normalize):
     regions = [naive.depth_regions("halfspace", v.tolist(), [[1.0]]) for v in (x, y)]
     expected = naive.distance(*regions, [[1.0]], p, eps, normalize=normalize)
@@ -265,7 +268,7 @@ def test_breakdown_formula_at_its_ends():
 
 
 def smallest_break_on_the_line(n: int, eps: float) -> Fraction:
-    """Return the share of far points that carries the distance away, found by trying."""
+    """Return the least share of far points that makes the distance arbitrarily large, by trials."""
     x = np.arange(float(n))
     far = 1e9
     for outliers in range(1, 2 * n + 2):

@@ -71,7 +71,10 @@ def mass_where(mass: Sequence[Mass], chosen: Sequence[bool]) -> Mass:
 
 
 def weighted_median(values: Sequence[float], mass: Sequence[Mass]) -> float:
-    """Return the mean of the lower and the upper median, as for repeated rows."""
+    """Return the mean of the lower and the upper weighted median.
+
+    A value of mass m counts like m copies of the value.
+    """
     present = sorted((v, m) for v, m in zip(values, mass, strict=True) if m > 0)
     lower = upper = None
     reached, total = 0, sum(mass)
@@ -96,7 +99,7 @@ def halfspace_depth(
 ) -> list[Fraction]:
     """Return the minimum mass of a closed halfspace with the point on its boundary, per point.
 
-    The points are Z, or X if Z is None.
+    The minimum is over the directions U and their opposites. The points are Z, or X if Z is None.
     """
     mass = counts(len(X), weights)
     targets = X if Z is None else Z
@@ -112,10 +115,11 @@ def halfspace_depth(
 def projection_depth(
     X: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[float]:
-    """Return 1 / (1 + the maximum outlyingness |<u,z> - med| / MAD over the directions).
+    """Return 1 / (1 + maximum outlyingness |<u,z> - med| / MAD over directions u) of each point z.
 
     If the MAD is 0, it is replaced with the median of the positive deviations. If there are no
-    positive deviations, the outlyingness is infinite for points off the median.
+    positive deviations, the outlyingness is infinite for points off the median. The points are Z,
+    or X if Z is None.
     """
     mass = counts(len(X), weights)
     targets = X if Z is None else Z
@@ -144,7 +148,10 @@ def projection_depth(
 def irw_depth(
     X: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[Fraction]:
-    """Return the mean over directions of min(F, 1-F), with F the mid-rank (P(<) + P(<=)) / 2."""
+    """Return the mean over directions of min(F, 1-F), with F the mid-rank (P(<) + P(<=)) / 2.
+
+    The points are Z, or X if Z is None.
+    """
     mass = counts(len(X), weights)
     targets = X if Z is None else Z
     signed = both_signs(U)
@@ -163,7 +170,7 @@ def irw_depth(
 def ai_irw_depth(
     X: Points, W: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[Fraction]:
-    """Return the IRW depth of the points W x; W has r rows, and U vectors of length r."""
+    """Return the IRW depth of the points W x. W has r rows, and the vectors in U have length r."""
     return irw_depth(transform(X, W), U, weights, None if Z is None else transform(Z, W))
 
 
@@ -220,7 +227,7 @@ class NaiveRegions:
         }
 
     def alpha(self, beta: Number) -> Number:
-        """Return the supremum of the g with mass(D >= g) > beta, which is the depth of a point."""
+        """Return the maximum depth g of a point with mass(D >= g) > beta."""
         for g, mass in self.reached.items():
             if mass > Fraction(beta):
                 return g
@@ -243,7 +250,10 @@ class NaiveRegions:
 def regions(
     X: Points, depths: Sequence[Number], weights: Weights = None, tie: float = 0.0
 ) -> NaiveRegions:
-    """Return the regions of the sample X whose points have the given depths."""
+    """Return the regions of the sample X whose points have the given depths.
+
+    Depths at most `tie` below the maximum of their group are tied, see `merge_ties`.
+    """
     mass = masses(len(X), weights)
     rows = [[float(c) for c in x] for x in X]
     return NaiveRegions(rows, mass, merge_ties(depths, mass, tie))
@@ -260,7 +270,7 @@ def depth_regions(depth: str, X: Points, U: Points, weights: Weights = None) -> 
 
 
 def gap(x: NaiveRegions, y: NaiveRegions, U: Points, beta: Number) -> float:
-    """Return the maximum of |h_X(u) - h_Y(u)| over u and -u, for u in U."""
+    """Return the maximum at level beta of |h_X(u) - h_Y(u)| over u and -u, for u in U."""
     inside_x = [x.points[i] for i in x.inside(beta)]
     inside_y = [y.points[i] for i in y.inside(beta)]
     return max(abs(farthest(inside_x, u) - farthest(inside_y, u)) for u in both_signs(U))
@@ -293,7 +303,7 @@ def power_mean(gaps: Sequence[float], shares: Sequence[Number], p: float) -> flo
 def power_mean_of_many_digits(
     gaps: Sequence[float], shares: Sequence[Number], p: float, length: Number = 1
 ) -> float:
-    """Return (length * sum of share * gap^p)^(1/p), with more digits than the root loses."""
+    """Return (length * sum of share * gap^p)^(1/p), computed in decimals with enough digits."""
     with localcontext() as context:
         context.prec, context.Emin, context.Emax = 800, MIN_EMIN, MAX_EMAX
         parts = [
@@ -326,7 +336,7 @@ def distance(
     """Return DR_{p,eps}: the L_p mean of the gap over [0, 1-eps].
 
     ``levels`` is "exact" for a sum over all intervals, a number of midpoints, or a list of levels.
-    With ``normalize=False`` the integral is not divided by its length 1-eps.
+    With ``normalize=False`` the integral is not divided by 1-eps, the length of the interval.
     """
     top = top_level(eps)
     if top == 0:

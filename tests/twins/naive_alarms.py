@@ -10,7 +10,7 @@ from collections.abc import Sequence
 def rank_pvalue(score: float, earlier: Sequence[float], uniform: float) -> float:
     """Return (number of larger scores + u * number of equal scores) / number of scores.
 
-    The score itself is counted among the equal scores, and u is `uniform`.
+    The scores are `earlier` and `score` itself, which counts as equal, and u is `uniform`.
     """
     larger = sum(other > score for other in earlier)
     equal = 1 + sum(other == score for other in earlier)
@@ -22,8 +22,9 @@ def bet(
 ) -> float:
     """Return the factor by which the p-value p multiplies the wealth of bet number `index`.
 
-    `bets` are pairs of a threshold and a stake. They are followed by bets with the density a p^(a -
-    1) for the exponents a in `powers`.
+    `bets` are pairs of a threshold and a stake: the stake is multiplied by 1 / threshold if p is at
+    most the threshold, and lost otherwise. They are followed by bets with the factor a p^(a - 1)
+    for the exponents a in `powers`.
     """
     if index < len(bets):
         share, stake = bets[index]
@@ -33,9 +34,10 @@ def bet(
 
 
 def fortune(factors: Sequence[float], aside: Sequence[int], restarting: bool) -> float:
-    """Return the sum over starts of the weight times the product of the factors from the start on.
+    """Return the sum over starts of a weight times the product of the factors from the start on.
 
-    The factors of the batches in `aside` are left out. The weights are 1 if `restarting`.
+    A start is the number of a batch, counted from 0. The factors of the batches in `aside` are left
+    out. The weight of start k is 1 if `restarting`, and otherwise 1 / ((k + 1) (k + 2)).
     """
     total = 0.0
     for start in range(len(factors)):
@@ -54,9 +56,10 @@ def evidence(
     patience: int,
     restarting: bool,
 ) -> float:
-    """Return the mean over bets of the minimum fortune, plus the wealth that is not yet at stake.
+    """Return the mean over bets of the minimum `fortune`, plus the wealth that is not yet at stake.
 
-    The minimum is over all sets of at most `patience - 1` batches that are left out.
+    The minimum is over all sets of at most `patience - 1` batches that are left out. Without
+    `restarting`, the wealth of later starts is not yet at stake.
     """
     n_bets, count = len(bets) + len(powers), len(pvalues)
     total = 0.0

@@ -10,7 +10,10 @@ from isodepth.rowfunctions.families import Member, Rows
 
 
 def value_at(member: Member, rows: Rows, i: int) -> float:
-    """Return the value of a function at row i: 0, 1, or NaN if the row has no information."""
+    """Return the value of a function at row i: 0, 1, or NaN.
+
+    It is NaN if the value that the function needs is missing in this row.
+    """
     d = rows.numbers.shape[1]
     both = np.concatenate([rows.numbers[i], rows.codes[i], [rows.distance[i]]])
     value = float(both[member.columns[0] if member.columns else -1])

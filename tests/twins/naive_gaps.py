@@ -1,4 +1,4 @@
-"""Simple reference implementations of supports and gaps of prefixes, with NumPy."""
+"""Simple reference implementations, with NumPy, of support values of the first rows and of gaps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import numpy as np
 
 
 def supports(rows: np.ndarray, sizes: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """Return h(u) and then h(-u) of the first rows, one row per entry of `sizes`."""
+    """Return support values h(u), then h(-u), of the first rows of a sample.
+
+    The result has one row for each number of rows in `sizes`, and u are the rows of U.
+    """
     both = np.concatenate([U, -U])
     return np.stack([(rows[:size] @ both.T).max(axis=0) for size in sizes])
 

@@ -38,7 +38,10 @@ def minus(u: Vector, v: Vector) -> Vector:
 
 
 def pivot_columns(vectors: Sequence[Vector]) -> list[int]:
-    """Return the coordinates that determine a vector of the span, by Gaussian elimination."""
+    """Return as many coordinates as the dimension of the span of the vectors.
+
+    These coordinates determine every vector in the span; they are found by Gaussian elimination.
+    """
     rows = [list(v) for v in vectors]
     columns: list[int] = []
     for column in range(len(rows[0])):
@@ -75,9 +78,9 @@ def determinant(rows: Sequence[Vector]) -> Number:
 def smallest_mass(vectors: Weighted) -> int:
     """Return the minimum mass of a closed halfspace with the origin on its boundary.
 
-    An optimal boundary can be rotated until it contains as many vectors as possible. Rotating it
-    back slightly puts each of these vectors on one side. The best choice is the same problem for
-    these vectors alone.
+    `vectors` are pairs of a vector and its mass. An optimal boundary can be rotated until it
+    contains as many vectors as possible. Rotating it back slightly puts each of these vectors on
+    one side. The best choice is the same problem for these vectors alone.
     """
     at_origin = sum(mass for v, mass in vectors if not any(v))
     vectors = [(v, mass) for v, mass in vectors if any(v)]
@@ -104,7 +107,10 @@ def smallest_mass(vectors: Weighted) -> int:
 
 
 def halfspace_masses(points: Rows, masses: Iterable[int], queries: Rows) -> list[int]:
-    """Return, for each query, the minimum mass of a closed halfspace that contains the query."""
+    """Return, for each query, the minimum mass of a closed halfspace that contains the query.
+
+    `masses` are the masses of the points.
+    """
     rows, asked = exactly(points, queries)
     sample = [(x, int(m)) for x, m in zip(rows, masses, strict=True) if m]
     return [smallest_mass([(minus(x, q), m) for x, m in sample]) for q in asked]
@@ -144,9 +150,9 @@ def linear_forms(
 ) -> tuple[Vector, Vector | None]:
     """Return (m, w): <u, m> is twice the median along u, and <u, w> is four times the scale.
 
-    The scale is the MAD, or the median of the positive deviations if the MAD is 0. w is None if all
-    deviations are 0. Near a direction u at which no order of projections changes, the same m and w
-    hold.
+    `units` are the masses of the points in `sample`. The scale is the MAD, or the median of the
+    positive deviations if the MAD is 0. w is None if all deviations are 0. Near a direction u at
+    which no order of projections changes, the same m and w hold.
     """
 
     def two_middle(rows: Sequence[Vector], masses: Sequence[int]) -> Vector:
@@ -171,12 +177,12 @@ def linear_forms(
 
 
 def projection_depths(points: Rows, masses: Iterable[int], queries: Rows) -> list[Fraction]:
-    """Return the projection depth of points in the plane over all directions.
+    """Return the projection depths of the queries in the plane, over all directions.
 
-    At finitely many directions, the order of the projections changes. The supremum is over these
-    directions and over the arcs between them. On an arc the outlyingness is a ratio of two linear
-    forms, which is monotone. Its supremum follows from its value in the middle and its limits at
-    both ends.
+    `masses` are the masses of the points. At finitely many directions, the order of the projections
+    changes. The supremum is over these directions and over the arcs between them. On an arc the
+    outlyingness is a ratio of two linear forms, which is monotone. Its supremum follows from its
+    value in the middle and its limits at both ends.
     """
     rows, asked = exactly(points, queries)
     weighted = [(x, int(m)) for x, m in zip(rows, masses, strict=True) if m]

@@ -15,11 +15,11 @@ SOUND_NNLS = tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 16)
 
 
 def enumerated_distance(points: np.ndarray, query: np.ndarray) -> float:
-    """Return the distance of a point from a hull by enumeration of simplices.
+    """Return the distance of a point from the convex hull of points, by enumeration of simplices.
 
-    The nearest point is in a simplex of at most d + 1 of the points. Each set of at most d + 1
-    points is tried: the query is projected on its affine span, and the projection is kept if it is
-    in the simplex. There are up to 2^n sets, so n must be small.
+    The nearest point of the hull is in a simplex of at most d + 1 of the points. Each set of at
+    most d + 1 points is tried: the query is projected on its affine span, and the projection is
+    kept if it is in the simplex. There are up to 2^n sets, so n must be small.
     """
     n, dim = points.shape
     best = np.inf
@@ -34,7 +34,7 @@ def enumerated_distance(points: np.ndarray, query: np.ndarray) -> float:
 
 
 def distance(points: np.ndarray, query: np.ndarray) -> float:
-    """Return the distance of a point from a hull, by non-negative least squares.
+    """Return the distance of a point q from the convex hull of points p_i, by least squares.
 
     Minimizing |sum v_i (p_i - q)|^2 + size^2 (1 - sum v_i)^2 over v >= 0 gives the weights v /
     sum(v) of the nearest point, because only the first term depends on v for a given sum. `size` is

@@ -1,4 +1,4 @@
-"""Slow and simple reference implementations of the means over directions, by definition."""
+"""Slow and simple reference implementations of gaps that are means over directions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def mean(values: Sequence[float], q: float) -> float:
 def gap(
     x: naive.NaiveRegions, y: naive.NaiveRegions, U: naive.Points, beta: naive.Number, q: float
 ) -> float:
-    """Return the mean of order q of |h_X(u) - h_Y(u)| over u and -u, without normalization."""
+    """Return the mean of order q of |h_X(u) - h_Y(u)| at level beta, over u and -u, not scaled."""
     inside_x = [x.points[i] for i in x.inside(beta)]
     inside_y = [y.points[i] for i in y.inside(beta)]
     apart = [

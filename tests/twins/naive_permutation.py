@@ -14,8 +14,9 @@ def labelings(
 ) -> list[list[bool]]:
     """Return the given labels, True for the first sample, and `count` random permutations.
 
-    `blocks` has the block number of each row; the blocks of the first sample have the first
-    numbers. The number of blocks in X is constant.
+    The samples have `n_x` and `n_y` rows. `blocks` has the block number of each row. The blocks of
+    the first sample have the smallest numbers. Permutations do not change the number of blocks of a
+    sample.
     """
     numbers = list(range(n_x + n_y)) if blocks is None else list(blocks)
     units = max(numbers) + 1
@@ -36,7 +37,10 @@ def parts(rows: Sequence, labels: Sequence[bool]) -> tuple[list, list]:
 def region_statistic(
     X: naive.Points, Y: naive.Points, U: naive.Points, q: float, p: float, eps: float, levels: int
 ) -> float:
-    """Return DR with the projection depth and a mean of order q over the directions."""
+    """Return DR with the projection depth and a mean of order q over the directions.
+
+    `levels` is the number of levels.
+    """
     x = naive.depth_regions("projection", X, U)
     y = naive.depth_regions("projection", Y, U)
     return naive_means.distance(x, y, U, q, 1.0, p, eps, levels)
@@ -62,7 +66,7 @@ def difference(values: Sequence[float], labels: Sequence[bool]) -> float:
 def wave(values: Sequence[float], labels: Sequence[bool], j: int) -> float:
     """Return the difference of the means of cos(pi j R) times sqrt(n m / (n + m)).
 
-    R is the rank of a value, see `unit_ranks`.
+    R is the rank of a value, see `unit_ranks`. The samples have n and m values.
     """
     n, m = sum(labels), len(labels) - sum(labels)
     cosines = [math.cos(math.pi * j * r) for r in unit_ranks(values)]
@@ -79,7 +83,10 @@ def correlation(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def correlation_change(a: Sequence[float], b: Sequence[float], labels: Sequence[bool]) -> float:
-    """Return the correlation of the pooled ranks in the first sample minus that in the second."""
+    """Return the correlation of a and b in the first sample minus that in the second.
+
+    Correlations are those of the pooled ranks of a and of b.
+    """
     (ax, ay), (bx, by) = (parts(unit_ranks(values), labels) for values in (a, b))
     return correlation(ax, bx) - correlation(ay, by)
 
@@ -87,7 +94,10 @@ def correlation_change(a: Sequence[float], b: Sequence[float], labels: Sequence[
 def largest_share_differences(
     values: Sequence[float], labels: Sequence[bool]
 ) -> tuple[float, float]:
-    """Return the maximum difference of shares over half-lines, and over intervals."""
+    """Return the maximum absolute difference of shares over half-lines, and over intervals.
+
+    A share is the fraction of the values of a sample in the half-line or interval.
+    """
     x, y = parts(values, labels)
     ends = [-math.inf, *sorted(set(values))]
 
@@ -101,7 +111,7 @@ def largest_share_differences(
 
 
 def outlyingness(values: Sequence[float]) -> list[float]:
-    """Return the distance of each value from the median, divided by the MAD or its replacement."""
+    """Return the distance of each value from the median, divided by `naive_shares.spread`."""
     center, unit = naive_shares.median(values), naive_shares.spread(values)
     return [abs(value - center) / unit for value in values]
 
@@ -131,11 +141,11 @@ Function = tuple[list[float], tuple[float, float], float]
 
 
 def tolerance_functions(rows: naive.Points, U: naive.Points) -> dict[str, list[Function]]:
-    """Return by statistic the functions of a row, each with its clipping ranks and its limit.
+    """Return the functions of a row that each statistic uses, by the name of the statistic.
 
-    A function has its values at the rows, the ranks at which it is clipped, and the outlyingness
-    above which a value is moved to the middle. The columns of `rows` must be centered and divided
-    by their spread. The first directions in U are the axes.
+    A function is a tuple: its values at the rows, the two ranks at which it is clipped, and the
+    outlyingness above which a value gets the middle rank. The columns of `rows` must be centered
+    and divided by their spread. The first directions in U are the axes.
     """
     inner, outer = (0.25, 0.75), (0.5, 0.9)
     d = len(rows[0])
@@ -190,8 +200,8 @@ def learned_difference(rows: naive.Points, labels: Sequence[bool]) -> float:
     """Return the maximum absolute difference of means of clipped projections on three directions.
 
     The first direction is the difference of the means of clipped rows. Each further direction is
-    the difference of the means of those rows that the previous direction does not clip, plus 0.3
-    times the first direction.
+    the difference of the means of clipped rows, where rows that the previous direction clips count
+    as zero, plus 0.3 times the first direction.
     """
 
     def mean_difference(kept: Sequence[bool]) -> list[float]:

@@ -35,7 +35,11 @@ CLIPPED_NORMAL = math.sqrt(
 
 
 def _quantile(values: list[float], mass: list[Fraction], order: Fraction) -> float:
-    """Return the mean of two values, at which the cumulative mass first is >= and > `order`."""
+    """Return a quantile: the mean of two values, which are usually equal.
+
+    The cumulative mass first is at least `order` at the one, and first above `order` at the other.
+    If `order` is not between 0 and 1, return the first of `values`.
+    """
     if not 0 < order < 1:
         return values[0]
     ranked = sorted(zip(values, mass, strict=True))

@@ -1,4 +1,4 @@
-"""Distance between shares of rows up to cut points of functions of a row, in plain loops."""
+"""Maximum difference of shares of a batch and a reference up to cut points, in plain loops."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ def spread(values: Sequence[float]) -> float:
 
 
 def functions(rows: Rows, directions: Rows, reference: Rows) -> list[list[float]]:
-    """Return the values at `rows` of projections, the distance from the center, and outlyingness.
+    """Return the values at `rows` of all functions that a monitor compares, one list per function.
 
-    There is one list of values per function. Medians and spreads are those of `reference`.
+    These are the projections on `directions`, the distance from the center with columns clipped at
+    6 spreads, and the outlyingness. Medians and spreads are those of `reference`.
     """
 
     def along(points: Rows) -> list[list[float]]:
@@ -48,7 +49,10 @@ def functions(rows: Rows, directions: Rows, reference: Rows) -> list[list[float]
 
 
 def quantile(values: Sequence[float], level: float) -> float:
-    """Return a quantile by linear interpolation between two neighboring order statistics."""
+    """Return the quantile of order `level`, by linear interpolation.
+
+    It is between two neighboring order statistics.
+    """
     ordered = sorted(values)
     at = level * (len(ordered) - 1)
     low = min(int(at), len(ordered) - 1)
@@ -57,7 +61,11 @@ def quantile(values: Sequence[float], level: float) -> float:
 
 
 def distance(batch: Rows, reference: Rows, directions: Rows, levels: int) -> float:
-    """Return the maximum difference of shares just below and above quantiles of the reference."""
+    """Return the maximum difference of shares between a batch and a reference.
+
+    For each function of `functions`, shares are fractions of the rows up to cut points. These are
+    just below and just above `levels` equally spaced quantiles of the reference.
+    """
     largest = 0.0
     for x, y in zip(
         functions(batch, directions, reference),

@@ -17,14 +17,17 @@ Table = list[list[float]]
 def table(
     depth: str, X: naive.Points, U: naive.Points, betas: Sequence[float], weights: naive.Weights
 ) -> Table:
-    """Return the support values of the regions of X at each level."""
+    """Return the support values of the regions of X at each level in `betas`."""
     regions = naive.depth_regions(depth, X, U, weights)
     both = [list(map(float, u)) for u in U] + [[-float(c) for c in u] for u in U]
     return [[regions.support(u, Fraction(float(beta))) for u in both] for beta in betas]
 
 
 def distance(a: Table, b: Table, p: float, length: float = 1.0) -> float:
-    """Return the L_p mean over levels of the maximum difference of support values at each level."""
+    """Return the L_p mean over levels of the maximum difference of support values at each level.
+
+    `a` and `b` are the tables, and `length` is the factor of the mean.
+    """
     gaps = [
         max(abs(x - y) for x, y in zip(row, other, strict=True))
         for row, other in zip(a, b, strict=True)

@@ -24,7 +24,10 @@ def shares_of_levels(
 def shares_of_directions(
     x: naive.NaiveRegions, y: naive.NaiveRegions, U: naive.Points, eps: float, q: float
 ) -> list[float]:
-    """Return the column contributions for means of order q over directions, by their definition."""
+    """Return the column contributions if gaps are means of order q over directions.
+
+    They are those of `isodepth.metric.attribution.shares_of_directions`, by their definition.
+    """
     d = len(U[0])
     signed = naive.both_signs(U)
     numerator, weight = [0.0] * d, 0.0

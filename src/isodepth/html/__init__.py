@@ -19,7 +19,7 @@ _CONTROL = dict.fromkeys({*range(32), 127} - set(map(ord, "\t\n\r")), "\ufffd")
 
 
 class _CompiledTemplates(BytecodeCache):
-    """Code of the templates of this process: compiling them takes a tenth of a second."""
+    """Cache of compiled templates in this process. Compiling them takes a tenth of a second."""
 
     def __init__(self) -> None:
         self._codes: dict[str, Any] = {}
@@ -41,7 +41,8 @@ def render(
 ) -> str:
     """Render a template of this package; all values except `Markup` objects are escaped.
 
-    `functions` are available in the template and in the macros that the template imports.
+    `template` is the name of a file, and `variables` are those of the template. `functions` are
+    available in the template and in the macros that the template imports.
     """
     environment = Environment(
         loader=PackageLoader("isodepth.html"), autoescape=True, undefined=StrictUndefined,
@@ -79,7 +80,7 @@ def notebook_html(
     paragraphs : sequence of str
         Sentences above the tables.
     changes, rows : sequence
-        Changes and suspicious rows, as in the report.
+        Results of `change_entries` and `suspicious_entries` of `isodepth.report.comparison`.
     columns : mapping from names to sequences, optional
         Columns of a further table.
     lines : sequence of str
@@ -136,7 +137,8 @@ def escaped(value: Any) -> str:
 def shown(value: Any) -> str:
     """Format a value for a cell of an HTML table: floats with four significant digits, None as "".
 
-    Numbers from 10,000 to 10 million, such as postal codes, are rounded to integers instead.
+    Floats from 10,000 to 10 million, such as postal codes, are rounded to integers instead. NaN is
+    shown as a dash.
 
     Examples
     --------
@@ -165,9 +167,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _sort_key(value: Any) -> str:
-    """Return the key by which the script of a page sorts a table cell.
+    """Return the string by which the script of a page sorts a table cell.
 
-    The key of missing values is "", which comes last.
+    It is "" for missing values, which come last.
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""

@@ -52,7 +52,10 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
 
 
 def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:
-    """Return one frame per distinct value of the columns `by`, and the labels of the frames."""
+    """Return one frame per distinct value of the columns `by`, and the labels of the frames.
+
+    `name` is the name of `frame` in messages.
+    """
     import narwhals as nw
 
     names = _check_by(frame, by, name)
@@ -76,7 +79,10 @@ def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:
 
 
 def _check_by(frame: Any, by: Any, name: str) -> list[Any]:
-    """Check the option `by`, and return the names of the columns by which a frame is split."""
+    """Check the option `by`, and return the names of the columns by which a frame is split.
+
+    `name` is the name of `frame` in messages.
+    """
     names = [by] if isinstance(by, str) else list(by) if isinstance(by, Iterable) else [by]
     columns = labels_of(frame)
     if columns is None:
@@ -96,7 +102,10 @@ def _check_by(frame: Any, by: Any, name: str) -> list[Any]:
 
 
 def _distinct(labels: list[str], name: str) -> list[str]:
-    """Return `labels`, or raise an error if two of them are the same string."""
+    """Return `labels`, or raise an error if two of them are the same string.
+
+    `name` is the name of the labeled samples in messages.
+    """
     if len({*labels}) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
         raise InvalidInputError(
@@ -208,11 +217,13 @@ def prepare_group(
 ) -> SampleGroup:
     """Validate the samples `inputs`, and bring their columns into a common order.
 
-    The order is that of `columns`, or of the first sample if `columns` is None. In messages, `name`
-    is the name of the group, and `like` that of the sample to which `columns` belong. Samples that
-    are read in chunks are validated later, when they are read. If `convert`, all samples are
-    converted to the dtype of the first sample. Otherwise different dtypes are an error, because a
-    conversion to float64 would let one sample change the distances between float32 samples.
+    `weights` has the weights of each sample, or is None. `metric` has the options `dtype` and
+    `nan_policy`; its scale is not applied. The order is that of `columns`, or of the first sample
+    if `columns` is None. In messages, `name` is the name of the group, and `like` that of the
+    sample to which `columns` belong. Samples that are read in chunks are validated later, when they
+    are read. If `convert`, all samples are converted to the dtype of the first sample. Otherwise
+    different dtypes are an error, because a conversion to float64 would let one sample change the
+    distances between float32 samples.
     """
     weights = weights_of_each(weights, len(inputs), name)
     names = [f"{name}[{i}]" for i in range(len(inputs))]
@@ -239,10 +250,11 @@ def prepare_group(
 
 
 def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
-    """Return a metric whose scale is the robust standard deviations of columns in all samples.
+    """Replace ``scale="pooled"`` of a metric by an array, and return the metric.
 
-    A metric whose scale is None or an array is returned unchanged. ``scale="reference"`` is an
-    error.
+    The array has the robust standard deviation of each column in the samples of all groups
+    together. A metric whose scale is None or an array is returned unchanged. ``scale="reference"``
+    is an error.
     """
     if not isinstance(metric.scale, str):
         return metric

@@ -1,8 +1,8 @@
 """Transformers for scikit-learn whose input X is a list of samples, called bags.
 
-`RegionTransformer` computes features of each bag, and `DistanceTransformer` a matrix of distances
-between bags. This module is imported at its first use, because scikit-learn takes seconds to
-import.
+`RegionTransformer` computes a vector of features for each bag, and `DistanceTransformer` a matrix
+of distances between bags. This module is imported at its first use, because scikit-learn takes
+seconds to import.
 
 An element of X is a whole sample, and samples have different sizes. A two-dimensional array is
 therefore refused (tag ``two_d_array=False``), and the checks of `sklearn.utils.estimator_checks`
@@ -86,7 +86,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return stack
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the features, such as "regiontransformer0".
+        """Return the names of the columns of the output, such as "regiontransformer0".
 
         Parameters
         ----------
@@ -119,9 +119,9 @@ class RegionTransformer(_BagTransformer):
     Parameters
     ----------
     levels : int, default 20
-        Number of regions of each bag. The region of level beta is the smallest set of deepest
-        points with more than a fraction beta of all points. Levels are the midpoints of equal parts
-        of [0, 1 - eps].
+        Number L of regions of each bag. The region of level beta is the smallest set of deepest
+        points with more than a fraction beta of all points. Levels are the midpoints of L intervals
+        of equal length that divide [0, 1 - eps].
     scale : None, "pooled" or array of shape (d,), default None
         Divisors of the columns; "pooled" is the robust standard deviation in all fitted bags.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
@@ -133,7 +133,7 @@ class RegionTransformer(_BagTransformer):
     Attributes
     ----------
     metric_ : Metric
-        Metric with the directions and the scale that `fit` determined.
+        Metric with the dtype, the scale and the seed of the directions that `fit` determined.
     n_features_in_ : int
         Number of columns of the bags.
 
@@ -161,6 +161,9 @@ class RegionTransformer(_BagTransformer):
 
     def transform(self, X: Any) -> np.ndarray:
         """Compute the features of bags: the support values of their trimmed regions.
+
+        If p = q < inf, they are multiplied by a factor, so that the l_p distance between two rows
+        is the distance DR between the bags.
 
         Parameters
         ----------
@@ -200,9 +203,9 @@ class DistanceTransformer(_BagTransformer):
     Parameters
     ----------
     levels : int, default 20
-        Number of regions of each bag. The region of level beta is the smallest set of deepest
-        points with more than a fraction beta of all points. Levels are the midpoints of equal parts
-        of [0, 1 - eps].
+        Number L of regions of each bag. The region of level beta is the smallest set of deepest
+        points with more than a fraction beta of all points. Levels are the midpoints of L intervals
+        of equal length that divide [0, 1 - eps].
     scale : None, "pooled" or array of shape (d,), default None
         Divisors of the columns; "pooled" is the robust standard deviation in all fitted bags.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
@@ -214,8 +217,8 @@ class DistanceTransformer(_BagTransformer):
     Attributes
     ----------
     metric_ : Metric
-        Metric with the directions and the scale that `fit` determined.
-    tables_ : sequence of RegionTable
+        Metric with the dtype, the scale and the seed of the directions that `fit` determined.
+    tables_ : RegionTables
         Support values of the trimmed regions of the fitted bags.
     n_features_in_ : int
         Number of columns of the bags.
@@ -248,7 +251,10 @@ class DistanceTransformer(_BagTransformer):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit to N bags and compute the symmetric matrix (N, N) of the distances between them."""
+        """Fit to N bags and compute the symmetric matrix (N, N) of the distances between them.
+
+        The argument `y` is ignored.
+        """
         self.fit(X)
         out = np.empty((len(self.tables_), len(self.tables_)))
         fill_distances(self.tables_, None, out, self.n_jobs)

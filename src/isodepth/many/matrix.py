@@ -81,7 +81,9 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
         ----------
         values : array-like of shape (N, M)
         labels : N names, by default "0", "1", ...
+            Names of the rows.
         other_labels : M names; by default `labels` for a square matrix, else "0", "1", ...
+            Names of the columns.
         signature : str
             Settings of the distances as a string.
         """
@@ -115,6 +117,8 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
 
     def _matrix_lines(self, most: int = 12) -> list[str]:
         """Format the matrix as lines of text, with at most `most` rows and `most` columns.
+
+        A last line reports the shape if rows or columns are left out.
 
         Examples
         --------

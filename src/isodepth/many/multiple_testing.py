@@ -54,8 +54,10 @@ class PairwiseTestResult(ResultMixin):
     Attributes
     ----------
     labels : tuple of N str
+        Labels of the samples.
     pairs : tuple of M = N (N - 1) / 2 pairs of labels
     tests : tuple of M TwoSampleResult
+        Tests in the order of `pairs`, as are the p-values.
     pvalues : ndarray of shape (M,)
         Unadjusted p-values.
     adjusted_pvalues : ndarray of shape (M,)
@@ -226,8 +228,8 @@ def pairwise_test(
 def holm_adjusted(pvalues: np.ndarray) -> np.ndarray:
     """Return M p-values (M,), adjusted by Holm's method.
 
-    The smallest p-value is multiplied by M, the second smallest by M - 1, and so on. An adjusted
-    p-value is at least those of all smaller p-values, and at most 1.
+    The smallest p-value is multiplied by M, the second smallest by M - 1, and so on. The result for
+    a p-value is the maximum of its product and the products of all smaller p-values, but at most 1.
 
     Examples
     --------

@@ -49,10 +49,10 @@ NOT_FOR_TABLES = ("gap", "refine")
 def table_metric(options: Mapping[str, Any], function: Callable[..., Any] | None = None) -> Metric:
     """Create a metric for region tables from keyword options.
 
-    `function` is the function with these options, which messages name, or None.
+    `function` is the function that received the options, for messages, or None.
 
-    If the directions are random and `random_state` is not an integer, it is replaced by a random
-    integer, so that all tables have the same directions.
+    If `random_state` is not an integer, it is replaced: by a random integer if the directions are
+    random, so that all tables have the same directions, and otherwise by None.
     """
     if options.get("refine"):
         raise InvalidOptionError(
@@ -110,8 +110,8 @@ def region_tables(
     table_dtype : {"float64", "float32"}
         Precision of the stored support values.
     levels : int, default 20
-        Number of levels, the midpoints of equal parts of [0, 1 - eps]. Tables need a fixed grid:
-        exact and random levels are not possible.
+        Number L of levels, the midpoints of L intervals of equal length that divide [0, 1 - eps].
+        Tables need a fixed grid: exact and random levels are not possible.
     scale : None, "pooled" or array of shape (d,), default None
         Divisors of the columns. "pooled" is the robust standard deviation in all samples together.
         Tables store their scale. ``Metric(scale=tables.scale, ...)`` computes further tables that
@@ -190,11 +190,11 @@ def pairwise(
         Array to which the distances are written, and which the result refers to. A memory map
         allows a matrix that is larger than memory.
     table_dtype : {"float64", "float32"}
-        Precision of the tables, which have up to N * levels * 2 * n_directions numbers. Apart from
+        Precision of the tables, which have levels * 2 * n_directions numbers per sample. Apart from
         the tables and the result, little memory is used.
     levels : int, default 20
-        Number of levels, the midpoints of equal parts of [0, 1 - eps]. Tables need a fixed grid:
-        exact and random levels are not possible.
+        Number L of levels, the midpoints of L intervals of equal length that divide [0, 1 - eps].
+        Tables need a fixed grid: exact and random levels are not possible.
     scale : None, "pooled" or array of shape (d,), default None
         Divisors of the columns. "pooled" is the robust standard deviation in all samples together.
         Tables store their scale. ``Metric(scale=tables.scale, ...)`` computes further tables that
@@ -262,7 +262,7 @@ def pairwise(
 
 
 def _labels_of(samples: Any) -> Sequence[str] | None:
-    """Return the labels of region tables of samples with names."""
+    """Return the labels if `samples` is a `RegionTables` with labels, else None."""
     return samples.labels if isinstance(samples, RegionTables) else None
 
 
@@ -273,7 +273,11 @@ def _fit_stacks(
     table_dtype: Precision,
     progress: bool,
 ) -> list[RegionTables]:
-    """Return the region tables of each of one or two collections, with the same settings."""
+    """Return the region tables of one collection or of two collections of samples.
+
+    `inputs` has the collections. All tables have the same settings. `weights` is the option of
+    `pairwise`, and `table_dtype` the dtype of the tables. If `progress`, progress bars are shown.
+    """
     mine, theirs = (weights, None) if len(inputs) == 1 else split_weights(weights)
     groups = [prepare_group(inputs[0], mine, metric)]
     if len(inputs) == 2:
@@ -303,8 +307,9 @@ def _tables_of_arrays(
     """Compute the region tables of samples in memory.
 
     Threads process samples in parallel, or the directions of one sample if there are few samples.
+    `table_dtype` is the dtype of the tables, and `advance` is called with 1 after each sample.
     Return the tables, and the samples with at most d + 1 distinct points, in which all points may
-    have equal depth. `advance` is called with 1 after each sample.
+    have equal depth.
     """
     samples, name = group.samples, group.name
     first = samples[0].points

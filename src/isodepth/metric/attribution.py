@@ -29,7 +29,8 @@ class LargestGap(ResultMixin):
     gap : float
         Size of the gap, in the units of the distance.
     direction : ndarray of shape (d,)
-        Unit vector along which the gap is attained.
+        Unit vector along which the gap is attained. With a finite ``q``, the gap is a mean over
+        directions; this is then the direction with the largest difference of the support functions.
     contributions : tuple of Contribution
         Squared entry of `direction` in each column, largest first; () if the gap is 0.
     """
@@ -50,12 +51,10 @@ class LargestGap(ResultMixin):
 def shares_of_levels(gaps: Gaps) -> np.ndarray | None:
     """Return the contributions (d,) of the columns to a distance with q=inf.
 
-    Return None if all gaps are 0.
-
-    The gap of a level is then the maximum over directions. The contributions are the squared
+    With q=inf the gap of a level is the maximum over directions. The contributions are the squared
     entries of the maximizing directions, averaged over levels. The weight of a level is its width
     times its squared gap. A single level is not enough, because its maximizing direction depends
-    strongly on chance.
+    strongly on chance. Return None if all gaps are 0.
     """
     weights = level_weights(gaps.values, gaps.plan.shares)
     return None if weights is None else weights @ gaps.directions() ** 2
@@ -83,15 +82,13 @@ def shares_of_directions(
 ) -> np.ndarray | None:
     """Return the contributions (d,) of the columns if gaps are means of order q over directions.
 
-    Return None if all gaps are 0.
-
     First the squared entries of all directions are averaged. The weight of a direction within a
-    level is the q-th power of the difference of the two support functions along it. Levels have the
-    weights of `level_weights`. All directions contribute, so for a translation along one axis the
-    mean squared entry of this axis is (1 + q) / (d + q), not 1. The contribution s of a column
-    therefore solves: mean squared entry = (1 + q s) / (d + q). Negative solutions are set to 0, and
-    the sum is scaled to 1. For a translation by m the contributions are m_j^2 / |m|^2, as for
-    q=inf.
+    level is the q-th power of the absolute difference of the two support functions along it. Levels
+    have the weights of `level_weights`. All directions contribute, so for a translation along one
+    axis the expected mean squared entry of this axis is (1 + q) / (d + q), not 1. The contribution
+    s of a column therefore solves: mean squared entry = (1 + q s) / (d + q). Negative solutions are
+    set to 0, and the sum is scaled to 1. For a translation by m the contributions are then
+    approximately m_j^2 / |m|^2, as for q=inf. Return None if all gaps are 0.
 
     Parameters
     ----------
@@ -122,7 +119,7 @@ def shares_of_directions(
 
 
 def contribution_rows(contributions: Sequence[Contribution]) -> dict[str, list[Any]]:
-    """Return the lists "column" (names) and "fraction" (of the distance) as a table."""
+    """Return a table of contributions: a dictionary of the lists "column" and "fraction"."""
     return {
         "column": [each.column for each in contributions],
         "fraction": [each.fraction for each in contributions],

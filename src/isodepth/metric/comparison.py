@@ -47,7 +47,7 @@ _BOUND_SLACK = 0.02
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ChanceLevel(ResultMixin):
-    """Distances between random splits of the pooled rows of two samples.
+    """Distances between the two parts of random splits of the pooled rows of two samples.
 
     They show how large the distance is if both samples have the same distribution.
 
@@ -65,12 +65,12 @@ class ChanceLevel(ResultMixin):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 0.05 and 0.95 quantiles of the distances; for 19 splits, minimum and maximum."""
+        """The 0.05 and 0.95 quantiles of the distances; up to 19 splits, minimum and maximum."""
         low, high = np.quantile(self.distances, [0.05, 0.95], method="weibull")
         return float(low), float(high)
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers."""
+        """Convert to plain Python numbers and strings."""
         content = {"distances": self.distances, "interval": self.interval}
         return document("chance_level", content)
 
@@ -83,7 +83,7 @@ class ChanceLevel(ResultMixin):
 
 
 class RegionSizes(NamedTuple):
-    """Numbers of rows and of columns of regions whose points were released."""
+    """Numbers of rows and columns of a sample whose regions `without_rows` released."""
 
     n_rows: int
     n_features: int
@@ -97,6 +97,7 @@ class RowsOfRegions(KeptRows):
     ----------
     regions : pair of TrimmedRegions
     columns : tuple of str or None
+        Names of the columns.
     """
 
     regions: tuple[TrimmedRegions, TrimmedRegions]
@@ -152,12 +153,13 @@ class Comparison(TwoSampleReport):
         Names of the columns; None if they have no names.
     missing : MissingPair or None
         With ``nan_policy="omit"``: number of dropped rows, the columns with missing values, and
-        the shares of missing values in both samples.
+        the shares of missing values in both samples. Otherwise None.
     kinds : tuple of ColumnKind
         Kind and use of every column of data frames. Non-numeric columns do not enter the distance.
         Empty for arrays.
     test : TwoSampleResult or None
         Result of the two-sample test, if :func:`isodepth.compare` got ``n_permutations``.
+        Otherwise None.
     headline : str
         The result in one sentence.
     gaps : ndarray of shape (L,)
@@ -168,8 +170,6 @@ class Comparison(TwoSampleReport):
         Fraction of the distance that belongs to each column.
     regions : pair of TrimmedRegions
         Nested depth-trimmed regions of X and of Y.
-    settings : dict
-        Settings of the metric by the names of the options.
     n_rows, n_used_rows : pair of int
         Numbers of rows of X and Y, as they were passed and in the distance.
 
@@ -202,7 +202,7 @@ class Comparison(TwoSampleReport):
 
     @property
     def signature(self) -> str:
-        """All settings of the metric as a string."""
+        """Settings that determine the distance, as a short string."""
         return signature_text(self.settings)
 
     @property
@@ -215,7 +215,11 @@ class Comparison(TwoSampleReport):
 
     @property
     def _regions(self) -> tuple[Any, Any]:
-        """Regions of X and of Y, or their sizes if `without_rows` released the regions."""
+        """Regions of X and of Y.
+
+        They are SourceRegions if the rows were read in chunks, and RegionSizes if `without_rows`
+        released the regions.
+        """
         return self._required(self._details).regions
 
     @property
@@ -289,8 +293,8 @@ class Comparison(TwoSampleReport):
     def gaps(self) -> np.ndarray:
         """Gap at each level, of shape (L,): the Hausdorff distance between both regions.
 
-        With a finite ``q`` the gap is the mean of order q, over all directions, of the differences
-        between the support functions; see `Metric`.
+        With a finite ``q`` the gap is a scaled mean of order q, over all directions, of the
+        absolute differences between the support functions; see `Metric`.
         """
         return self._gaps.values
 
@@ -319,7 +323,7 @@ class Comparison(TwoSampleReport):
         Raises
         ------
         InvalidInputError
-            If `q` is finite, or if the rows are not in memory.
+            If `q` is finite, or if the rows were read in chunks or released by `without_rows`.
 
         Examples
         --------
@@ -357,9 +361,11 @@ class Comparison(TwoSampleReport):
         ``q`` there are two such rows per direction. The derivative of a point is divided equally
         among the rows that are equal to it. With ``gap="exact"`` one of the two points is a convex
         combination of rows, among which its derivative is divided. The gradient of a distance of 0
-        is 0. A refined distance (``refine`` above 0, in more than one dimension) and a scale that
-        is estimated from the data have no gradient. A ``scale`` passed as an array is included in
-        the derivative.
+        is 0. A ``scale`` passed as an array is included in the derivative.
+
+        There is no gradient, and InvalidOptionError is raised, if the scale is estimated from the
+        data, or if the distance is refined: ``refine`` above 0 (as by default for ``q=inf``) in
+        more than one dimension, with ``gap="search"``.
 
         Returns
         -------
@@ -383,8 +389,8 @@ class Comparison(TwoSampleReport):
         Contributions are the squared entries of the maximizing directions of the levels. They are
         averaged over levels, and the weight of a level is its width times its squared gap. With a
         finite ``q`` they are computed from the squared entries of all directions. For a translation
-        by a vector m the contribution of column j is m_j^2 / |m|^2. If the distance is 0, there
-        are none.
+        by a vector m the contribution of column j is m_j^2 / |m|^2, up to the error of sampled
+        directions. If the distance is 0, the tuple is empty.
         """
         details = self._required(self._details)
         if details.contributions is not None:
@@ -402,8 +408,10 @@ class Comparison(TwoSampleReport):
 
         Two samples of the same distribution have a positive distance. The distances between random
         splits show how large this distance is for samples of the given sizes. If the comparison has
-        a test with blocks, whole blocks are assigned to the parts. The first call takes the time
-        of `n_splits` comparisons, and later calls return the same result.
+        a test with blocks, whole blocks are assigned to the two parts of a split. The first call
+        takes the time of `n_splits` comparisons. Later calls with the same `n_splits` return the
+        same result. Rows that were read in chunks or released by `without_rows`, and rows with
+        weights, cannot be split: InvalidInputError is raised.
 
         Parameters
         ----------
@@ -475,7 +483,10 @@ class Comparison(TwoSampleReport):
         return out
 
     def _named(self, shares: np.ndarray | None) -> tuple[Contribution, ...]:
-        """Return contributions (d,) with the names of the columns; () if `shares` is None."""
+        """Return the entries of `shares` (d,) with the names of the columns, largest first.
+
+        Return () if `shares` is None.
+        """
         if shares is None:
             return ()
         names = self.columns or column_labels(len(shares))
@@ -501,7 +512,10 @@ class Comparison(TwoSampleReport):
 
     @property
     def _keeps_rows(self) -> bool:
-        """Whether the rows of both samples are in memory; False if they were read in chunks."""
+        """Whether this object has the rows of both samples.
+
+        It does not if they were read in chunks, or released by `without_rows`.
+        """
         return isinstance(self._regions[0], TrimmedRegions)
 
     def _require_rows(self, what: str) -> None:
@@ -531,7 +545,7 @@ class Comparison(TwoSampleReport):
         )
 
     def _with_test(self, test: TwoSampleResult) -> Self:
-        """Return a copy with a test of the same samples, whose rows the copy then shares."""
+        """Return a copy with a test of the same samples, and with the rows that the test keeps."""
         return self._with(test=test, _kept=test._kept)
 
     def _permuted_distances(self, count: int) -> np.ndarray:

@@ -67,6 +67,7 @@ class Origin:
     Attributes
     ----------
     source : DepthSource
+        Depth function.
     directions : ndarray of shape (K, d)
     scale : ndarray of shape (d,) or None
         Divisors of the columns.
@@ -197,7 +198,8 @@ class FittedMetric:
     ) -> TrimmedRegions:
         """Compute the nested regions of validated and scaled points (n, d).
 
-        `sample` contains the distinct points with their masses.
+        `weights` (n,) are the weights of the points, or None, and `columns` the names of the
+        columns. `sample` contains the distinct points with their masses.
         """
         return self._source._regions(
             sample, points, weights, self._along, columns=columns, origin=self._origin
@@ -249,7 +251,7 @@ class FittedMetric:
         return level_plan(x, y, self._betas)
 
     def _gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
-        """Compute the gap, the distance between the regions of two samples, at each level."""
+        """Compute the gap between the regions of two samples at each level."""
         settings = self.metric
         way, q, steps = settings.gap, settings.q, settings._steps
         plan = self._plan(x, y)
@@ -294,7 +296,10 @@ class FittedMetric:
         return used_settings(self.metric, precision, self.metric._steps)
 
     def _check(self, regions: Any, name: str) -> None:
-        """Check that regions have the depth, the directions and the scale of this metric."""
+        """Check that regions have the depth, the directions and the scale of this metric.
+
+        `name` is the name of the regions in messages.
+        """
         if not isinstance(regions, TrimmedRegions) or not isinstance(regions._origin, Origin):
             raise InvalidInputError(
                 f"{name} must be TrimmedRegions of Metric.regions, got {type(regions).__name__}"
@@ -365,8 +370,9 @@ def fit_both(
 ) -> tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]:
     """Sample directions and compute the regions of two samples.
 
-    Return the metric with its directions, the regions of X, those of Y, and the counts of rows that
-    were dropped for missing values. The last result is None unless `nan_policy` is "omit".
+    `weights` is a pair with the weights of the rows of X and of Y, or None. Return the metric with
+    its directions, the regions of X, those of Y, and the counts of rows that were dropped for
+    missing values. The last result is None unless `nan_policy` is "omit".
     """
     if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
         Y = in_order(Y, labels_of(X), "Y", "X")
@@ -388,7 +394,11 @@ def fit_both(
 def _scaled_pair(
     sides: Sequence[SampleRows], settings: MetricSettings
 ) -> tuple[Sequence[SampleRows], np.ndarray | None]:
-    """Divide the columns of both samples by their scale, and return the divisors too."""
+    """Divide the columns of both samples by the same divisors, which the option `scale` defines.
+
+    `sides` has X and Y. Return the divided samples and the divisors (d,). If the option is None,
+    return the samples unchanged, and None.
+    """
     scale = settings.scale
     if isinstance(scale, str):
         used = sides if scale == "pooled" else sides[:1]
@@ -404,7 +414,7 @@ def _scaled_pair(
 
 
 def _regions_of_both(fitted: FittedMetric, sides: Sequence[SampleRows]) -> list[TrimmedRegions]:
-    """Compute the regions of two samples.
+    """Compute the regions of two samples, the entries of `sides`.
 
     The samples are processed in parallel, because some steps for one sample do not use all threads.
     A depth function of the user may not be thread-safe, so it is not called in parallel.
@@ -477,10 +487,10 @@ def prepare(
     scale: np.ndarray | None,
     weights_name: str = "",
 ) -> SampleRows:
-    """Validate one sample and divide its columns by `scale` (d,).
+    """Validate one sample and divide its columns by `scale` (d,), unless it is None.
 
     Rows with missing values are dropped if `nan_policy` is "omit". `name` and `weights_name` are
-    used in messages.
+    the names of `X` and `weights` in messages.
     """
     policy = settings.nan_policy
     sample = read_sample(X, weights, name, settings.dtype, policy, weights_name=weights_name)

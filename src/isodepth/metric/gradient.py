@@ -2,7 +2,7 @@
 
 A sufficiently small change of the rows does not change their order by depth, except for ties. At
 each level the gap between both regions is <u, x - y>. Here u is the maximizing direction, and x and
-y are the support points of the regions along u.
+y are the support points of the regions along u: the points with the maximum projection on u.
 
 - For a maximum over sampled directions, x and y are rows. The gradient of the gap is u with respect
   to x and -u with respect to y. It exists unless several rows or directions attain the maximum.
@@ -197,9 +197,9 @@ def _gradients_of_hulls(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) 
 def _by_row(regions: TrimmedRegions, ordered: np.ndarray) -> np.ndarray:
     """Distribute a gradient with respect to the u distinct points over the input rows (n, d).
 
-    `ordered` (u, d) is the gradient with one row per distinct point, deepest first. The gradient of
-    a point is divided equally among the input rows that are equal to it. Rows of weight zero have
-    gradient 0.
+    `regions` are those of the sample. `ordered` (u, d) is the gradient with one row per distinct
+    point, deepest first. The gradient of a point is divided equally among the input rows that are
+    equal to it. Rows of weight zero have gradient 0.
     """
     distinct = np.empty_like(ordered)
     distinct[regions._order] = ordered

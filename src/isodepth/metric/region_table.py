@@ -23,7 +23,7 @@ from isodepth.metric.signature import (
     SETTING_TYPES,
     array_text,
     json_settings,
-    settings_before_1_0,
+    settings_from_signature,
     signature_text,
 )
 
@@ -40,8 +40,8 @@ class RegionTable(ReadOnlyValues, EqualFields):
     distances between N samples, N tables are computed once, and distances between tables are fast.
     Tables are created by :meth:`isodepth.Metric.region_table` or :func:`isodepth.region_tables`.
 
-    Tables cannot be refined. With ``q=inf`` and more than a few dimensions all their distances are
-    smaller than those of a refined :meth:`isodepth.Metric.distance`.
+    Tables cannot be refined. With ``q=inf`` and more than a few dimensions the distances between
+    tables are usually smaller than those of a refined :meth:`isodepth.Metric.distance`.
 
     Attributes
     ----------
@@ -50,10 +50,11 @@ class RegionTable(ReadOnlyValues, EqualFields):
         the K directions u, then for their opposites.
     settings : dict
         Settings of the table by the names of the options, such as ``settings["eps"]``, as in other
-        results. Tables can be compared if their settings agree.
+        results. Two tables can be compared only if their settings are equal, except `nan_policy`.
     n_features : int
         Number of columns of the sample.
     columns : tuple of str or None
+        Names of the columns.
     algorithm : int
         Version number of the numerical results. Tables with different numbers cannot be compared.
         If the argument is None, the number of the installed version of isodepth is used.
@@ -98,7 +99,8 @@ class RegionTable(ReadOnlyValues, EqualFields):
         """Compute DR_{p,eps} between the samples of two tables, with the settings of the tables.
 
         The result equals `Metric.distance` with the same grid of levels, the same directions and
-        ``refine=0``.
+        ``refine=0``, up to the precision of the tables. Tables that cannot be compared raise
+        InvalidInputError.
         """
         check_comparable(self, other, "this table", "the other")
         return float(distances_between(self, self.values[None], other.values[None])[0, 0])
@@ -137,7 +139,7 @@ class RegionTable(ReadOnlyValues, EqualFields):
 
 
 def _set_versions(tables: RegionTable | RegionTables) -> None:
-    """Replace `algorithm` and `version` by those of the installed version if they are None."""
+    """Set `algorithm` and `version` to those of the installed version if they are None."""
     if tables.algorithm is None:
         object.__setattr__(tables, "algorithm", ALGORITHM)
     if tables.version is None:
@@ -169,9 +171,10 @@ def _mean_settings(settings: Mapping[str, Any]) -> tuple[float, float, float]:
 
 
 def check_comparable(first: RegionTable, second: Any, first_name: str, second_name: str) -> None:
-    """Check that two tables have the same settings, algorithm number, columns, dtype and shape.
+    """Raise InvalidInputError unless two tables can be compared.
 
-    The names of the tables are used in messages.
+    They must have the same settings (except `nan_policy`), algorithm number, columns, dtype and
+    shape. `first_name` and `second_name` are the names of the tables in messages.
     """
     if not isinstance(second, RegionTable):
         raise InvalidInputError(
@@ -215,13 +218,13 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
 
 
 def _settings_in(header: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return the settings and the version in the header of a file.
+    """Return the settings, and the version of isodepth, in the header of a file.
 
     Raise ValueError if they are invalid.
     """
     if "settings" not in header:
-        settings, version = settings_before_1_0(header["signature"])
-        # The option `algorithm` of HalfspaceDepth was called `method` before 1.0.
+        settings, version = settings_from_signature(header["signature"])
+        # The option `algorithm` of HalfspaceDepth was called `method` before 0.4.0.
         depth = settings["depth"].replace("halfspace(method=", "halfspace(algorithm=")
         return {**settings, "depth": depth}, version
     settings, version = header["settings"], header["isodepth_version"]
@@ -240,7 +243,8 @@ def _table_from_archive(
     """Create a table from the header and the arrays of a file, and check that they are valid.
 
     Files of version 0.1.0 do not contain an algorithm number; their number is 1. Files of versions
-    before 1.0 contain the settings as a signature only.
+    before 0.4.0 contain the settings as a signature only. Raise UnreadableFileError if anything is
+    missing or invalid.
     """
     from isodepth.data.files.output import unreadable
 
@@ -280,7 +284,10 @@ def _table_from_archive(
 
 
 def _checked_columns(columns: Any, width: int) -> tuple[str, ...] | None:
-    """Return the names of the columns in a file; raise ValueError if they are invalid."""
+    """Return the names of the columns in a file.
+
+    Raise ValueError unless `columns` is None or a list of `width` strings.
+    """
     if columns is None:
         return None
     if not isinstance(columns, list) or [type(name) for name in columns] != [str] * width:
@@ -291,7 +298,10 @@ def _checked_columns(columns: Any, width: int) -> tuple[str, ...] | None:
 def _checked_scale(
     scale: np.ndarray | None, width: int, settings: Mapping[str, Any]
 ) -> np.ndarray | None:
-    """Return the divisors of the columns in a file; raise ValueError if they are invalid."""
+    """Return the divisors (width,) of the columns in a file; raise ValueError if invalid.
+
+    They must have the hash that the setting `scale` contains.
+    """
     if scale is not None and (scale.dtype != np.float64 or scale.shape != (width,)):
         raise ValueError(f"its scale is not an array of {width} numbers")
     if array_text(scale) != settings["scale"]:
@@ -347,9 +357,9 @@ class RegionTables(EqualFields, Sequence[RegionTable]):
 
     @classmethod
     def _of(cls, tables: Sequence[RegionTable], name: str) -> RegionTables:
-        """Copy tables into one stack, and check that they are comparable.
+        """Copy tables into one `RegionTables`, and check that they are comparable.
 
-        A stack is returned unchanged. `name` is the name of the argument in messages.
+        A `RegionTables` is returned unchanged. `name` is the name of the argument in messages.
         """
         if isinstance(tables, RegionTables):
             return tables
@@ -364,14 +374,15 @@ class RegionTables(EqualFields, Sequence[RegionTable]):
         return cls(**{**vars(tables[0]), "values": values})
 
     def distances(self, table: RegionTable, *, n_jobs: int | None = None) -> np.ndarray:
-        """Compute the distances (N,) from one table to all tables of the stack.
+        """Compute the distances (N,) from one table to the N tables of this object.
 
-        ``stack.distances(table).argsort()`` sorts the tables by distance.
+        ``tables.distances(table).argsort()`` sorts the tables by distance.
 
         Parameters
         ----------
         table : RegionTable, made with the same metric
         n_jobs : int or None
+            Number of threads; None or -1 for all available cores.
 
         Examples
         --------
@@ -399,7 +410,8 @@ def fill_distances(
 ) -> None:
     """Write the distances between all tables of `rows` and `columns` to `out` (N, M).
 
-    If `columns` is None, write the distances between all pairs of `rows` to `out` (N, N).
+    If `columns` is None, write the distances between all pairs of `rows` to `out` (N, N). If
+    `progress`, a progress bar is shown.
     """
     against = rows if columns is None else columns
     # Blocks are small, so that the progress bar is updated often.

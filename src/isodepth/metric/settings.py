@@ -85,7 +85,7 @@ class RandomLevels:
 
 
 class _Options(TypedDict, total=False):
-    """Types of the options that every function with options of `isodepth.Metric` accepts."""
+    """Types of the options of `isodepth.Metric` that the TypedDicts below have in common."""
 
     depth: Any
     p: float
@@ -292,7 +292,7 @@ class MetricSettings:
         return cls(**options)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether all options are equal; depths of users are equal if they are identical."""
+        """Return whether all options are equal; a depth of the user is equal only to itself."""
         if not isinstance(other, MetricSettings) or type(self) is not type(other):
             return NotImplemented
         names = [each.name for each in fields(self) if each.name != "depth"]
@@ -483,7 +483,11 @@ def _show_options(
     annotations: Mapping[str, Any],
     defaults: Mapping[str, Any],
 ) -> None:
-    """Replace ``**options`` by the options of `Metric` in the signature of a function or class."""
+    """Replace ``**options`` by the options of `Metric` in the signature of a function or class.
+
+    The options in `leave_out` are not shown. `annotations` has the annotation of each option, and
+    `defaults` the defaults that differ from those of `Metric`.
+    """
     signature = inspect.signature(documented)
     parameters = dict(signature.parameters)
     if parameters.pop("options", None) is None:

@@ -53,8 +53,9 @@ def json_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 def signature_text(settings: Mapping[str, Any], version: str | None = None) -> str:
     """Format the output of `used_settings` as a short string, for people.
 
-    The options q, gap and normalize are omitted if they have their default value. `version` is that
-    of isodepth; None for the installed version.
+    The options q, gap and normalize are omitted if they have their default value, scale and dtype
+    if they are None, and `nan_policy` always. `version` is the version of isodepth; None for the
+    installed one.
     """
     directions, seed = settings["directions"], settings["random_state"]
     if not directions.startswith("given:"):
@@ -85,10 +86,11 @@ def key_values(name: str, fields: dict[str, Any]) -> str:
     return "|".join([name, *(f"{k}={v}" for k, v in values.items() if v is not None)])
 
 
-def settings_before_1_0(signature: str) -> tuple[dict[str, Any], str]:
-    """Return the settings and the version in the file of a region table of a version before 1.0.
+def settings_from_signature(signature: str) -> tuple[dict[str, Any], str]:
+    """Return the settings and the version of isodepth that the signature of a region table has.
 
-    These files contain the signature only. It does not contain `nan_policy`, which is "raise" here.
+    Files of versions before 0.4.0 contain the signature only. It does not contain `nan_policy`,
+    which is "raise" in the result.
     """
     found = dict(part.split("=", 1) for part in signature.split("|")[1:])
     directions, count, *_ = [*found["dirs"].split(":"), ""]
@@ -113,7 +115,7 @@ def settings_before_1_0(signature: str) -> tuple[dict[str, Any], str]:
 
 
 def array_text(value: Any) -> str | None:
-    """Return a string or None unchanged, and an array as a string of its length and a hash."""
+    """Return a string or None unchanged. Describe an array by its length and a hash."""
     if value is None or isinstance(value, str):
         return value
     digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:8]

@@ -55,7 +55,7 @@ def draw(result: AnyResult, kind: str | None, ax: Any) -> Any:
 
 
 def _drawn_part(result: AnyResult, kind: str) -> AnyResult:
-    """Return the part of a result that a kind of figure shows: the test or the comparison."""
+    """Return the result that a kind of figure shows: `result`, its test or its comparison."""
     if result._result_type == "comparison" and kind == "null_distribution":
         if result.test is None:
             raise InvalidOptionError("this comparison has no test; compare with n_permutations=999")

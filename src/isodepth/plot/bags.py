@@ -31,7 +31,7 @@ def bagplot(X: Any, *, ax: Axes | None = None, depth: Any = "halfspace") -> Axes
     The bag is the convex hull of the deepest half of the rows. The depth median is the deepest row,
     or the mean of the deepest rows. The fence, which is not drawn, is the bag inflated by the
     factor 3 around the depth median. Rows outside the fence are marked as outliers. The loop is the
-    convex hull of the other rows.
+    convex hull of the rows that are not outliers.
 
     Parameters
     ----------

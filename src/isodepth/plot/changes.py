@@ -26,22 +26,24 @@ _MAX_VALUES = 6
 def change_figure(change: Change, samples: TwoSamples, figure: Figure) -> str:
     """Draw the distributions of a changed column in both samples, and return an alternative text.
 
-    A change within a category is drawn from the rows of this category only. Pooled rare categories
-    have no name in `samples`: the change is then drawn from all rows.
+    A change of a numeric column within a category is drawn from the rows of this category only. If
+    no row has this category, for example because it stands for several rare categories, the change
+    is drawn from all rows.
 
     Parameters
     ----------
     change : Change
         Change of at least one column.
     samples : TwoSamples
+        Rows of both samples.
     figure : matplotlib.figure.Figure
         Empty figure; a dependence of two numeric columns gets two axes.
 
     Returns
     -------
     text : str
-        Alternative text: the range of the values, the relative frequencies of categories in both
-        samples, or the names of the columns on the axes.
+        Alternative text for readers who do not see the figure: the range of the values, the
+        relative frequencies of categories in both samples, or the names of the columns on the axes.
     """
     column, *other = change.columns
     if change.kind == "missing":
@@ -111,7 +113,7 @@ def score_figure(x: np.ndarray, y: np.ndarray, figure: Figure) -> Figure:
 
 
 def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray, are_dates: bool = False) -> str:
-    """Draw histograms of two samples, and return the drawn range as a string.
+    """Draw histograms of the values `x` (n,) and `y` (m,), and return the drawn range as a string.
 
     If `are_dates`, the numbers are days since 1970, and the string contains dates.
     """
@@ -150,8 +152,9 @@ def _without_ticks(ax: Axes) -> None:
 def _range(values: np.ndarray) -> tuple[float, float]:
     """Return the minimum and the maximum of the values without extreme values.
 
-    Extreme values would compress the other values. If there are only two distinct values, neither
-    is extreme.
+    Extreme values are outside the 0.1 and 0.9 quantiles by more than 1.5 times the difference of
+    these quantiles. They would compress the rest of the figure. If there are only two distinct
+    values, neither is extreme.
     """
     if len(distinct := np.unique(values)) == 2:
         return float(distinct[0]), float(distinct[1])
@@ -186,7 +189,10 @@ def _shares(both: list[list[str | None]]) -> list[tuple[str, float, float]]:
 
 
 def _complete_pairs(names: tuple[str, str], samples: TwoSamples) -> list[np.ndarray]:
-    """Return two columns of both samples, (n, 2) and (m, 2), without rows with missing values."""
+    """Return the two columns `names` of both samples, as arrays (n, 2) and (m, 2).
+
+    Rows with a missing value in one of the two columns are dropped.
+    """
     columns = [samples.columns.index(name) for name in names]
     pairs = [points[:, columns] for points in samples.points]
     return [pair[~np.isnan(pair).any(axis=1)] for pair in pairs]

@@ -28,14 +28,14 @@ def gap_profile(comparison: ComparisonLike, *, ax: Axes | None = None) -> Axes:
     The region of level beta contains the deepest rows, about a fraction beta of all rows. The curve
     shows the gap as a function of beta, for all levels that the distance averages. The gap is the
     Hausdorff distance between the two regions of level beta. If the option q is finite, the gap is
-    the mean of order q of the differences between the support functions over all directions. A
-    large gap on the left means different centers. A gap that increases only on the right means
-    different outer rows.
+    a scaled mean of order q, over all directions, of the absolute differences between the support
+    functions. A large gap on the left means different centers. A gap that increases only on the
+    right means different outer rows.
 
     The largest gap is marked, with the columns that contribute most. A dashed line shows the
     distance: the mean of order p of the curve, or its integral of order p if ``normalize=False``.
-    With a test, a hatched band shows the central 90% of the gaps at each level if the rows are
-    assigned to the samples at random.
+    With a test, a hatched band shows the central 90% of the gaps that random assignments of the
+    rows to the two samples have at each level.
 
     Parameters
     ----------
@@ -180,7 +180,10 @@ def contributions(result: PairResult, *, ax: Axes | None = None) -> Axes:
 
 
 def _bars(result: PairResult) -> tuple[Sequence[tuple[str, float]], str, dict[str, float]]:
-    """Return pairs (column, length of the bar), the label of the axis, and p-values by column."""
+    """Return pairs (column, length of the bar), the label of the axis, and p-values by column.
+
+    There are no p-values if `result` is a comparison without a test.
+    """
     test = get_test(result)
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
     hollow = f" (hollow: p above {_ALPHA:g})" if pvalues else ""

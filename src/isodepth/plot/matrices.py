@@ -30,7 +30,7 @@ def distance_matrix(matrix: DistanceMatrixLike, *, ax: Axes | None = None) -> Ax
 
     The rows and columns of a symmetric matrix are in the order of a dendrogram with average
     linkage, which is drawn above the heat map. Other matrices keep the order of their rows and
-    columns. Matrices of up to 12 samples show the distance in each cell.
+    columns. Matrices of up to 12 rows and columns show the distance in each cell.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def distance_matrix(matrix: DistanceMatrixLike, *, ax: Axes | None = None) -> Ax
 
 
 def _draw_dendrogram(ax: Axes, distances: np.ndarray) -> np.ndarray:
-    """Draw the dendrogram of a symmetric matrix above the axes; return the order of its leaves."""
+    """Draw the dendrogram of distances (n, n) above the axes; return the order of its leaves."""
     from scipy.cluster.hierarchy import dendrogram, linkage
     from scipy.spatial.distance import squareform
 
@@ -104,6 +104,9 @@ def _draw_dendrogram(ax: Axes, distances: np.ndarray) -> np.ndarray:
 
 
 def _labels(labels: tuple[str, ...], order: np.ndarray) -> tuple[list[int], list[str]]:
-    """Return the positions and names of at most 40 labels along an axis."""
+    """Return the positions and names of at most 40 labels along an axis.
+
+    `order` has the index in `labels` of each position.
+    """
     places = list(range(0, len(order), -(-len(order) // _MAX_LABELS)))
     return places, [style.short(labels[order[place]], 18) for place in places]

@@ -103,12 +103,12 @@ def nested_regions(
 
 
 def drawn_levels(comparison: ComparisonLike) -> np.ndarray:
-    """Return the four levels, from 0 to 1, of the regions that are drawn."""
+    """Return the four levels of the regions that are drawn, as fractions of the mass."""
     return np.array(FRACTIONS) * _starts(comparison).max()
 
 
 def _starts(comparison: ComparisonLike) -> np.ndarray:
-    """Return the levels (L,) that the distance averages; of intervals, the lower ends."""
+    """Return the levels (L,) of a comparison, or the lower ends of its intervals of levels."""
     intervals = comparison.level_intervals
     return np.asarray(comparison.levels if intervals is None else intervals[:, 0], dtype=float)
 
@@ -116,10 +116,10 @@ def _starts(comparison: ComparisonLike) -> np.ndarray:
 def _supports(
     comparison: ComparisonLike, side: int, directions: np.ndarray, levels: np.ndarray
 ) -> np.ndarray:
-    """Return the support functions (L, B) of regions of one sample.
+    """Return the support values (L, B) of the regions of one sample.
 
-    They are evaluated at `levels` (L,) and `directions` (B, d). `side` is 0 for the first sample
-    and 1 for the second. Each level is rounded down to a level that the distance averages.
+    They are those at `levels` (L,) along `directions` (B, d). `side` is 0 for the first sample
+    and 1 for the second. Each level is rounded down to a level of the comparison.
     """
     starts = _starts(comparison)
     places = np.clip(np.searchsorted(starts, levels, side="right") - 1, 0, len(starts) - 1)
@@ -133,6 +133,7 @@ def _draw_rows(
 ) -> None:
     """Draw the rows of one sample, given their coordinates `points` (n, 2) in the plane.
 
+    `side` is 0 for the first sample and 1 for the second, and `name` its name in the legend.
     `frame` has the lower and the upper limits of both axes.
     """
     color, marker, _, cross = _SIDES[side]
@@ -165,7 +166,7 @@ def _axis_labels(comparison: ComparisonLike, basis: np.ndarray) -> tuple[str, st
 def _combination(names: Sequence[str], direction: np.ndarray) -> str:
     """Format the largest entries of a direction (d,) as a string: "+0.80 temp +0.60 wind".
 
-    At most three columns are named.
+    `names` are the names of the columns, of which at most three occur in the string.
     """
     text, rest = "", 1.0
     for j in np.argsort(-np.abs(direction), kind="stable")[:3]:
@@ -229,8 +230,8 @@ def mean_squared_gaps(comparison: ComparisonLike, directions: np.ndarray) -> np.
     """Return the squared gaps (B,) along directions (B, d), averaged over all levels.
 
     The gap along a direction is the difference of the support functions of two regions of the same
-    level. The mean also includes the opposite directions. If there are more than 100 levels, 100
-    quantiles of the levels are used.
+    level. The squared gaps along a direction and along its opposite are averaged too. If there are
+    more than 100 levels, 100 quantiles of the levels are used.
     """
     weights = comparison.level_widths
     levels: Any = slice(None)
@@ -302,7 +303,7 @@ def _best(comparison: ComparisonLike, candidates: np.ndarray, orthogonal: np.nda
 def _unit_parts(vectors: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
     """Return the components of the rows of `vectors` orthogonal to `orthogonal`, of unit length.
 
-    The rows of `orthogonal` are orthonormal. Vectors in their span are dropped.
+    The rows of `orthogonal` are orthonormal. Rows of `vectors` in their span are dropped.
     """
     for _ in range(2):  # the second pass removes rounding errors of the first pass
         vectors = vectors - vectors @ orthogonal.T @ orthogonal

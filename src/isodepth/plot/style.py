@@ -44,7 +44,7 @@ def loose_figure(width: float, height: float) -> Any:
 
 
 def loose_axes(width: float, height: float) -> Axes:
-    """Return axes in a new figure that is not registered with pyplot."""
+    """Return axes in a new figure that is not registered with pyplot; the size is in inches."""
     return loose_figure(width, height).subplots()
 
 
@@ -71,7 +71,11 @@ def dress(ax: Axes, title: str | None = None, *, x: str = "", y: str = "", grid:
 
 
 def note(ax: Axes, text: str, at: tuple[float, float], offset: Any, **options: Any) -> Any:
-    """Write a small text at the position `at`, moved right and up by `offset` in points."""
+    """Write a small text at the position `at`, moved right and up by the two numbers `offset`.
+
+    `at` is in the coordinates of the data, and `offset` in points. `options` of
+    `Axes.annotate` replace the defaults.
+    """
     look = {"textcoords": "offset points", "fontsize": "small", "color": INK}
     return ax.annotate(text, at, xytext=offset, **{**look, **options})
 
@@ -100,6 +104,6 @@ def color_bar(image: Any, ax: Axes, label: str, **options: Any) -> None:
 
 
 def short(name: str, longest: int = 24) -> str:
-    """Return a name with at most `longest` characters, and with "$" escaped for matplotlib."""
+    """Return a name, cut to `longest` characters, with "$" escaped for matplotlib."""
     text = " ".join(str(name).split()).replace("$", r"\$")
     return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -31,8 +31,8 @@ def timeline(
     A window is a sequence of consecutive batches. The upper axes show for every batch the p-value
     of the batch alone, the p-value of the most significant window that ends with the batch, and the
     threshold of this window. The lower axes show the columns that changed, darker for smaller
-    p-values. Batches with an alarm are shaded. Windows with a p-value below the threshold are
-    diamonds.
+    p-values. Batches with an alarm are shaded. Windows that crossed the threshold are diamonds, as
+    are batches far beyond all blocks.
 
     Parameters
     ----------
@@ -126,7 +126,10 @@ def _draw_pvalues(ax: Axes, at: np.ndarray, verdicts: Sequence[VerdictLike]) -> 
 def _draw_changes(
     ax: Axes, at: np.ndarray, verdicts: Sequence[VerdictLike], shown: list[str]
 ) -> None:
-    """Draw a cell for each batch and each column in `shown`, darker for smaller p-values."""
+    """Draw a cell for each batch and each column in `shown`, darker for smaller p-values.
+
+    `at` are the positions of the batches along the axis, and `verdicts` the verdicts on them.
+    """
     strength = np.zeros((max(1, len(shown)), len(at)))
     limited = False
     for place, verdict in enumerate(verdicts):

@@ -61,10 +61,12 @@ class Findings(NamedTuple):
     Attributes
     ----------
     comparison : Comparison or None
-        None for a test of categories alone.
+        None for a test of categories alone, and for a test without rows.
     test : TwoSampleResult or None
     samples : TwoSamples or None
+        Rows of both samples.
     rows : SuspiciousRows or None
+        Suspicious rows.
     typical : TypicalRows or None
         Rows that describe the difference, if there are many unnamed columns.
     chance : ChanceLevel or str
@@ -90,7 +92,7 @@ class Findings(NamedTuple):
                 comparison = result._comparison
         samples: TwoSamples | None = None
         rows: SuspiciousRows | None = None
-        # The samples are None if they were read in chunks.
+        # The samples are None if the result has no rows, for example after `without_rows`.
         with suppress(InvalidInputError):
             samples, rows = result._two_samples, result.suspicious_rows()
         test, typical = get_test(result), find_typical_rows(result)
@@ -134,7 +136,10 @@ def comparison_context(
 def _heading_context(
     result: PairResult, findings: Findings, names: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the template variables of the top of the page: headline, remarks and checks."""
+    """Return the template variables of the top of the page: headline, remarks and checks.
+
+    `findings` are the parts of `result`, and `names` the names of the samples.
+    """
     test = findings.test
     return {
         "verdict": comparison_headline(result, names),
@@ -147,7 +152,10 @@ def _heading_context(
 
 
 def _change_context(result: PairResult, findings: Findings, names: Sequence[str]) -> dict[str, Any]:
-    """Return the template variables of changes, of all columns and of typical rows."""
+    """Return the template variables of changes, of all columns and of typical rows.
+
+    `findings` are the parts of `result`, and `names` the names of the samples.
+    """
     test, samples, typical = findings.test, findings.samples, findings.typical
     context: dict[str, Any] = {
         "typical": None,
@@ -168,7 +176,10 @@ def _change_context(result: PairResult, findings: Findings, names: Sequence[str]
 def _suspicious_context(
     result: PairResult, findings: Findings, names: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the template variables of rows that look wrong."""
+    """Return the template variables of rows that look wrong.
+
+    `findings` are the parts of `result`, and `names` the names of the samples.
+    """
     rows = findings.rows
     return {
         "repeated": repeated_texts(
@@ -185,7 +196,10 @@ def _suspicious_context(
 def _distance_context(
     result: PairResult, findings: Findings, names: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the template variables of the distance and of the figures of the test."""
+    """Return the template variables of the distance and of the figures of the test.
+
+    `findings` are the parts of `result`, and `names` the names of the samples.
+    """
     comparison, name = findings.comparison, _distance_name(result)
     context: dict[str, Any] = {
         "distance_name": name,
@@ -208,7 +222,11 @@ def _table_context(
     names: Sequence[str],
     files: Sequence[TableFile] | None,
 ) -> dict[str, Any]:
-    """Return the template variables of the tables of rows, kinds of columns and missing values."""
+    """Return the template variables of the tables of rows, kinds of columns and missing values.
+
+    `findings` are the parts of `result`, and `names` the names of the samples. `files` are the
+    files that the samples were read from, or None.
+    """
     paths = None if files is None else [_file_name(file.path) for file in files]
     missing_shares = [] if result.missing is None else result.missing.shares
     return {
@@ -236,7 +254,10 @@ def _row_counts(result: PairResult) -> dict[str, list[int] | None]:
 
 
 def share_sentence(test: TwoSampleTestLike | None) -> str:
-    """Return a sentence about the share of changed rows of a significant test, else ""."""
+    """Return a sentence about the share of changed rows.
+
+    It is "" without a test, if the test is not significant, and for a test with blocks.
+    """
     if test is None or not test.significant or test.settings["blocks"] is not None:
         return ""
     text = test.changed_share_text
@@ -252,7 +273,7 @@ def _distance_name(result: PairResult) -> str:
 
 
 def _distance_note(comparison: ComparisonLike) -> str:
-    """Return sentences that name the settings of the distance of a test."""
+    """Return sentences that name the settings of the distance that a test computes."""
     settings = comparison.settings
     return (
         f"This distance has the settings of the test: {settings['levels']} levels, "
@@ -273,7 +294,10 @@ def _counts(result: PairResult) -> list[int]:
 def comparison_content(
     result: PairResult, names: Sequence[str], files: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
-    """Return the content of the report as a dictionary for the JSON output of commands."""
+    """Return the content of the report as a dictionary for the JSON output of commands.
+
+    `names` are the names of the samples, and `files` the files that they were read from, or None.
+    """
     _, test, samples, rows, typical, chance = Findings.of(result)
     return {
         **result.to_dict(),
@@ -292,6 +316,7 @@ def comparison_lines(result: PairResult, names: Sequence[str]) -> list[str]:
     """Return the lines of the summary of a comparison or a test.
 
     The summary includes suspicious rows and distances between random splits of the pooled rows.
+    `names` are the names of the samples.
     """
     parts = Findings.of(result)
     return summary_lines(result, names, rows=parts.rows, chance=parts.chance)
@@ -323,7 +348,7 @@ def change_entries(
 ) -> list[dict[str, Any]]:
     """Return the template variables of at most `most` changes, the strongest first.
 
-    A change of one or two columns has a small figure if the rows of the samples are in memory.
+    A change has a small figure if it names columns and `samples` is not None.
     """
     entries = []
     for change in test.changes[:most] if test is not None else ():
@@ -338,8 +363,9 @@ def change_entries(
 def _columns(test: TwoSampleTestLike | None, samples: TwoSamples | None) -> list[dict[str, Any]]:
     """Return the template variables of all columns, with figures of at most 100 columns.
 
-    The columns are in the order of their p-values, or in the order of the data without a test.
-    Columns have no figures and no medians if `samples` is None.
+    The columns are in the order of their p-values. Without a test they are in the order of the
+    data, with columns of categories last. If `samples` is None, there are no figures and no
+    medians.
     """
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
     names = list(pvalues)
@@ -397,8 +423,9 @@ def suspicious_entries(
 ) -> list[dict[str, Any]]:
     """Return the template variables of at most `most` suspicious rows, with some of their values.
 
-    `names` are the names of the samples. If `all_rows` is False, the samples are random rows of
-    larger sources, and only the unusual value of a suspicious row is known.
+    `names` are the names of the samples. If `all_rows` is False, `samples` has random rows of
+    larger samples, and only the unusual value of a suspicious row is known. Return [] if `rows` or
+    `samples` is None.
     """
     if rows is None or samples is None:
         return []
@@ -429,14 +456,17 @@ def suspicious_entries(
 
 
 def _csv(rows: SuspiciousRows, names: Sequence[str]) -> str:
-    """Return all suspicious rows as a data URL of a CSV file."""
+    """Return all suspicious rows as a data URL of a CSV file; `names` are those of the samples."""
     columns = rows._rows() | {"sample": [names["XY".index(row.sample)] for row in rows]}
     kept = {name: columns[name] for name in ("sample", "row", "column", "value", "score")}
     return "data:text/csv;charset=utf-8," + quote(csv_bytes(kept))
 
 
 def _typical_entries(typical: TypicalRows, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Return the columns of a table of the rows that are most typical of a difference."""
+    """Return the columns of a table of the rows that are most typical of a difference.
+
+    `names` are the names of the samples.
+    """
     return {
         "sample": list(names),
         "most typical rows": [", ".join(map(str, typical.indices(s).tolist())) for s in "XY"],
@@ -446,9 +476,10 @@ def _typical_entries(typical: TypicalRows, names: Sequence[str]) -> dict[str, li
 
 
 def _score_figure(result: PairResult, samples: TwoSamples | None) -> Any:
-    """Return a figure of the scores of all rows; None without rows, or with over 100,000.
+    """Return a figure of the scores of all rows, or None.
 
-    See `isodepth.plot.changes.score_figure` for the scores.
+    It is None if `samples` is None or has more than 100,000 rows. See
+    `isodepth.plot.changes.score_figure` for the scores.
     """
     if samples is None or sum(samples.n_rows) > _MAX_SCORES:
         return None
@@ -460,8 +491,8 @@ def _score_figure(result: PairResult, samples: TwoSamples | None) -> Any:
 def _figures(findings: Findings, names: Sequence[str]) -> dict[str, Any]:
     """Return the figures of the distance and of the test by name.
 
-    There is no figure of contributions if all are 0, if the test is not significant, or if typical
-    rows describe the difference.
+    There is no figure of contributions if all contributions are 0, if the test is not significant,
+    or if typical rows describe the difference. `names` are the names of the samples.
     """
     comparison, test = findings.comparison, findings.test
     figures = {}

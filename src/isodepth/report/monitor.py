@@ -19,7 +19,7 @@ def monitor_context(
     labels: Sequence[Any] | None = None,
     files: Sequence[TableFile] | None = None,
 ) -> dict[str, Any]:
-    """Return the variables of the template `monitor.html`.
+    """Return the variables of the template `monitor.html`, the report of a monitor.
 
     `labels` are names of the batches. `files` contains the file from which the monitor was read;
     None if there is no such file.

@@ -1,8 +1,9 @@
 """Results as HTML for notebooks, with the tables of the report.
 
 A notebook computes the HTML whenever a result is the last expression of a cell. The computations
-are therefore bounded: nothing is computed from permutations or random splits, at most five changes
-have figures, and large samples have neither figures nor suspicious rows.
+are therefore bounded: nothing is computed from permutations or random splits, and at most five
+changes have figures. Large samples have no figures, and suspicious rows only if they were computed
+before.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def _pair_html(result: PairResult) -> str:
 
 
 def _samples(result: PairResult) -> TwoSamples | None:
-    """Return the rows of both samples; None if they were read in chunks."""
+    """Return the rows of both samples, or None if the result does not have them."""
     try:
         return result._two_samples
     except InvalidInputError:
@@ -97,7 +98,11 @@ def _suspicious_rows(result: PairResult, samples: TwoSamples) -> SuspiciousRows 
 
 
 def _typical_texts(result: PairResult, samples: TwoSamples | None) -> list[str]:
-    """Return sentences about typical rows; [] unless there are many unnamed columns."""
+    """Return sentences about typical rows; [] unless they describe the difference.
+
+    They describe it if there are many unnamed columns. For large samples without a test, the
+    sentence only says how to find them.
+    """
     if samples is None or not has_typical_rows(result):
         return []
     # The headline of a test has computed the typical rows.

@@ -36,6 +36,7 @@ class TableFile(NamedTuple):
     Attributes
     ----------
     path : str
+        Name of the file.
     columns : sequence of str
         Columns that the command line selected, as comma-separated names; empty for all.
     dropped : sequence of str
@@ -77,7 +78,7 @@ def repeat_code(result: PairResult, files: Sequence[TableFile] | None) -> str:
 
 
 def load_code(path: str) -> str:
-    """Return Python code that writes the report of a saved monitor."""
+    """Return Python code that writes the report of a monitor saved in the file `path`."""
     lines = ["import isodepth", "", f"monitor = isodepth.Monitor.load({path!r})"]
     return "\n".join([*lines, 'monitor.report("report.html")'])
 
@@ -128,8 +129,8 @@ def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
 def _reading_lines(files: Sequence[TableFile], blocked: bool) -> list[str] | None:
     """Return statements that read the files of X and Y with pandas, and select their columns.
 
-    If `blocked`, the column of labels becomes the variable `blocks`. Return None if pandas does not
-    read one of the files.
+    If `blocked`, the column with the labels of blocks becomes the variable `blocks`. Return None if
+    the ending of a file name is not one of those in `_reading_code`.
     """
     lines = ["import pandas", ""]
     for name, file in zip("XY", files, strict=True):

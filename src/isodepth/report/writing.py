@@ -33,6 +33,7 @@ def html_report(result: AnyResult, **options: Unpack[ReportOptions]) -> str:
     ----------
     result : Comparison, TwoSampleResult or Monitor
     title : str, optional
+        Title of the page.
     names : pair of str
         Names of the samples of a comparison or a test, "X" and "Y" by default.
     labels : sequence, optional
@@ -69,7 +70,8 @@ def html_report_of_files(
 ) -> str:
     """Return the report of a result, as `html_report` does, with code that reads the files.
 
-    `files` are the files of both samples, or the file of a monitor; None if there are no files.
+    The options are those of `html_report`. `files` are the files of both samples, or the file of a
+    monitor; None if there are no files.
     """
     load_extra("matplotlib.figure", "plot", "a report with figures")
     if getattr(result, "_result_type", None) not in ("comparison", "test", "monitor"):
@@ -91,7 +93,7 @@ def html_report_of_files(
 
 
 def _render(template: str, context: dict[str, Any]) -> str:
-    """Render the template of a page with its style and its script."""
+    """Render the file `template` of a page, with the variables `context`, a style and a script."""
     assets = package_files("isodepth.html").joinpath("templates")
     style, script = (assets.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
     about_page = {

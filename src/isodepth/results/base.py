@@ -36,8 +36,9 @@ class ReportableResult(ResultMixin):
         ----------
         kind : str, optional
             Name of a function of :mod:`isodepth.plot`. For a comparison "gap_profile" (the
-            default), "nested_regions" and "contributions", and with a test "null_distribution";
-            for a test these four, with "null_distribution" as default; for a monitor "timeline".
+            default), "nested_regions", "contributions" and, if it has a test,
+            "null_distribution". For a test these four, with "null_distribution" as default. For a
+            monitor "timeline".
         ax : matplotlib.axes.Axes, optional
             Axes to draw into; a new figure by default. A timeline always creates its own figure.
 
@@ -88,7 +89,7 @@ class TwoSampleReport(ReportableResult):
     _kept: KeptRows | ReleasedRows | None
 
     def _required(self, details: T | None) -> T:
-        """Return `details`, a private part of the result; raise UnavailableError if it is None."""
+        """Return `details`, private data of the result; raise UnavailableError if it is None."""
         if details is None:
             raise UnavailableError(
                 f"this {type(self).__name__} was created from its public fields and lacks the "
@@ -98,7 +99,7 @@ class TwoSampleReport(ReportableResult):
 
     @property
     def _kept_rows(self) -> KeptRows:
-        """Rows of both samples; InvalidInputError if the result does not have them."""
+        """Rows of both samples. Raise InvalidInputError if the result does not have them."""
         if not isinstance(self._kept, KeptRows):
             raise InvalidInputError(
                 f"this {type(self).__name__} has no rows, because it was returned by "
@@ -108,7 +109,10 @@ class TwoSampleReport(ReportableResult):
 
     @property
     def _two_samples(self) -> TwoSamples:
-        """Rows of both samples as the user passed them, with missing values and categories."""
+        """Rows of both samples, see `KeptRows.samples`.
+
+        Raise InvalidInputError if the result does not have them.
+        """
         return self._kept_rows.samples
 
     @property
@@ -118,7 +122,7 @@ class TwoSampleReport(ReportableResult):
 
     @property
     def _repeated_values(self) -> tuple[RepeatedValue, ...]:
-        """Unusual values, such as -9999, that many rows have in common."""
+        """Unusual values, such as -9999, that many rows have in common; () if unknown."""
         return () if self._kept is None else self._kept.repeated_values
 
     @property
@@ -128,7 +132,10 @@ class TwoSampleReport(ReportableResult):
 
     @property
     def _has_typical_rows(self) -> bool:
-        """Whether typical rows describe a difference, because there are many unnamed columns."""
+        """Whether a difference is described by typical rows, because columns have no names.
+
+        This is the case if there are many unnamed columns and `_has_all_rows` is true.
+        """
         if isinstance(self._kept, KeptRows):
             return self._has_all_rows and has_many_unnamed_columns(self._kept.samples.columns)
         return self._kept is not None and self._kept.typical is not None
@@ -151,9 +158,9 @@ class TwoSampleReport(ReportableResult):
     def without_rows(self) -> Self:
         """Return a copy of the result that does not keep the rows of the samples.
 
-        A result keeps a copy of both samples, which it needs for `suspicious_rows`,
-        `typical_rows`, random splits and figures of rows. Numbers, changes, the headline and
-        `to_dict` do not need the rows: they are computed now and kept. The methods that need rows
+        A result keeps a copy of both samples, which it needs for `suspicious_rows`, `typical_rows`,
+        random splits and figures of rows. Numbers, changes, the headline and `to_dict` do not need
+        the rows: they are computed now and kept. Methods, attributes and figures that need rows
         raise an error. Use this method to keep many results in memory or in files.
 
         Examples
@@ -199,10 +206,11 @@ class TwoSampleReport(ReportableResult):
         """Find the rows of X and of Y that are most typical of their difference.
 
         These are the rows that are farthest apart along the direction in which the means of the
-        samples differ most. They help if the columns have no meaning of their own, such as those of
-        embeddings: look at the texts or images behind these rows. The rows describe a difference
-        and are not evidence of one. Rows with wrong values are left out if they are at most 5% of
-        their sample. See `isodepth.inspection.typical`.
+        samples differ most, relative to the covariance within the samples. They help if the columns
+        have no meaning of their own, such as those of embeddings: look at the texts or images
+        behind these rows. The rows describe a difference and are not evidence of one. Rows with
+        wrong values are left out if they are at most 5% of their sample. See
+        `isodepth.inspection.typical`.
 
         Parameters
         ----------

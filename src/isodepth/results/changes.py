@@ -25,13 +25,14 @@ _MULTIPLES = {0.1: "whole tenths", 1.0: "whole numbers"}
 
 @dataclass(frozen=True, eq=False)
 class Contribution(ResultPart):
-    """Contribution of one column to a distance.
+    """Contribution of one column to a distance or, in a `LargestGap`, to a gap.
 
     Attributes
     ----------
     column : str
+        Name of the column.
     fraction : float
-        Fraction of the distance; the sum over all columns is 1.
+        Fraction of the distance or of the gap; the sum over all columns is 1.
     """
 
     column: str
@@ -81,8 +82,8 @@ class Change(ResultPart):
         Number (for the kind "value") or category whose share changed, or category within which a
         numeric column changed. None for other changes.
     limit : float or None
-        Number with which values are compared, if `quantity` is the share of these values. None for
-        other shares.
+        Number with which values are compared, if `quantity` is the share of the values on one side
+        of this number. Otherwise None.
     side : {"at least", "above", "at most", "below", "within"} or None
         Position of the counted values relative to `limit`. Values "within" the limit are at most
         this far from the median. None without a limit.
@@ -98,11 +99,11 @@ class Change(ResultPart):
         Whether the first column has dates. They are compared as days since 1970-01-01, and `text`
         shows dates.
     description : str or None
-        Description of a change of several columns together, for the kinds "joint" and "regions",
-        or of a share of several categories, such as the values that are rare in the reference of a
-        monitor or new, or of the share of rows on the same side of the medians of two columns,
-        or of a share within a category up to the median of all rows, or of repeated rows if not
-        all columns are compared.
+        Words for the changed quantity, if the other attributes do not determine it. Examples are a
+        change of several columns together (kinds "joint" and "regions"), the share of several
+        categories such as those that are rare in the reference of a monitor, the share of rows on
+        the same side of the medians of two columns, and the share of repeated rows if not all
+        columns are compared. Otherwise None.
     changed_share : float or None
         Lower confidence bound for the share of rows that changed in these columns, see
         `TwoSampleResult.changed_share`. For a change of kind "joint" that was added because of its
@@ -149,7 +150,10 @@ class Change(ResultPart):
 
     @property
     def _label(self) -> str:
-        """Name of the column or columns and of the quantity, such as "air_time: median"."""
+        """Names of the columns and of the quantity, such as "air_time: median".
+
+        If there is a `description`, it is returned instead.
+        """
         if self.description is not None:
             return self.description
         if len(self.columns) > 1:
@@ -165,7 +169,7 @@ class Change(ResultPart):
         return f"{name}: {self._measure}"
 
     def _label_of_two(self) -> str:
-        """Return the names of two columns and of the quantity."""
+        """Return the names of the two columns of the change and of the quantity, as a string."""
         first, second = map(name_text, self.columns)
         if self.kind == "exchange":
             return f"{first} and {second} exchanged their values: {self._measure} of {first}"
@@ -232,7 +236,7 @@ class Change(ResultPart):
 
 
 def with_dates(changes: Iterable[Change], columns: Collection[str]) -> list[Change]:
-    """Return the changes, with `is_date` if the first column is one of the columns of dates.
+    """Return copies of the changes, with `is_date` set if the first column has dates.
 
     `columns` are the names of the columns of dates.
     """
@@ -259,6 +263,9 @@ def lower_percent(share: float) -> str:
 
 def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[str, str]:
     """Format two numbers so that about two significant digits of their difference are visible.
+
+    If `percent`, the numbers are fractions that are shown as percentages. Numbers of very different
+    size get three significant digits, and very small or large numbers four.
 
     Examples
     --------
@@ -295,7 +302,10 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
 
 
 def _share_digits(percent: float, text: str) -> str:
-    """Return the formatted percentage `text`, with more digits if it is 0 or 100 by rounding."""
+    """Return the formatted percentage `text`, with more digits if it is 0 or 100 by rounding only.
+
+    `percent` is the percentage itself.
+    """
     distance = min(percent, 100 - percent)
     if float(text) not in (0, 100) or distance <= 1e-9:  # not more than rounding errors
         return text
@@ -303,7 +313,7 @@ def _share_digits(percent: float, text: str) -> str:
 
 
 def _three_digits(value: float) -> str:
-    """Format a number with three significant digits, and with all digits before the point."""
+    """Format a number with three significant digits, or as an integer if it is 100 or more."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{float(f'{value:.3g}'):.10g}"
 
 

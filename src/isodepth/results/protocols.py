@@ -43,7 +43,7 @@ class MonitorReportOptions(_CommonOptions, total=False):
 
 
 class ReportOptions(PairReportOptions, MonitorReportOptions, total=False):
-    """Options of the report of a result; `names` and `labels` are not for every result."""
+    """Options of all reports together: `labels` is for monitors only, `names` for other results."""
 
 
 class TwoSampleLike(Protocol):
@@ -92,7 +92,7 @@ class ColumnTestLike(Protocol):
 
 
 class ValueShareLike(Protocol):
-    """Shares of one value of a category in both samples."""
+    """Shares of one value of a column of categories in both samples."""
 
     @property
     def value(self) -> str: ...

@@ -41,16 +41,19 @@ class KeptRows:
 
     @property
     def samples(self) -> TwoSamples:
-        """Rows of both samples, with missing values and categories; random rows of sources."""
+        """Rows of both samples, with the missing values and categories that were kept.
+
+        For samples that are read in chunks, these are random rows.
+        """
         raise NotImplementedError
 
     @property
     def pair(self) -> SubsetPair | None:
-        """Random rows of two sources; None if the samples are in memory."""
+        """Random rows of two sources (samples in chunks); None if the samples are in memory."""
         return None
 
     def find_suspicious(self) -> SuspiciousRows:
-        """Find the suspicious rows; those of sources are searched among all of their rows."""
+        """Find the suspicious rows. Samples in chunks are read again, so all rows are searched."""
         if self.suspicious is None:
             pair = self.pair
             if pair is None:
@@ -92,7 +95,14 @@ class ReleasedRows(NamedTuple):
 
 @dataclass(eq=False)
 class RowsInMemory(KeptRows):
-    """Rows of two samples in memory, as the user passed them."""
+    """Rows of two samples in memory, as the user passed them.
+
+    Attributes
+    ----------
+    X, Y : the samples
+    kinds : dict or None
+        Option `kinds` of the comparison or the test.
+    """
 
     X: Any
     Y: Any
@@ -108,7 +118,14 @@ class RowsInMemory(KeptRows):
 
 @dataclass(eq=False)
 class RowsOfSources(KeptRows):
-    """Random rows of two samples that are read in chunks."""
+    """Random rows of two samples, at least one of which is read in chunks.
+
+    Attributes
+    ----------
+    X, Y : the samples
+    kinds : dict or None
+        Option `kinds` of the comparison or the test.
+    """
 
     X: Any
     Y: Any

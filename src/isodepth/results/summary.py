@@ -39,7 +39,11 @@ NOT_COMPUTED = "chance_level() gives the distances of random splits"
 
 
 class Headline(NamedTuple):
-    """Headline of a report and its status: "differs", "alike" or "open" (undecided)."""
+    """Headline of a report and its status.
+
+    The status is "differs" for a significant difference or an alarm, "alike" for neither, and
+    "open" if nothing was decided.
+    """
 
     sentence: str
     status: str
@@ -66,10 +70,11 @@ def largest_contributions(contributions: Sequence[Contribution]) -> str:
 
 
 def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
-    """Return the headline of a result: whether the samples differ, and the strongest change.
+    """Return the headline of a comparison or a test.
 
-    It ends with the columns of doubtful kind, if there are any.
-    `names` are the names of the two samples.
+    With a test: whether the samples differ, and the strongest change. Without a test: the
+    distance. It ends with the columns of doubtful kind, if there are any. `names` are the names of
+    the two samples.
     """
     test, doubtful = get_test(result), attention_suffix(tested_result(result).kinds)
     if test is None:
@@ -99,8 +104,9 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
     """Return short remarks that a summary and a report show below the headline.
 
     Subjects of the remarks are columns of doubtful kind, unusual values that many rows have in
-    common, the number of further changes, suspicious rows, categories of only one sample, notes
-    about numeric columns, columns that were not compared, and dropped rows.
+    common, the number of further changes, suspicious rows, notes about numeric columns, the checks
+    of a test (see `TwoSampleResult.checks`), columns that were not compared without a test, and
+    dropped rows.
 
     Parameters
     ----------
@@ -133,9 +139,10 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
 
 
 def _further_changes(result: PairResult) -> list[str]:
-    """Return the number of changes that the headline does not name, if there are any.
+    """Return a list with one phrase: the number of changes that the headline does not name.
 
-    The headline names typical rows instead of a change if there are many unnamed columns.
+    The list is empty if there is no such change. The headline names one change, or typical rows
+    instead if there are many unnamed columns.
     """
     test = get_test(result)
     named = 0 if has_typical_rows(result) else 1
@@ -150,7 +157,8 @@ def _count(number: int, noun: str) -> str:
 def subtitle(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str]) -> str:
     """Return one sentence with the counts of further findings, for the top of a report.
 
-    It is "" if there is nothing to count.
+    These are further changes, suspicious `rows` and rows with missing values. The sentence is ""
+    if there are none. `names` are the names of the samples.
     """
     parts = _further_changes(result)
     if rows is not None and len(rows):
@@ -166,7 +174,7 @@ def subtitle(result: PairResult, rows: SuspiciousRows | None, names: Sequence[st
 
 
 def unused_part(result: PairResult, names: Sequence[str]) -> str:
-    """Return a sentence if fewer than half of the rows or values of a sample were compared.
+    """Return a sentence if less than half of the rows or values of a sample were compared.
 
     Values of columns that are left out, and missing values, count as not compared. Return "" if at
     least half of the rows and of the values of both samples were compared. `names` are the names of
@@ -195,12 +203,13 @@ def _used_columns(kinds: Sequence[ColumnKind]) -> float:
 def distance_sentence(
     comparison: ComparisonLike, chance: ChanceLevelLike | str, name: str = "distance"
 ) -> str:
-    """Return a sentence that compares the distance with the level of chance.
+    """Return a sentence with the distance and the level of chance.
 
     The level of chance consists of the distances between random splits of the pooled rows.
 
     Parameters
     ----------
+    comparison : Comparison
     chance : ChanceLevel or str
         Level of chance, or the reason why it was not computed.
     name : str
@@ -224,7 +233,10 @@ def summary_lines(
     Parameters
     ----------
     result : Comparison or TwoSampleResult
+    names : pair of str
+        Names of the samples.
     rows : SuspiciousRows or None
+        None to replace the suspicious rows by a hint how to find them.
     chance : ChanceLevel or str
         Distances between random splits of the pooled rows, or the reason why there are none.
     """
@@ -243,7 +255,10 @@ def summary_lines(
 
 
 def _difference_lines(result: PairResult, names: Sequence[str]) -> list[str]:
-    """Return the lines of a summary about changes, typical rows or contributions of columns."""
+    """Return the lines of a summary about changes, typical rows or contributions of columns.
+
+    `names` are the names of the samples.
+    """
     test = get_test(result)
     if test is not None:
         return [test._tested_rows_text, *_change_lines(test, names)]
@@ -256,7 +271,11 @@ def _difference_lines(result: PairResult, names: Sequence[str]) -> list[str]:
 
 
 def _change_lines(test: TwoSampleTestLike, names: Sequence[str]) -> list[str]:
-    """Return the lines about changes that the headline does not name, and `changed_share_text`."""
+    """Return the lines about changes that the headline does not name, and `changed_share_text`.
+
+    If the difference is described by typical rows, they replace the changes. `names` are the names
+    of the samples.
+    """
     typical = find_typical_rows(test)
     if typical is not None:
         return [test.changed_share_text, *typical._texts(names)]
@@ -272,7 +291,8 @@ def _suspicious_lines(
 ) -> list[str]:
     """Return the lines about suspicious rows, except for rows with repeated values.
 
-    If `rows` is None, a hint about `suspicious_rows` is returned instead.
+    If `rows` is None, return a hint about `suspicious_rows` instead, or no line if the rows of the
+    samples are not in memory. `names` are the names of the samples.
     """
     if rows is None:
         hint = "suspicious_rows() lists the rows that look wrong"
@@ -283,9 +303,10 @@ def _suspicious_lines(
 
 
 def has_typical_rows(result: PairResult) -> bool:
-    """Return whether a difference is described by rows, because there are many unnamed columns.
+    """Return whether a difference is described by typical rows instead of columns.
 
-    The names of such columns, "column 36", do not help a reader.
+    This is the case if there are many unnamed columns, because names such as "column 36" do not
+    help a reader. It is not the case if a test is not significant.
     """
     test = get_test(result)
     if test is not None and not test.significant:
@@ -294,9 +315,9 @@ def has_typical_rows(result: PairResult) -> bool:
 
 
 def find_typical_rows(result: PairResult) -> TypicalRows | None:
-    """Return the typical rows if a difference is described by rows; see `has_typical_rows`.
+    """Return the typical rows if a difference is described by them; see `has_typical_rows`.
 
-    The result is None otherwise, or if a sample has too few rows.
+    Otherwise, or if a sample has too few rows, return None.
     """
     # If a sample has too few rows, `typical_rows` raises an error.
     with suppress(InvalidInputError):

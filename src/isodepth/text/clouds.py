@@ -13,7 +13,9 @@ from isodepth.errors import InvalidInputError
 
 
 def check_texts(candidates: Any, references: Any) -> tuple[list[str], list[list[str]]]:
-    """Check texts. Return the list of candidates, and one list of references per candidate.
+    """Check that both arguments are lists of texts of the same length, and convert them.
+
+    Return the list of candidates, and one list of references per candidate.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def check_texts(candidates: Any, references: Any) -> tuple[list[str], list[list[
 
 
 def check_counts(n_candidates: int, n_references: int) -> None:
-    """Check that the lists of candidates and of references have the same length."""
+    """Raise an error if the numbers of candidates and of references differ."""
     if n_candidates != n_references:
         raise InvalidInputError(
             "candidates and references must have the same length, got "
@@ -82,7 +84,7 @@ def clean_clouds(clouds: Iterable[Any], l2_normalize: bool) -> list[np.ndarray |
     Parameters
     ----------
     clouds : iterable of N entries, each an array-like of shape (n, d) or None
-        Vectors of the n tokens of each text.
+        Vectors of the n tokens of each text; None for a text without tokens.
     l2_normalize : bool
         Scale vectors to length one. Zero vectors are left unchanged.
 

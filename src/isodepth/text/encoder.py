@@ -46,7 +46,7 @@ class Encoder(EncoderOptions):
     """Encoder of texts into contextual token vectors.
 
     Calling the encoder with a list of texts returns one array of shape (tokens, width) per text.
-    Loaded models are cached and shared by encoders of the same model.
+    Loaded models are cached and shared by encoders with the same model, device and dtype.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class Encoder(EncoderOptions):
 
     @property
     def signature(self) -> str:
-        """String with the model, the layer, the settings and the versions of the libraries."""
+        """String with the model, the settings that affect the vectors, and library versions."""
         torch, transformers = models.load_torch(), models.load_transformers()
         fields = {
             "model": self._name,
@@ -277,11 +277,11 @@ class CachedEncoder:
         return [self.cache[text] for text in texts]
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return `token_ids` of the wrapped encoder, which must have this method."""
+        """Return the token ids of the wrapped encoder, which must have the method `token_ids`."""
         return self.encoder.token_ids(texts)  # type: ignore[attr-defined]
 
     @property
     def signature(self) -> str:
-        """Signature of the wrapped encoder, or a string with the name of an encoder without one."""
+        """Signature of the wrapped encoder, or a string with its name if it has no signature."""
         name = getattr(self.encoder, "__name__", type(self.encoder).__name__)
         return getattr(self.encoder, "signature", None) or f"model=own:{name}"

@@ -16,7 +16,7 @@ DEFAULT_NAME = "all-MiniLM-L6-v2"
 
 
 def default_folder() -> str:
-    """Return the folder of the default model, which is in an optional package."""
+    """Return the folder of the default model, or raise an error if its package is missing."""
     package = importlib.util.find_spec(DEFAULT_PACKAGE)
     if package is None or not package.submodule_search_locations:
         name = DEFAULT_PACKAGE.replace("_", "-")
@@ -35,9 +35,10 @@ class LoadedModel(NamedTuple):
 
 @lru_cache(maxsize=4)
 def load(path: str, device: str, dtype: str) -> LoadedModel:
-    """Load the model with a name or folder `path` onto a device, with weights of type `dtype`.
+    """Load a model onto a device, with weights of type `dtype`.
 
-    The four most recently used models are cached.
+    `path` is a name on the Hugging Face hub or a folder. The four most recently used models are
+    cached.
     """
     torch = load_torch()
     floats = torch.float64 if dtype == "float64" else torch.float32

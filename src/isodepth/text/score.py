@@ -116,9 +116,9 @@ class DepthScore(EncoderOptions):
         Depth that orders the tokens. "irw" is the integrated rank-weighted depth, as in
         :class:`isodepth.Metric`, and "irw_corrected" the same with a correction that lowers its
         dependence on the sampled directions. "dual" replaces the mean of absolute centered ranks
-        with the mean of their squares, which is computed without directions. A text
-        has fewer tokens than dimensions, so affine-invariant depths ("halfspace", "projection",
-        "ai_irw") are constant; they cause a warning. ``AIIRWDepth(covariance="ledoit-wolf")`` is
+        with the mean of their squares, which is computed without directions. A text usually has
+        fewer tokens than dimensions. Affine-invariant depths ("halfspace", "projection", "ai_irw")
+        are then constant and cause a warning. ``AIIRWDepth(covariance="ledoit-wolf")`` is
         informative.
     p : float in (0, inf]
         Order of the mean over the levels of the regions; inf for the maximum.
@@ -147,9 +147,9 @@ class DepthScore(EncoderOptions):
         Whether to scale every token vector to length one.
     empty : {"worst", "nan"}
         Score if either the candidate or the reference is empty, consists of whitespace, or has no
-        tokens. "worst" is the upper bound of the score: 2 with `l2_normalize`, infinity without. If
-        both are empty, the score is 0 with "worst", and NaN with "nan". A warning reports the
-        number of such texts.
+        tokens. "worst" is 2 with `l2_normalize`, which is the upper bound of the score for q = inf,
+        and infinity without. If both are empty, the score is 0 with "worst", and NaN with "nan". A
+        warning reports the number of such texts.
     random_state : int
         Seed of the directions.
     n_jobs : int or None
@@ -249,7 +249,7 @@ class DepthScore(EncoderOptions):
     def _scores(
         self, clouds: dict[Any, Any], candidates: Sequence[Any], references: Sequence[Sequence[Any]]
     ) -> Scores:
-        """Return the scores of all candidates.
+        """Return the scores of all candidates, the distances from their references.
 
         `clouds` is a dictionary of the token vectors of all texts. `candidates` and `references`
         contain keys of this dictionary.

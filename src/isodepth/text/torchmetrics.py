@@ -15,7 +15,7 @@ from isodepth.text.score import DepthScore
 
 
 class ScoreMetricOptions(TypedDict, total=False):
-    """Options of `DepthScore` and of ``torchmetrics.Metric``."""
+    """Options of `DepthScore`, except `model` and `layer`, and of ``torchmetrics.Metric``."""
 
     depth: Any
     p: float
@@ -95,7 +95,10 @@ class DepthScoreMetric(Metric):
         self.add_state("scores", default=[], dist_reduce_fx="cat")
 
     def update(self, preds: Sequence[str], target: Sequence[str | Sequence[str]]) -> None:
-        """Store the scores of N texts `preds` with N texts or lists of texts `target`."""
+        """Store the scores of the N texts `preds`.
+
+        `target` has N entries, the reference or the list of references of each text.
+        """
         scores = self.score.score(preds, target)
         self.scores.append(torch.tensor(scores.values, dtype=torch.float64, device=self.device))
 

@@ -33,8 +33,8 @@ from isodepth.torch.samples import DeviceSample, TensorPair, check_finite_tensor
 class DeviceDistance(NamedTuple):
     """Distance of two samples, with its gradient.
 
-    The gradient `slopes` has one tensor per sample, with the shape of the sample. It is None if it
-    was not requested.
+    The gradient `slopes` has one tensor per sample, with the shape of the sample. It is None if no
+    gradient was requested.
     """
 
     value: torch.Tensor  # distance, a zero-dimensional float64 tensor
@@ -148,7 +148,10 @@ def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype)
 
 
 def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
-    """Return the divisors (d,) of the columns as a tensor on a device; 1.0 without a scale."""
+    """Return the divisors (d,) of the columns as a tensor on a device; 1.0 without a scale.
+
+    `drawn` is the metric that contains the divisors.
+    """
     scale = drawn._origin.scale
     return 1.0 if scale is None else torch.from_numpy(scale.copy()).to(device)
 
@@ -156,7 +159,7 @@ def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
 def _budget(metric: MetricSettings, *samples: torch.Tensor) -> int:
     """Return the number of bytes available for blocks of projections.
 
-    This number is the option `memory_mb` minus the memory for copies of the samples, but at least a
+    The number is the option `memory_mb` minus the memory for copies of the samples, but at least a
     quarter of `memory_mb`. If the option is None, the number is the default of `budget_on`.
     """
     limit = budget_on(samples[0].device, metric.memory_mb)
@@ -172,8 +175,10 @@ def _host_regions(
 ) -> TrimmedRegions:
     """Convert the depth-trimmed regions of a tensor from the device to the host.
 
-    The depths are reordered, because the host stores the distinct rows in another order. This
-    function computes the depths of rows of weight zero, which the device does not compute.
+    `drawn` is the metric with its directions, `tensor` (n, d) the sample as `_prepared` returns it,
+    and `weights` (n,) its weights or None. The depths are reordered, because the host stores the
+    distinct rows in another order. Depths of rows of weight zero, which the device does not
+    compute, are computed here.
     """
     points, weights = tensor.cpu().numpy(), to_host(weights)
     sample = Sample.of(points, weights)
@@ -244,8 +249,9 @@ def _maximum_gap_gradient(
 def _by_row(regions: DeviceRegions, ordered: torch.Tensor, n: int) -> torch.Tensor:
     """Distribute a gradient with respect to distinct points over the n input rows.
 
-    `ordered` has one row per distinct point, deepest first. Equal input rows share the gradient
-    of their point equally, and rows of weight zero have gradient zero. The result is (n, d).
+    `ordered` has one row per distinct point, deepest first. The gradient of a point is divided
+    equally among the input rows that are equal to it. Rows of weight zero have gradient zero. The
+    result has shape (n, d).
     """
     sample = regions.sample
     distinct = ordered.new_zeros(sample.points.shape)

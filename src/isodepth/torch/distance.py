@@ -52,7 +52,7 @@ def distance(metric: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Any
 def compare(metric: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comparison:
     """Compare two tensors, as `Metric.compare` does for arrays; the result has NumPy arrays."""
     pair = check_tensors(X, Y, weights, metric.dtype)
-    comparison = device.compare_from_device(metric, pair) if _elsewhere(pair) else None
+    comparison = device.compare_from_device(metric, pair) if _uses_device(pair) else None
     if comparison is None:
         return compare_arrays(metric, *_on_host(pair))
     if metric.scale is None:
@@ -61,8 +61,8 @@ def compare(metric: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comp
     return comparison
 
 
-def _elsewhere(pair: TensorPair) -> bool:
-    """Return whether the tensors are on a device other than the host, and depths computed there.
+def _uses_device(pair: TensorPair) -> bool:
+    """Return whether depths are computed on the device of the tensors, another one than the host.
 
     Samples with at most d + 1 rows in d dimensions are processed on the host. The rows may be the
     vertices of a simplex, whose depths are computed without directions.
@@ -131,7 +131,7 @@ class _Gradient(torch.autograd.Function):
 def _evaluate(metric: MetricSettings, pair: TensorPair, gradient: bool) -> tuple[torch.Tensor, Any]:
     """Return the distance and, if `gradient`, its gradient with respect to the rows of X and Y."""
     comparison = None
-    if _elsewhere(pair):
+    if _uses_device(pair):
         if metric.gap == "search" and metric._steps == 0:
             result = device.distance_on_device(metric, pair, gradient)
             if result is not None:
@@ -145,6 +145,9 @@ def _evaluate(metric: MetricSettings, pair: TensorPair, gradient: bool) -> tuple
 
 
 def _on_host(pair: TensorPair) -> tuple[Any, Any, tuple[Any, ...]]:
-    """Return X and Y as arrays on the host, which share memory if possible, and their weights."""
+    """Return X and Y as arrays on the host, and the pair of their weights.
+
+    The arrays share the memory of the tensors if possible.
+    """
     x, y = (to_host(tensor.detach().to(pair.precision)) for tensor in (pair.x, pair.y))
     return x, y, tuple(map(to_host, pair.weights))

@@ -24,9 +24,9 @@ class DepthLoss(torch.nn.Module):
         directions than a single call. The loss of the same inputs then varies between calls. In
         evaluation mode the directions are always those of `random_state`.
     random_state : int, default 0
-        Seed of the directions. With `resample` the directions of call k in training mode depend on
-        the seed and on k. `state_dict` contains the number of calls, so that a resumed training
-        continues with the same directions.
+        Seed of the directions. With `resample` the directions of the k-th call in training mode
+        depend on the seed and on k. `state_dict` contains the number of calls, so that a resumed
+        training continues with the same directions.
     q : float in [1, inf], default inf
         Order of the mean over directions. With inf only the direction of the maximum gap at each
         level contributes to the gradient, which is sparse. With 2 every direction contributes,

@@ -37,7 +37,10 @@ class DeviceRegions(NamedTuple):
 
 
 def check_depth(source: Any, device: torch.device) -> None:
-    """Raise an error if the depth function `source` is implemented only on the host."""
+    """Raise an error if the depth function `source` is implemented only on the host.
+
+    `device` is the device of the tensors, for the message.
+    """
     name = builtin_name(source)
     if name == "irw" or (name in ("projection", "halfspace") and is_plain(source)):
         return
@@ -78,7 +81,9 @@ def depths_on_device(
 def regions_of(sample: DeviceSample, depth: torch.Tensor, tolerance: float) -> DeviceRegions:
     """Return the depth-trimmed regions of a sample, given the depths (u,) of its points.
 
-    Depths that differ by at most `tolerance` count as tied.
+    Points of equal depth enter a region together. The points are divided into groups, the deepest
+    first: a group has the points whose depth is at most `tolerance` below that of its deepest
+    point. These depths count as equal.
     """
     falling, order = depth.sort(descending=True, stable=True)
     ends = _tie_ends(falling, tolerance)
@@ -102,10 +107,10 @@ def level_plan(
 ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
     """Return the weights of the L compared levels, and the sizes of the regions of x and of y.
 
-    The size of a region is its number of points. All three tensors have shape (L,). If `betas` (L,)
-    is given, it contains the levels, which have equal weights. If it is None, there is one level
-    for each interval of [0, 1 - eps] on which the regions of both samples are constant. The weight
-    of such a level is proportional to the length of its interval.
+    The size of a region is its number of points. All three tensors have shape (L,), in increasing
+    order of the levels. If `betas` (L,) is given, it contains the levels, which have equal weights.
+    If it is None, there is one level for each interval of [0, 1 - eps] on which the regions of both
+    samples are constant. The weight of such a level is proportional to the length of its interval.
     """
     if betas is not None:
         starts = torch.from_numpy(np.sort(betas)).to(x.depth.device)

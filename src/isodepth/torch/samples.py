@@ -149,8 +149,9 @@ class DeviceSample(NamedTuple):
     def standardized(self) -> torch.Tensor:
         """Return the points (u, d), centered and divided by a power of two near their spread.
 
-        The projection depth is computed from these points. Center and spread are medians over a
-        subset of evenly spaced rows, as in `isodepth.depth.base.center_and_exponent`.
+        The projection depth is computed from these points. The center (the medians of the columns)
+        and the spread (the median distance from the center) are those of a subset of evenly spaced
+        rows, as in `isodepth.depth.base.center_and_exponent`.
         """
         rows = self._spaced_rows()
         center = _lower_median(rows)
@@ -218,8 +219,8 @@ def _scaled(points: torch.Tensor, exponents: Any) -> torch.Tensor:
 def _has_repeats(points: torch.Tensor) -> bool:
     """Return whether any two rows of `points` (n, d) are equal.
 
-    Rows with a unique value in one of the first four columns are excluded first. This usually
-    excludes all rows, unless the values are rounded to a few digits, and avoids sorting whole rows.
+    Rows with a unique value in one of the first four columns are excluded first. Unless the values
+    are rounded to a few digits, this usually excludes all rows, and whole rows need not be sorted.
     """
     rows = points
     for column in range(min(_COLUMNS_TRIED, points.shape[1])):
@@ -232,7 +233,10 @@ def _has_repeats(points: torch.Tensor) -> bool:
 
 
 def check_finite_tensor(points: torch.Tensor, name: str) -> None:
-    """Raise an error for NaN, infinity, and values so large that projections may overflow."""
+    """Raise an error for NaN, infinity, and values so large that projections may overflow.
+
+    `name` is the name of `points` in the message.
+    """
     limit = torch.finfo(points.dtype).max / (4.0 * math.sqrt(points.shape[1]))
     low, high = torch.stack(torch.aminmax(points)).tolist()
     if not (-limit <= low and high <= limit):

@@ -1,4 +1,4 @@
-"""The fast search for rows that may have scores above 1."""
+"""The fast search for suspicious rows finds all rows with a score above 1, the threshold."""
 
 from __future__ import annotations
 

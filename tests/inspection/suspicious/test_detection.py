@@ -94,7 +94,7 @@ def test_wrong_rows_of_one_sample_do_not_hide_those_of_the_other() -> None:
 
 
 def test_the_pooled_reference_refutes_tails() -> None:
-    """Rows in heavy tails are compared with both samples, so few of them are listed.
+    """Rows in heavy tails are compared with the rows of both samples, so few of them are listed.
 
     If they were compared with the other sample alone, 9 of these rows would have scores above 1.
     """

@@ -1,4 +1,4 @@
-"""Medians and spreads within groups, isolated values and contradictions."""
+"""Scores within groups, values that only one sample repeats, and contradictory categories."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_contradictions_need_a_usual_value_in_the_other_sample() -> None:
 
 
 def test_a_repeated_value_is_found_among_unequal_numbers_of_neighbors() -> None:
-    """A repeated value is found if its neighbors are, by chance, mostly in one sample."""
+    """A repeated value is found if the nearby values are, by chance, mostly in one sample."""
     n_found = 0
     for seed in range(20):
         x, y = np.random.default_rng(seed).uniform(0, 1000, size=(2, 500, 1))

@@ -1,4 +1,4 @@
-"""Regressions on the known values of a row agree with least squares in a loop."""
+"""Regressions on the known values of a row agree with least squares in plain loops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ def rows(seed: int) -> np.ndarray:
 
 
 def ridge_residuals(z: np.ndarray, j: int, indicator: np.ndarray | None = None) -> np.ndarray:
-    """Compute residuals (n,) of column j of z, by ridge regression on other columns and squares."""
+    """Compute residuals (n,) of column j of z, by ridge regression on the others and their squares.
+
+    `indicator` (n,) is a further term of the regression, or None.
+    """
     others = np.delete(z, j, axis=1)
     parts = [np.ones((len(z), 1)), others, others**2 / 8]
     terms = np.hstack(parts if indicator is None else [*parts, indicator[:, None]])
@@ -80,7 +83,7 @@ def test_the_contribution_of_a_column() -> None:
 
 
 def with_missing_values(seed: int) -> np.ndarray:
-    """Return rows (400, 12) of which nearly all have different sets of missing values."""
+    """Return rows (400, 12), nearly all of which lack different sets of columns."""
     rng = np.random.default_rng([30, seed])
     z = rng.normal(size=(400, 12)) + rng.normal(size=(400, 1))
     z[:, 1:][rng.random((400, 11)) < 0.4] = np.nan
@@ -122,7 +125,11 @@ def test_the_work_per_set_of_missing_values_is_small(monkeypatch: pytest.MonkeyP
 
 
 def moments_by_set(terms: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Return the moments of the EM algorithm, with a loop over rows."""
+    """Return the matrix of moments, means of products of two terms, after the EM algorithm.
+
+    `terms` (n, f) has 0 for missing values, which the mask `missing` marks for terms 1, 2, .... The
+    expectations are computed by a loop over rows.
+    """
     n, f = terms.shape
     absent = np.zeros(terms.shape, dtype=bool)
     absent[:, 1 : 1 + missing.shape[1]] = missing

@@ -1,6 +1,6 @@
-"""The kernels against plain operations: on a GPU where there is one, else in Triton's interpreter.
+"""The Triton kernels agree with operations of torch, on a GPU or else in the interpreter.
 
-Run by ``make test-cuda``; skipped where Triton is not installed.
+Run by ``make test-cuda``; skipped if Triton is not installed.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def test_walk(seed, monkeypatch):
 
 @pytest.mark.parametrize(("d", "dtype"), [(20, "float32"), (70, "float32"), (70, "float64")])
 def test_walk_with_many_columns(d, dtype, monkeypatch):
-    """Products of parts, and rows of more columns than are read at once."""
+    """Check products of parts of float32 numbers, and rows of more columns than a block has."""
     monkeypatch.setattr(walk, "_GROUP", 16)
     monkeypatch.setattr(walk, "_DIRECTIONS", 16)
     x, y = (cloud(seed, 50, d).to(getattr(torch, dtype)) for seed in (1, 2))
@@ -97,7 +97,7 @@ def test_walk_with_many_columns(d, dtype, monkeypatch):
 
 
 def test_equal_regions_have_no_gap():
-    """No direction can be excluded, and the gap is zero along all of them."""
+    """Check gaps that are zero along all directions, so that no direction can be skipped."""
     x, u = cloud(0, 60, 3), units(0, 40, 3)
     ends = prefix_sizes(0, 60, 20)
     found, _ = walk.search_gaps(x, x, ends, ends, u, BUDGET)
@@ -121,7 +121,10 @@ def test_outlyingness(kind, n, monkeypatch):
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_medians_are_exact_whatever_the_bracket(narrow, monkeypatch):
-    """NaN where the bracket misses, or holds more than there is room for."""
+    """A median is exact, or NaN if it is not in its bracket or the bracket has too many values.
+
+    A bracket is an interval that contains the median of a subset of the values.
+    """
     monkeypatch.setattr(middles, "_BLOCK", 128)
     monkeypatch.setattr(middles, "_SELECTED", 128)
     monkeypatch.setattr(middles, "_BRACKETED", 128)
@@ -184,7 +187,10 @@ def test_brackets_are_order_statistics(folded):
     ],
 )
 def test_halfspaces(kind, d, K, sizes, monkeypatch):
-    """Bins that hold a few values or nearly all; tails too short, and long enough; equal values."""
+    """Halfspace depths are exact for bins and tails of all sizes, and for equal values.
+
+    Values are sorted into bins. Bins with few values and bins with nearly all occur.
+    """
     for name, size in ({"_BLOCK": 256, "_RANKED": 128, "_PILOT": 64} | sizes).items():
         monkeypatch.setattr(halfspace, name, size)
     points = cloud(d, 300, d, kind)

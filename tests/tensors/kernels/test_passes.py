@@ -1,4 +1,4 @@
-"""The passes on tensors against the compiled ones: the same integers, the same codes."""
+"""Passes on tensors have the results of the compiled passes: equal integers and codes."""
 
 from __future__ import annotations
 

@@ -59,8 +59,9 @@ class ProjectionModel:
     ) -> ProjectionModel:
         """Compute the exact medians and MADs of the projections on `directions` (K, d).
 
-        `drawn` (m, d) are random rows of the sample. They determine the powers of two by which the
-        columns are scaled; see `sized_numbers`.
+        `selection` computes order statistics of the sample. `drawn` (m, d) are random rows of the
+        sample. They determine the powers of two by which the columns are scaled; see
+        `sized_numbers`.
         """
         numbers = sized_numbers(drawn, directions)
         sizes = np.abs(numbers.directions).sum(axis=1)
@@ -89,10 +90,11 @@ class RankCells(Pass):
     numbers : RowValues
         Function that projects rows on K directions.
     middles, scales : ndarrays of shape (K,)
-        Approximate median, and inverse of the approximate MAD, on each direction.
+        Approximate median of the projections on each direction, and inverse of their approximate
+        MAD.
     bits : int
-        Each side of the median is divided at distances of 1, 3, 7, 15, ..., 127 MADs. Each of these
-        ranges has 2**bits cells. The outermost cells are unbounded.
+        Each side of the median is divided into 8 ranges, at distances of 1, 3, 7, 15, ..., 127 MADs
+        from the median. Each range has 2**bits cells. The outermost cell is unbounded.
     """
 
     numbers: RowValues
@@ -104,8 +106,8 @@ class RankCells(Pass):
     def around(cls, numbers: RowValues, pilot: Rows, memory: float, n_threads: int) -> RankCells:
         """Return cells around the medians of the projections of `pilot`, a random subset of rows.
 
-        `bits` is the maximum from 5 to 9 for which the masses and bounds of all cells fit into
-        `memory` bytes. It is 5 if no value fits.
+        `numbers` projects rows. `bits` is the maximum from 5 to 9 for which the masses and bounds
+        of all cells fit into `memory` bytes. It is 5 if no value fits.
         """
         count = len(numbers.directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
@@ -164,7 +166,9 @@ class RankModel:
     ) -> RankModel:
         """Compute the mass of the sample in each cell, and bounds on depths from these masses.
 
-        Cells are intervals of projections. `memory` limits the memory for the cells, in bytes.
+        Cells are intervals of the projections that `numbers` computes. `selection` runs a pass over
+        the sample, and `memory` limits the memory for the cells, in bytes. `smallest` is the
+        attribute of this name.
         """
         cells = RankCells.around(numbers, selection.pilot, memory, selection.n_threads)
         counts, total = selection.fold(cells), selection.mass
@@ -244,7 +248,8 @@ def _scale_rows(exponents: np.ndarray, rows: np.ndarray, n_threads: int = 1) -> 
 def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) -> RowValues:
     """Return a function that centers and scales rows, and projects them on `directions` (K, d).
 
-    The projections are used only to rank the rows. A column is centered only if the subtraction is
+    `summary` is the result of the first pass, and `drawn` (m, d) are random rows. The projections
+    are used only to rank the rows. A column is centered only if the subtraction is
     exact for all of its values. The rows are divided by a power of two for which no value becomes
     subnormal. Ranks along a coordinate axis therefore do not change.
     """
@@ -264,10 +269,11 @@ def whitened_numbers(
 ) -> RowValues:
     """Return a function that projects whitened rows on `directions` (K, d).
 
-    The projections are used only to rank the rows. All projections on a direction are shifted by
-    the same number and multiplied by the same positive factor, which does not change ranks. The
-    whitening is that of `isodepth.depth.whitening.Whitening` with the empirical covariance, up to
-    rounding.
+    `fold` runs a pass over the sample. `summary` is the result of the first pass, and `drawn` (m,
+    d) are random rows. The projections are used only to rank the rows. All projections on a
+    direction are shifted by the same number and multiplied by the same positive factor, which does
+    not change ranks. The whitening is that of `isodepth.depth.whitening.Whitening` with the
+    empirical covariance, up to rounding.
     """
     white = whitening(fold, summary, drawn)
     scaled = partial(_scale_rows, white.exponents)
@@ -280,8 +286,9 @@ def whitened_numbers(
 def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
     """Compute the whitening transformation of a sample in one pass over all rows.
 
-    The covariance of all rows is computed from moments about a center. The center has the column
-    medians of the random rows `drawn` (m, d).
+    `fold` runs a pass over the sample, and `summary` is the result of the first one. The covariance
+    of all rows is computed from moments about a center. The center has the column medians of the
+    random rows `drawn` (m, d).
     """
     ends = np.stack([-summary.ends[0], summary.ends[1]])
     exponents = column_exponents(*ends)

@@ -37,6 +37,7 @@ def region_table(metric: MetricSettings, X: Any, weights: Any, table_dtype: str)
     """Compute the region table of a source or Dask collection, for `Metric.region_table`.
 
     A region table has the support values of the depth regions on a grid of levels and directions.
+    `table_dtype` is the dtype of these values.
     """
     source = _source(X, weights, "X")
     return stream_table(metric, source, table_dtype, runner=runner_of(source)).table
@@ -83,7 +84,8 @@ def compare(
 def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) -> np.ndarray:
     """Compute the unit (d,) of each column, a robust standard deviation, from all samples together.
 
-    Samples may be arrays or sources. `name` is the name of the argument `samples` in messages.
+    Samples may be arrays or sources. `weights` has one entry per sample, which must be None. `name`
+    is the name of the argument `samples` in messages.
     """
     sources = [
         _source(sample, w, f"{name}[{i}]")
@@ -207,7 +209,7 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
 
 
 def _bounds(x: SourceRegions, y: SourceRegions, distance: float) -> tuple[float, float]:
-    """Return lower and upper bounds on the distance that exact depths would give.
+    """Return lower and upper bounds on the distance between x and y that exact depths would give.
 
     The exact depths are those along the same directions. `distance` is the computed distance.
     """

@@ -194,8 +194,10 @@ class CheckedSource:
     runner : Runner
     source : Source
     how : Preparation
+        Settings for converting chunks to validated rows in later passes.
     limits : Limits
     summary : Summary
+        Result of the first pass.
     tally : uint64 ndarray of shape (3 + d,)
         Row counts and checksum of the first pass, which must be the same in every pass; see `Rows`.
     """
@@ -236,7 +238,7 @@ class CheckedSource:
         return cls(runner, source, later, limits, summary, tally)
 
     def fold(self, step: Pass) -> Any:
-        """Run a pass after the first pass, and return its state.
+        """Run the pass `step` over the rows after the first pass, and return its state.
 
         Raise an error if the rows have changed since the first pass.
         """
@@ -256,9 +258,9 @@ class CheckedSource:
         """Return a copy in which each row has an integer mass, computed from its weight.
 
         If this is the only source (`alone` is true), only ratios of weights matter, and `count` is
-        the number of rows. If several sources are pooled, an integer weight counts as this number
-        of rows, and non-integer weights are divided by their mean. `count` is then the sum of all
-        weights after this division.
+        the number of rows. If several sources are pooled, a row of integer weight k counts as k
+        rows. If a source has non-integer weights, its weights are divided by their mean. `count`
+        is then the sum of the resulting weights of all sources.
         """
         mean = 1.0 if self.summary.integral and not alone else self.summary.mean_weight
         return replace(self, how=replace(self.how, unit=MassUnit.of(mean, count, alone)))
@@ -276,8 +278,8 @@ class CheckedSource:
 def selection_of(*sources: CheckedSource) -> Selection:
     """Return an object that computes order statistics of the pooled rows of sources.
 
-    If there are several sources, an integer weight counts as this number of rows. Non-integer
-    weights are scaled, so that their sum is the number of rows of their source.
+    If there are several sources, a row of integer weight k counts as k rows. If a source has
+    non-integer weights, its weights are scaled to a sum equal to its number of rows.
     """
     n_rows = sum(one.summary.n_rows for one in sources)
     rows, shares = [], []
@@ -343,9 +345,10 @@ def load_rows(data: Any, name: str, nan_policy: str, seed: int | None) -> NamedA
 
 
 def load_mixed_rows(data: Any, name: str, kinds: Any, seed: int | None) -> tuple[Any, MixedReader]:
-    """Load the rows of a source with columns of any type, as a pyarrow table with its kinds.
+    """Load the rows of a source with columns of any type into memory.
 
-    The parameters are those of `load_rows`; `kinds` is the option of
+    Return a pyarrow table, and the reader that converts tables with the kinds of its columns. The
+    parameters are those of `load_rows`; `kinds` is the option of
     :func:`isodepth.two_sample_test`.
     """
     source = as_source(data)
@@ -362,7 +365,10 @@ def rows_in_memory(source: Source) -> int:
 
 
 def too_many_rows(source: Source, name: str) -> InvalidInputError:
-    """Return the error for a source whose rows do not fit into memory."""
+    """Return the error for a source whose rows do not fit into memory.
+
+    `name` is the name of the sample in the message.
+    """
     return InvalidInputError(
         f"{name} ({source._label}) has more than {rows_in_memory(source)} rows, which do not fit "
         f"into {MEMORY_MB:g} MB of memory; give a smaller {name}"
@@ -382,7 +388,7 @@ def row_chunks(source: Source, name: str, nan_policy: str) -> Iterator[np.ndarra
     """Yield the rows of a source in chunks, as float64.
 
     Raise an error if the source has weights, or no rows. Missing values are kept, or are an error
-    if `nan_policy` is "raise".
+    if `nan_policy` is "raise". `name` is the name of the sample in messages.
     """
     refuse_weights(source, name)
     how, empty = Preparation.of(source, "float64", nan_policy, None, _MOST_CHUNK_ROWS, 1), True

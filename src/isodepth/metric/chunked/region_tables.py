@@ -75,10 +75,14 @@ def stream_table(
     runner: Runner | None = None,
     in_memory: bool = True,
 ) -> SourceRegions:
-    """Compute the support values of the regions of a source, as `Metric.region_table` of an array.
+    """Compute the support values of the regions of a source, like `Metric.region_table` for arrays.
 
     Parameters
     ----------
+    metric : MetricSettings
+    source : Source
+    table_dtype : {"float64", "float32"}
+        Precision of the stored support values.
     runner : Runner or None
         Object that runs the passes; None to run them in this process.
     in_memory : bool
@@ -121,8 +125,9 @@ def _by_passes(
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Compute the support values of the regions of a source by passes over its chunks.
 
-    `selection` computes order statistics by passes. `fitted` has the depth, directions and levels.
-    `drawn` (m, d) are the distinct rows of a random subset.
+    `checked` is the source after the first pass, and `selection` computes order statistics by
+    further passes. `fitted` has the depth, directions and levels. `drawn` (m, d) are the distinct
+    rows of a random subset.
 
     Return the support values (L, 2K) for L levels and both signs of K directions, and a dictionary
     with the values of `SourceRegions.bounds` and `depth_bound`. The dictionary is empty if the
@@ -168,6 +173,8 @@ def _by_passes(
 
 def column_spreads(sources: Sequence[Source], metric: MetricSettings, runner: Runner) -> np.ndarray:
     """Compute the units (d,) of the columns from the pooled rows of all sources.
+
+    `metric` has the options `eps`, `dtype` and `nan_policy`. `runner` runs the passes.
 
     The result is that of `isodepth.geometry.scaling.units_of_samples` with one exception. If
     several samples have non-integer weights, the weights are rounded differently. If the cumulative
@@ -225,10 +232,11 @@ class DistinctPass(Pass):
 
 @dataclass(frozen=True)
 class ClippedPass(Pass):
-    """Pass over the data that sums the clipped values of each column and their squares.
+    """Pass over the data that sums the clipped values of each column, and their squares.
 
-    The sums are weighted by mass. A value x is clipped to [low, high], and then converted to
-    (x - low) / (high - low). The state has shape (2, d).
+    Clipping to [low, high] and division convert a value x to (x - low) / (high - low), between 0
+    and 1. The sums are weighted by mass. The state (2, d) has the sums of these values, then those
+    of their squares.
     """
 
     low: np.ndarray

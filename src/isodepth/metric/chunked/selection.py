@@ -278,10 +278,11 @@ class Bracket:
     ) -> None:
         """Move the ends of the interval closer together, around the order statistics.
 
-        `orders` (R,) are the relative ranks of the order statistics among the values in the
-        interval, between 0 and 1. Quantiles of these orders are estimated from the random subset
-        that the pass collected. If there is no subset, or it is too small, the ends remain. The
-        next pass then collects a random subset.
+        `state`, `at` and `work` are the arguments of `update`. `orders` (R,) are the relative ranks
+        of the order statistics among the values in the interval, between 0 and 1, and `mass` is the
+        mass of these values. Quantiles of these orders are estimated from the random subset that
+        the pass collected. The ends remain if the subset is too small, or if there is none. In the
+        latter case the next pass collects a random subset.
         """
         margin = _LARGEST_MARGIN if work.share is None else margin_of(work.share * mass)
         self.expected, self.crowded = mass, work.share is None
@@ -317,11 +318,11 @@ class Selection:
     n_threads: int
 
     def order_statistics(self, numbers: RowValues, ranks: np.ndarray) -> np.ndarray:
-        """Return R order statistics over the rows for each of the E values that a row has.
+        """Return R order statistics over the rows for each of the E values of a row.
 
-        `ranks` (E, R) are the ranks of the order statistics, counted from 0 in units of mass. The R
-        ranks in a row of this array are equal or consecutive, in increasing order. The result has
-        shape (E, R).
+        `numbers` computes the E values. `ranks` (E, R) are the ranks of the order statistics,
+        counted from 0 in units of mass. The R ranks in a row of this array are equal or
+        consecutive, in increasing order. The result has shape (E, R).
         """
         brackets = [
             Bracket(
@@ -344,6 +345,8 @@ class Selection:
         """Return the next pass over brackets: it collects all values inside, or a random subset.
 
         It collects a random subset if not all values are expected to fit into `most_numbers`.
+        `numbers` computes one value of a row for each bracket, and `seed` is that of the random
+        subset.
         """
         low, high = (np.array([getattr(b, end) for b in brackets]) for end in ("low", "high"))
         most = max(_LEAST_NUMBERS, self.most_numbers // len(brackets))
@@ -355,10 +358,12 @@ class Selection:
         return BracketPass(numbers, low, high, most, share, seed)
 
     def guess(self, numbers: RowValues, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Estimate intervals [low, high) that contain quantiles, from the random rows `pilot`.
+        """Estimate for each of E functions of a row an interval that contains R quantiles.
 
-        Return `low` and `high`, each of shape (E,), for the E values of a row. `orders` (E, R) are
-        the orders of R quantiles per value, between 0 and 1.
+        `numbers` computes the E values of a row. `orders` (E, R) has the orders of the quantiles of
+        each value, between 0 and 1, increasing. The intervals [low, high) are estimated from the
+        random rows `pilot`. They contain the quantiles with high probability. Return the arrays
+        `low` and `high` (E,).
         """
         n = len(self.pilot.points)
         low, high = np.full((2, len(orders)), [[-np.inf], [np.inf]], numbers.directions.dtype)
@@ -387,9 +392,10 @@ class Selection:
     def mass_at(self, numbers: RowValues, centers: np.ndarray, typical: float = -1.0) -> np.ndarray:
         """Return, for each of the E values, the mass of the rows whose value equals a given center.
 
-        `centers` (E,) has one center per value. If `typical` is not negative, values within
-        rounding errors of the center count as equal. `typical` is the size of a typical entry of
-        the rows, which determines the rounding errors of their projections.
+        `numbers` computes the E values, and `centers` (E,) has one center per value. If `typical`
+        is not negative, values within rounding errors of the center count as equal. `typical` is
+        the size of a typical entry of the rows, which determines the rounding errors of their
+        projections.
         """
         away = replace(numbers, centers=centers, typical=typical)
         start = np.zeros(len(centers), dtype=centers.dtype)
@@ -400,10 +406,11 @@ class Selection:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the median, the MAD, and a scale that replaces a small MAD, each of shape (E,).
 
-        The scale replaces a MAD of at most `negligible`, a number or an array (E,). It is the
-        median of those deviations from the median that exceed rounding errors. It is 0 if all
-        deviations are rounding errors, or if the MAD is larger. `typical` is the size of a typical
-        entry of the rows, which determines the rounding errors of their projections.
+        They are those of the E values of a row that `numbers` computes. The scale replaces a MAD of
+        at most `negligible`, a number or an array (E,). It is the median of those deviations from
+        the median that exceed rounding errors. It is 0 if all deviations are rounding errors, or if
+        the MAD is larger. `typical` is the size of a typical entry of the rows, which determines
+        the rounding errors of their projections.
         """
         middles = self.medians(numbers)
         away = replace(numbers, centers=middles)
@@ -435,7 +442,10 @@ class Selection:
 
 
 def _negated_depths(model: Any, points: np.ndarray, n_threads: int) -> np.ndarray:
-    """Return the negative depths (n, C) of points (n, d): the deepest point has the minimum."""
+    """Return the negative depths (n, C) of points (n, d): the deepest point has the minimum.
+
+    The method `model.depths` returns C depths per point.
+    """
     return -model.depths(points, n_threads)
 
 
