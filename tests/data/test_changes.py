@@ -6,15 +6,14 @@ import math
 import re
 from typing import Any
 
+import pandas as pd
 import pytest
 
-from isodepth.results.changes import (
-    QUANTITIES,
-    Change,
-    format_pair,
-    lower_percent,
-    with_dates,
-)
+import isodepth
+from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.columns.rules import SINCE_1970
+from isodepth.errors import ColumnWarning
+from isodepth.results.changes import QUANTITIES, Change, for_kinds, format_pair, lower_percent
 
 
 @pytest.mark.parametrize(
@@ -117,8 +116,23 @@ def test_texts_of_changes(change: Change, text: str) -> None:
 def test_changes_of_columns_of_dates_are_marked() -> None:
     changes = [each for each, _ in TEXTS if not each.is_date]
     marked = [bool(each.columns) and each.columns[0] == "v" for each in changes]
-    assert [each.is_date for each in with_dates(changes, {"v"})] == marked
-    assert with_dates(changes, {"w"}) == changes
+    kinds = [ColumnKind("v", "date", "numeric", SINCE_1970), ColumnKind("w", "numeric", "numeric")]
+    assert [each.is_date for each in for_kinds(changes, kinds)] == marked
+    assert for_kinds(changes, kinds[1:]) == changes
+
+
+WORDS = [f"{i}A" for i in range(30)]
+
+
+def test_words_that_are_read_as_missing_are_not_called_missing() -> None:
+    numbers = [*map(str, range(90))]
+    x, y = (pd.DataFrame({"v": values}) for values in (numbers, [*numbers[:60], *WORDS]))
+    with pytest.warns(ColumnWarning, match="read as missing"):
+        result = isodepth.two_sample_test(
+            x, y, kinds={"v": "numeric"}, n_permutations=99, random_state=0
+        )
+    (change,) = (each for each in result.changes if each.kind == "missing")
+    assert change.text == "v: missing or not a number 0% -> 33%"
 
 
 def test_the_documentation_lists_all_quantities() -> None:

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from isodepth.data.columns.kinds import date_columns
 from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
-from isodepth.results.changes import Change, with_dates
+from isodepth.results.changes import Change, for_kinds
 from isodepth.rowfunctions.families import UNSEEN, Member
 from isodepth.significance.features import direction_text
 from isodepth.significance.fisher import least_changed, log_pvalues
@@ -99,7 +98,7 @@ class _WindowChanges:
         found = sorted(found, key=lambda change: change.pvalue)[:_MOST_CHANGES]
         if self.evidence.changed_share is not None:
             found = [self._with_changed_share(change) for change in found]
-        return with_dates(found, date_columns(self.reader.kinds))
+        return for_kinds(found, self.reader.kinds)
 
     def _repeated_rows(self) -> list[Change]:
         """Return the change of the share of repeated rows, if it is significant."""

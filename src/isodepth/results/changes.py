@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
 from isodepth.data.columns.dates import day_text
+from isodepth.data.columns.kinds import ColumnKind, columns_with_words, date_columns
 from isodepth.data.columns.values import visible
 from isodepth.data.export import ResultPart, name_text, p_text
 
@@ -235,15 +236,22 @@ class Change(ResultPart):
         return f"{self.text} (p = {p_text(self.pvalue)})"
 
 
-def with_dates(changes: Iterable[Change], columns: Collection[str]) -> list[Change]:
-    """Return copies of the changes, with `is_date` set if the first column has dates.
+def for_kinds(changes: Iterable[Change], kinds: Sequence[ColumnKind]) -> list[Change]:
+    """Return copies of the changes that take the kinds of the columns into account.
 
-    `columns` are the names of the columns of dates.
+    `is_date` is set if the first column has dates. If the words of a numeric column are read as
+    missing, its share of missing values is described as that of missing values and words.
     """
-    return [
-        replace(each, is_date=True) if each.columns and each.columns[0] in columns else each
-        for each in changes
-    ]
+    dates, with_words = date_columns(kinds), columns_with_words(kinds)
+    found = []
+    for each in changes:
+        first = each.columns[0] if each.columns else None
+        if first in dates:
+            each = replace(each, is_date=True)
+        elif first in with_words and each.kind == "missing":
+            each = replace(each, description=f"{name_text(first)}: missing or not a number")
+        found.append(each)
+    return found
 
 
 def lower_percent(share: float) -> str:

@@ -25,7 +25,7 @@ from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import midpoint_levels
 from isodepth.metric.signature import json_settings
 from isodepth.results.base import TwoSampleReport
-from isodepth.results.changes import Change, lower_percent, with_dates
+from isodepth.results.changes import Change, for_kinds, lower_percent
 from isodepth.results.rows import KeptRows, ReleasedRows
 from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
 from isodepth.significance.findings import fewest_labelings
@@ -437,8 +437,7 @@ class TwoSampleResult(TwoSampleReport):
         if not unbounded:
             return ()
         bounds = self._lower_bounds
-        dated = with_dates(unbounded, date_columns(self.kinds))
-        changes = [bounds.with_share(change) for change in dated]
+        changes = [bounds.with_share(each) for each in for_kinds(unbounded, self.kinds)]
         joint = bounds.exceeding_joint(changes)
         if joint is not None:
             changes = [each for each in changes if not _is_replaced(each, joint)]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
 from isodepth.data.columns.pooled import PooledColumn, column_type
-from isodepth.data.columns.rules import SINCE_1970, Reading, read_column
+from isodepth.data.columns.rules import NOT_NUMBERS, SINCE_1970, Reading, read_column
 from isodepth.data.columns.values import strings_of
 from isodepth.data.export import ResultPart
 from isodepth.data.frames import (
@@ -406,6 +406,11 @@ def unmatched_kinds(
 def date_columns(columns: Sequence[ColumnKind]) -> set[str]:
     """Return the names of the columns of dates that are compared as days since 1970."""
     return {each.column for each in columns if each.note == SINCE_1970}
+
+
+def columns_with_words(columns: Sequence[ColumnKind]) -> set[str]:
+    """Return the names of the numeric columns whose words are read as missing."""
+    return {each.column for each in columns if each.note.startswith(NOT_NUMBERS)}
 
 
 def check_some_numeric(columns: Sequence[ColumnKind]) -> None:

@@ -54,6 +54,8 @@ _NEARLY_NUMERIC = 0.99
 
 #: Note of a column of dates that is compared as numbers.
 SINCE_1970 = "days since 1970"
+# Start of the note on a numeric column with words, which are read as missing.
+NOT_NUMBERS = "values that are not numbers, such as"
 
 
 class Reading(NamedTuple):
@@ -259,7 +261,7 @@ def _without_words(column: PooledColumn) -> Reading | None:
         return None
     reading = _numbers(column.without(pooled.others))
     note = (
-        f"values that are not numbers, such as {pooled.other!r}, are read as missing; choose "
+        f"{NOT_NUMBERS} {pooled.other!r}, are read as missing; choose "
         "'category' if they are not missing values"
     )
     if reading.attention:
