@@ -107,18 +107,17 @@ def test_periods_are_strings_in_every_library(library: str) -> None:
     assert [each.kind for each in monitor.kinds] == ["numeric", "category"]
 
 
-@pytest.mark.parametrize("value", [dt.time(1, 30), dt.timedelta(hours=30), dt.timedelta.max])
+@pytest.mark.parametrize("value", [dt.time(1, 30), dt.timedelta(hours=30)])
 def test_objects_of_times_and_durations_are_left_out(value: object) -> None:
     """They were categories in memory, and left out of data in chunks."""
     frame = pd.DataFrame({"size": np.random.default_rng(0).normal(size=300)})
     frame["at"] = pd.Series([value] * 299 + [None], dtype=object)
     x, y = frame[:150], frame[150:]
     note = "durations" if isinstance(value, dt.timedelta) else "dates and times"
-    beyond_64_bits = value == dt.timedelta.max
     for form in (lambda table: table, scan):
         found = isodepth.two_sample_test(form(x), form(y), **OPTIONS)
         assert [(each.kind, each.use) for each in found.kinds][1] == ("date", "omit")
-        assert found.kinds[1].note == note or beyond_64_bits
+        assert found.kinds[1].note == note
     late = y.assign(at=[dt.time(23)] * 150) if note == "dates and times" else y
     later = isodepth.two_sample_test(x, late, **OPTIONS)
     assert any("23:00:00" in check.text for check in later.checks) is (late is not y)

@@ -255,6 +255,7 @@ def pairwise(
     settings = dict(stacks[0].settings)
     if not are_tables[0]:  # tables have the computed divisors instead of "pooled"
         settings["scale"] = array_text(metric.scale)
+        settings["table_dtype"] = str(stacks[0].values.dtype)
     return DistanceMatrix(
         values=result, labels=rows, other_labels=columns, settings=settings,
         signature=signature_text(settings, stacks[0].version),
