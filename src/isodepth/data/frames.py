@@ -98,6 +98,13 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
     """
     if isinstance(X, NamedArray):
         return X.points, None if X.columns is None else column_names(X.columns, name)
+    frame = check_frame(X, name)
+    labels = list(frame.columns)
+    return _numbers(frame, name), None if _is_count(labels) else column_names(labels, name)
+
+
+def check_frame(X: Any, name: str) -> Any:
+    """Return an eager data frame as a frame of narwhals; raise an error for any other frame."""
     import narwhals as nw
 
     if callable(getattr(X, "collect", None)):
@@ -112,8 +119,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
             f"the {type(X).__name__} {name} cannot be read as a data frame "
             f"({' '.join(str(error).split())}); give all columns different names, or pass an array"
         ) from None
-    labels = list(frame.columns)
-    return _numbers(frame, name), None if _is_count(labels) else column_names(labels, name)
+    return frame
 
 
 def frame_or_list(X: Any, name: str) -> tuple[Any, Names]:

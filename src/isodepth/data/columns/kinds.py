@@ -16,6 +16,7 @@ from isodepth.data.columns.values import strings_of
 from isodepth.data.export import ResultPart
 from isodepth.data.frames import (
     NamedArray,
+    check_frame,
     column_names,
     common_columns,
     differing,
@@ -232,9 +233,14 @@ def _numeric_frames(frames: Sequence[Any], numeric: Sequence[list[Any]]) -> list
 def _check_without_frames(
     samples: Sequence[Any], names: Sequence[str], kinds: Mapping[str, Any]
 ) -> None:
-    """Raise an error if `kinds` is not empty, or if a sample is a path, None or a dictionary."""
+    """Raise an error if `kinds` is not empty, or if a sample is not a table.
+
+    The error about a frame with two columns of the same name is raised before that about `kinds`.
+    """
     for sample, name in zip(samples, names, strict=True):
         refuse_other_types(sample, name)
+        if kinds and is_frame(sample) and not hasattr(sample, "__dask_graph__"):
+            check_frame(sample, name)
     if kinds:
         types = " and ".join(type(each).__name__ for each in samples)
         raise _kinds_error(f"kinds needs data frames in memory, got {types}")
