@@ -697,10 +697,3 @@ def test_a_kind_of_dates_is_refused_with_the_remedy() -> None:
     frame = pd.DataFrame({"when": pd.date_range("2024", periods=9), "x": np.arange(9.0)})
     with pytest.raises(InvalidOptionError, match=r"dates are left out unless .* 'numeric'"):
         isodepth.two_sample_test(frame, frame, kinds={"when": "date"})
-
-
-def test_kinds_of_a_frame_with_two_columns_of_one_name() -> None:
-    """The message was "kinds needs data frames in memory, got DataFrame and DataFrame"."""
-    frame = pd.DataFrame([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]], columns=["a", "a"])
-    with pytest.raises(InvalidInputError, match="X cannot be read.* all columns different names"):
-        isodepth.two_sample_test(frame, frame, kinds={"a": "numeric"})

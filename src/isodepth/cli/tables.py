@@ -115,8 +115,9 @@ def frames_of(results: Sequence[ReadResult], kinds: Any) -> list[Any]:
 def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     """Return the labels of the rows, the values of the column `name`; None if `name` is None.
 
-    The labels are strings, or integers or floats if all of them are numbers below 2**53. A row without a label
-    is an error, and so are labels such as "1" and "01", which are equal only as numbers.
+    The labels are strings, or integers or floats if all of them are numbers below 2**53. A row
+    without a label is an error, and so are labels such as "1" and "01", which are equal only as
+    numbers.
     """
     if name is None:
         return None
