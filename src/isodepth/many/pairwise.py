@@ -252,10 +252,9 @@ def pairwise(
     columns = rows
     if other is not None:
         columns = tuple(other_labels or _labels_of(other) or map(str, range(shape[1])))
-    settings = dict(stacks[0].settings)
+    settings = stacks[0].settings | {"table_dtype": str(stacks[0].values.dtype)}
     if not are_tables[0]:  # tables have the computed divisors instead of "pooled"
         settings["scale"] = array_text(metric.scale)
-        settings["table_dtype"] = str(stacks[0].values.dtype)
     return DistanceMatrix(
         values=result, labels=rows, other_labels=columns, settings=settings,
         signature=signature_text(settings, stacks[0].version),
