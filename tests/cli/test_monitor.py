@@ -112,6 +112,12 @@ def test_a_file_without_a_label_counts_again(folder: Path) -> None:
     assert "it counts twice" in " ".join(run("monitor", "check", "--help").stdout.split())
 
 
+def test_no_batch_is_counted_if_a_file_does_not_exist(folder: Path) -> None:
+    said = refusal("monitor", "check", "m.npz", "quiet0.csv", "none.csv")
+    assert "cannot read none.csv" in said
+    assert isodepth.Monitor.load("m.npz").n_batches == 0
+
+
 def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:
     site = np.array(["EWR", "JFK"])[np.arange(3000) % 2]
     rows = [f"{s},{i // 40}," + ",".join(map(repr, row)) for i, (s, row) in enumerate(

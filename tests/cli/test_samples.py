@@ -53,6 +53,24 @@ def test_lines_and_files(folder: Path) -> None:
     np.testing.assert_array_equal(frame, wanted())
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["2024_01", "2024_02"],
+        ["1", "nan"],
+        ["28446744073709551616", "98446744073709551616"],
+        ["9007199254740992", "9007199254740993"],
+    ],
+)
+def test_labels_that_floats_do_not_represent_are_strings(folder: Path, labels: list[str]) -> None:
+    """The label "2024_01" became 202401, large numbers were one sample, and nan had no rows."""
+    rows = [f"{label},{i + 3 * j}.5" for j, label in enumerate(labels) for i in range(3)]
+    path = write(Path("t.csv"), "\n".join(["month,x", *rows]))
+    found = run_json("pairwise", path, "--by", "month", *QUICK)
+    assert found["labels"] == labels
+    assert found["distances"][0][1] > 0
+
+
 def test_numeric_labels_are_sorted_as_numbers(folder: Path) -> None:
     rows = [f"{month},{i}.5" for month in (10, 2, 1) for i in range(3)]
     path = write(Path("t.csv"), "\n".join(["month,x", *rows]))

@@ -231,3 +231,23 @@ def test_other_columns_need_an_entry() -> None:
     tables = isodepth.region_tables(bags, kinds=KINDS, **OPTIONS)
     with pytest.raises(InvalidOptionError, match="kinds has no effect on tables"):
         isodepth.pairwise(tables, kinds=KINDS)
+
+
+def test_a_list_of_positions_selects_tables() -> None:
+    """The result was one table with three dimensions, which could not be printed."""
+    rng = np.random.default_rng(0)
+    bags = {name: rng.normal(size=(20, 2)) for name in "abc"}
+    tables = isodepth.region_tables(bags, n_directions=5, random_state=0)
+    for chosen in ([2, 0], np.array([2, 0]), np.array([-1, -3])):
+        selected = tables[chosen]
+        assert selected.labels == ("c", "a")
+        assert [each == tables[name] for each, name in zip(selected, "ca", strict=True)] == [
+            True
+        ] * 2
+        assert repr(selected).startswith("RegionTables(2 tables")
+    assert tables[np.array([True, False, True])].labels == ("a", "c")
+    for wrong in (None, True):
+        with pytest.raises((TypeError, IndexError)):
+            repr(tables[wrong])
+    with pytest.raises(IndexError):
+        tables[0, 1]

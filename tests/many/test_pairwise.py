@@ -396,3 +396,12 @@ def test_a_matrix_has_its_settings_by_the_names_of_the_options() -> None:
     assert matrix.settings["q"] == np.inf
     tables = isodepth.region_tables(BAGS[:2], levels=5, random_state=4)
     assert isodepth.pairwise(tables).settings["random_state"] == 4  # type: ignore[index]
+
+
+def test_settings_with_the_dtype_of_tables_repeat_the_distances() -> None:
+    """The dtype of the tables was missing, so that the repetition had other distances."""
+    matrix = isodepth.pairwise(BAGS[:3], n_directions=7, random_state=3, table_dtype="float32")
+    assert matrix.settings is not None
+    again = isodepth.pairwise(BAGS[:3], **matrix.settings)
+    assert np.array_equal(again, matrix)
+    assert again.settings == matrix.settings

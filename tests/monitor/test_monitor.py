@@ -786,3 +786,14 @@ def test_a_group_without_values_is_refused() -> None:
     rows[:60] = np.nan
     with pytest.raises(InvalidInputError, match="all values of group 'u' of the reference"):
         Monitor(rows, groups=np.repeat(["u", "v"], 60))
+
+
+def test_a_batch_with_two_columns_of_one_name() -> None:
+    """The message was "kinds needs data frames in memory, got DataFrame"."""
+    pd = pytest.importorskip("pandas")
+    rows = np.random.default_rng(0).normal(size=(100, 2))
+    reference = pd.DataFrame(rows, columns=["a", "b"]).assign(c=["x", "y"] * 50)
+    monitor = Monitor(reference, random_state=0)
+    batch = pd.concat([reference, reference[["a"]]], axis=1)
+    with pytest.raises(InvalidInputError, match=r"the batch cannot be read as a data frame .*'a'"):
+        monitor.check(batch)

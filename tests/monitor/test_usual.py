@@ -31,6 +31,16 @@ def test_rows_outside_the_ranges_are_those_with_scores_above_one(n: int) -> None
         assert not found[:n].any()
 
 
+@pytest.mark.parametrize("value", [0.1, 0.7, 3.3, 1e-5, 1e30])
+def test_the_value_of_a_constant_column_is_usual(value: float) -> None:
+    """The range was narrowed for rounding, so that its minimum was above its maximum."""
+    rows = np.full((300, 1), value)
+    for column in (rows, np.where(np.arange(300)[:, None] % 2, value, np.nextafter(value, np.inf))):
+        assert not UsualValues.of_rows(column, 1).suspicious(column).any()
+    usual = UsualValues.of_rows(rows, 1)
+    assert usual.suspicious(rows * [[1.0 + 1e-9]]).all()
+
+
 def test_no_numeric_columns() -> None:
     codes = np.array([[0.0], [-1.0], [np.nan]])
     assert UsualValues.of_rows(codes, 0).suspicious(codes).tolist() == [False, True, False]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,43 @@ def test_extension_types_of_pandas_as_in_memory(name: str) -> None:
     expected = isodepth.two_sample_test(x, y, **OPTIONS)
     assert found.kinds == expected.kinds
     assert found.pvalue == expected.pvalue
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "polars"])
+def test_periods_are_strings_in_every_library(library: str) -> None:
+    """pyarrow and polars store the number of a period, which was compared as a number."""
+    import pyarrow as pa
+
+    frame = pd.DataFrame({"size": np.random.default_rng(0).normal(size=300)})
+    frame["month"] = pd.period_range("2020-01", periods=12, freq="M").tolist() * 25
+    frame.loc[5, "month"] = None
+    x, y = (pa.Table.from_pandas(part) for part in (frame[:150], frame[150:]))
+    expected = isodepth.two_sample_test(frame[:150], frame[150:], **OPTIONS)
+    if library == "polars":
+        polars = pytest.importorskip("polars")
+        x, y = map(polars.from_arrow, (x, y))
+    for form in (lambda table: table, scan):
+        found = isodepth.two_sample_test(form(x), form(y), **OPTIONS)
+        assert found.kinds == expected.kinds
+        assert found.pvalue == expected.pvalue
+    monitor = isodepth.Monitor(scan(x), random_state=0)
+    assert [each.kind for each in monitor.kinds] == ["numeric", "category"]
+
+
+@pytest.mark.parametrize("value", [dt.time(1, 30), dt.timedelta(hours=30)])
+def test_objects_of_times_and_durations_are_left_out(value: object) -> None:
+    """They were categories in memory, and left out of data in chunks."""
+    frame = pd.DataFrame({"size": np.random.default_rng(0).normal(size=300)})
+    frame["at"] = pd.Series([value] * 299 + [None], dtype=object)
+    x, y = frame[:150], frame[150:]
+    note = "durations" if isinstance(value, dt.timedelta) else "dates and times"
+    for form in (lambda table: table, scan):
+        found = isodepth.two_sample_test(form(x), form(y), **OPTIONS)
+        assert [(each.kind, each.use) for each in found.kinds][1] == ("date", "omit")
+        assert found.kinds[1].note == note
+    late = y.assign(at=[dt.time(23)] * 150) if note == "dates and times" else y
+    later = isodepth.two_sample_test(x, late, **OPTIONS)
+    assert any("23:00:00" in check.text for check in later.checks) is (late is not y)
 
 
 def test_decimals_equal_floats() -> None:

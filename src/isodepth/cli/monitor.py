@@ -17,7 +17,7 @@ import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
 from isodepth.cli.tables import _natural, frames_of, label_column, open_sources, read_tables
 from isodepth.data.export import document
-from isodepth.data.files.input_file import table_files
+from isodepth.data.files.input_file import InputFile, table_files
 from isodepth.data.frames import NamedArray
 from isodepth.data.missing import TEST_NAN_POLICIES
 from isodepth.errors import BusyFileError, InvalidOptionError
@@ -128,7 +128,10 @@ def check(
         raise InvalidOptionError(f"--label names one batch, got {len(jobs)}; remove it")
     if max_changed is not None:
         _refuse_blocks(monitor)  # before a batch is counted
-    verdicts = [_check(monitor, batch, group, name, reading) for batch, name in jobs]
+    # Open all files first: if one of them does not exist, no batch is counted.
+    sources = open_sources([batch for batch, _ in jobs])
+    both = zip(sources, jobs, strict=True)
+    verdicts = [_check(monitor, source, group, name, reading) for source, (_, name) in both]
     if max_changed is None and min_pvalue is None:
         code = int(any(verdict.alarm or verdict.beyond_blocks for verdict in verdicts))
     else:
@@ -151,12 +154,12 @@ def _refuse_blocks(monitor: str) -> None:
 
 
 def _check(
-    monitor: str, batch: str, group: str | None, label: str | None, reading: cli.ReadingOptions
-) -> isodepth.typing.Verdict:
-    sources = open_sources([batch])
+    monitor: str, source: InputFile, group: str | None, label: str | None,
+    reading: cli.ReadingOptions,
+) -> isodepth.typing.Verdict:  # fmt: skip
     for left in reversed(range(_ATTEMPTS)):
         fitted = isodepth.Monitor.load(monitor)
-        table = _batch(sources, reading, fitted)
+        table = _batch([source], reading, fitted)
         try:
             return fitted.check(table, group=group, label=label)
         except BusyFileError:

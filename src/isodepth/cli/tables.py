@@ -11,7 +11,7 @@ import numpy as np
 
 from isodepth.cli.commands import note
 from isodepth.cli.options import ReadingOptions
-from isodepth.data.arrays import listed, numbered
+from isodepth.data.arrays import EXACT_INTEGERS, listed, numbered
 from isodepth.data.files.input_file import STDIN, InputFile, open_input, refuse, table_files
 from isodepth.data.files.readers import ReadOptions, ReadResult, read_table, unknown_column
 from isodepth.data.frames import NamedArray
@@ -115,8 +115,9 @@ def frames_of(results: Sequence[ReadResult], kinds: Any) -> list[Any]:
 def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     """Return the labels of the rows, the values of the column `name`; None if `name` is None.
 
-    The labels are strings, or integers or floats if all of them are numbers. A row without a label
-    is an error, and so are labels such as "1" and "01", which are equal only as numbers.
+    The labels are strings, or integers or floats if all of them are numbers below 2**53. A row
+    without a label is an error, and so are labels such as "1" and "01", which are equal only as
+    numbers.
     """
     if name is None:
         return None
@@ -132,8 +133,11 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
             "the values"
         )
     try:
-        values = np.array([float(label) for label in labels])
+        # float() reads "2024_01" as 202401.
+        values = np.array([float("" if "_" in label else label) for label in labels])
     except ValueError:
+        return np.array(labels)
+    if not (np.abs(values) < EXACT_INTEGERS).all():  # large numbers are rounded; NaN is no label
         return np.array(labels)
     written: dict[float, str] = {}
     for value, label in zip(values.tolist(), labels, strict=True):
@@ -142,7 +146,7 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
                 f"{source.path}: column {name!r} has the labels {written[value]!r} and {label!r}, "
                 "which are equal as numbers; write each label in one way"
             )
-    whole = np.isfinite(values).all() and (values == np.round(values)).all()
+    whole = (values == np.round(values)).all()
     return values.astype(np.int64) if whole else values
 
 

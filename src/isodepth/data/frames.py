@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import time, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -98,6 +100,13 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
     """
     if isinstance(X, NamedArray):
         return X.points, None if X.columns is None else column_names(X.columns, name)
+    frame = check_frame(X, name)
+    labels = list(frame.columns)
+    return _numbers(frame, name), None if _is_count(labels) else column_names(labels, name)
+
+
+def check_frame(X: Any, name: str) -> Any:
+    """Return an eager data frame as a frame of narwhals; raise an error for any other frame."""
     import narwhals as nw
 
     if callable(getattr(X, "collect", None)):
@@ -112,8 +121,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
             f"the {type(X).__name__} {name} cannot be read as a data frame "
             f"({' '.join(str(error).split())}); give all columns different names, or pass an array"
         ) from None
-    labels = list(frame.columns)
-    return _numbers(frame, name), None if _is_count(labels) else column_names(labels, name)
+    return frame
 
 
 def frame_or_list(X: Any, name: str) -> tuple[Any, Names]:
@@ -412,18 +420,24 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
 
 
 def object_numbers(series: Any) -> Any:
-    """Convert a narwhals series of Python numbers to Float64; return any other series unchanged.
+    """Convert a narwhals series of Python numbers to Float64; return most other series unchanged.
 
     Values of type `decimal.Decimal` count as numbers, booleans do not. Missing values are allowed.
     A series is converted to Int64 if no value is missing, all are integers, one is beyond 2**53, so
-    that floats may round it, and all fit into Int64.
+    that floats may round it, and all fit into Int64. Python durations become durations, and periods
+    of pandas in other libraries become strings, as `str` writes them in pandas.
     """
     import narwhals as nw
 
+    if series.dtype == nw.Unknown:
+        return _periods_as_strings(series)
     if series.dtype != nw.Object:
         return series
     values = [None if is_missing(value) else value for value in series.to_list()]
     known = [value for value in values if value is not None]
+    if known and all(isinstance(value, timedelta) for value in known):
+        with suppress(ValueError, OverflowError):  # beyond the range of 64-bit durations
+            return nw.new_series(series.name, values, nw.Duration, backend=series.implementation)
     real = all(isinstance(value, numbers.Real | Decimal) for value in known)
     if not known or not real or any(isinstance(value, bool | np.bool_) for value in known):
         return series
@@ -433,6 +447,44 @@ def object_numbers(series: Any) -> Any:
             return nw.new_series(series.name, values, nw.Int64, backend=series.implementation)
     floats = [None if value is None else float_of(value) for value in values]
     return nw.new_series(series.name, floats, nw.Float64, backend=series.implementation)
+
+
+def _periods_as_strings(series: Any) -> Any:
+    """Convert periods of pandas that pyarrow or polars store as integers to strings.
+
+    Any other series is returned unchanged.
+    """
+    import narwhals as nw
+
+    native = series.to_native()
+    column = native.to_arrow() if series.implementation.is_polars() else native
+    strings = period_strings(column) if hasattr(column, "type") else None
+    if strings is None:
+        return series
+    return nw.new_series(series.name, strings.to_pylist(), nw.String, backend=series.implementation)
+
+
+def period_strings(column: Any) -> Any:
+    """Return the periods of pandas in a pyarrow column as strings; None for any other column.
+
+    pyarrow knows these periods if pandas is imported, and stores the number of each period.
+    """
+    import pyarrow as pa
+
+    if getattr(column.type, "extension_name", "") != "pandas.period":
+        return None
+    periods = column.to_pandas()
+    return pa.array([None if is_missing(each) else str(each) for each in periods], pa.string())
+
+
+def holds_times(series: Any) -> bool:
+    """Return whether a narwhals series contains Python objects that are all times or durations."""
+    import narwhals as nw
+
+    if series.dtype != nw.Object:
+        return False
+    known = present_values(series)
+    return bool(known) and all(isinstance(value, time | timedelta) for value in known)
 
 
 def present_values(series: Any) -> list[Any]:
@@ -445,7 +497,7 @@ def _column(series: Any, name: str) -> np.ndarray | None:
     import narwhals as nw
 
     stored, series = series, object_numbers(series)
-    if series is not stored:
+    if series is not stored and series.dtype.is_numeric():
         warn_of_rounded_objects(present_values(stored), f"column {series.name!r} of {name}")
     known = series.dtype.is_numeric()
     # NumPy converts types that narwhals does not know: sparse columns of pandas, and long doubles.

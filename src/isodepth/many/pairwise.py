@@ -252,7 +252,7 @@ def pairwise(
     columns = rows
     if other is not None:
         columns = tuple(other_labels or _labels_of(other) or map(str, range(shape[1])))
-    settings = dict(stacks[0].settings)
+    settings = stacks[0].settings | {"table_dtype": str(stacks[0].values.dtype)}
     if not are_tables[0]:  # tables have the computed divisors instead of "pooled"
         settings["scale"] = array_text(metric.scale)
     return DistanceMatrix(

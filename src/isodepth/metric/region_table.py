@@ -350,9 +350,13 @@ class RegionTables(EqualFields, Sequence[RegionTable]):
         labels = fields.pop("labels")
         if isinstance(item, str):
             item = position_of(item, labels or ())
+        positions = np.arange(len(self))[item]
+        if positions.ndim > 1:
+            raise TypeError(f"an index of tables must be an integer, a label or a list, got {item}")
         fields["values"] = self.values[item]
-        if isinstance(item, slice):
-            return RegionTables(**fields, labels=labels and labels[item])
+        if positions.ndim == 1:
+            labels = labels and tuple(labels[position] for position in positions)
+            return RegionTables(**fields, labels=labels)
         return RegionTable(**fields)
 
     @classmethod

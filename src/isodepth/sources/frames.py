@@ -10,7 +10,7 @@ import numpy as np
 
 from isodepth.data.arrays import is_missing, numbered
 from isodepth.data.files.csv_files import MISSING_WORDS
-from isodepth.data.frames import NamedArray, is_frame, object_numbers
+from isodepth.data.frames import NamedArray, is_frame, object_numbers, period_strings
 from isodepth.errors import InvalidInputError
 
 _NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
@@ -56,7 +56,7 @@ def has_other_types(table: Any) -> bool:
 
     def is_other(label: str, type_: Any) -> bool:
         if type_ == nw.Unknown:  # such as the type null of pyarrow, and the periods of pandas
-            column = frame.get_column(label)
+            column = object_numbers(frame.get_column(label))
             known = column.null_count() < len(frame)
             return len(frame) > 0 and not (known and column.to_numpy().dtype.kind in "biufc")
         return not type_.is_numeric()
@@ -174,6 +174,8 @@ def _plain_column(column: Any) -> Any:
     import pyarrow.compute as pc
 
     type_ = column.type
+    if (strings := period_strings(column)) is not None:
+        return strings
     if is_encoded(type_):
         return column.cast(pa.string())
     if pa.types.is_dictionary(type_):

@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from isodepth.data.columns.values import strings_of
+from isodepth.data.frames import holds_times, present_values
 
 # Formats of dates in strings, one per group of the regular expression.
 _DATE_FORMATS = ("", "YYYY-MM-DD", "YYYY/MM/DD", "DD/MM/YYYY or MM/DD/YYYY", "DD.MM.YYYY")
@@ -85,7 +86,7 @@ def read_dates(series: Any, dates: bool) -> Dates:
     dates, only the fraction of missing values is determined.
     """
     n = max(1, len(series))
-    if series.dtype.is_temporal():
+    if series.dtype.is_temporal() or holds_times(series):
         missing = series.null_count()
         zone = getattr(series.dtype, "time_zone", None)
         ends = None if missing == len(series) else _ends(series)
@@ -113,8 +114,9 @@ def _ends(series: Any) -> tuple[Any, Any]:
     """Return the minimum and the maximum of a series of dates, times or durations."""
     import narwhals as nw
 
-    if series.dtype == nw.Duration:  # pyarrow has no minimum of durations
-        known = series.drop_nulls().to_list()
+    # pyarrow has no minimum of durations, and pandas none of objects with missing values.
+    if series.dtype in (nw.Duration, nw.Object):
+        known = present_values(series)
         return min(known), max(known)
     return series.min(), series.max()
 

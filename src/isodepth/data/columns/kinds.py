@@ -16,6 +16,7 @@ from isodepth.data.columns.values import strings_of
 from isodepth.data.export import ResultPart
 from isodepth.data.frames import (
     NamedArray,
+    check_frame,
     column_names,
     common_columns,
     differing,
@@ -247,10 +248,13 @@ def _check_without_frames(
 ) -> None:
     """Raise an error if `kinds` is not empty, or if a sample is a path, None or a dictionary.
 
-    `names` are the names of the samples for the message.
+    `names` are the names of the samples for the message. The error about a frame with two columns of
+    the same name is raised before that about `kinds`.
     """
     for sample, name in zip(samples, names, strict=True):
         refuse_other_types(sample, name)
+        if kinds and is_frame(sample) and not hasattr(sample, "__dask_graph__"):
+            check_frame(sample, name)
     if kinds:
         types = " and ".join(type(each).__name__ for each in samples)
         raise _kinds_error(f"kinds needs data frames in memory, got {types}")

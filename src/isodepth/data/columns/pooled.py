@@ -12,7 +12,7 @@ import numpy as np
 from isodepth.data.arrays import EXACT_INTEGERS, is_missing, listed, warn_of_rounded_objects
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.values import Strings, boolean, plain_number, strings_of
-from isodepth.data.frames import object_numbers, present_values
+from isodepth.data.frames import holds_times, object_numbers, present_values
 from isodepth.errors import InvalidInputError
 
 #: Maximum number of distinct values for which the numbers in a column may be codes of categories.
@@ -293,7 +293,7 @@ def column_type(series: Any) -> str:
     dtype = series.dtype
     if dtype.is_numeric():
         return "number"
-    if dtype.is_temporal():
+    if dtype.is_temporal() or holds_times(series):
         return "date"
     if dtype == nw.Boolean:
         return "boolean"

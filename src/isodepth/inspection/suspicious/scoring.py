@@ -13,7 +13,7 @@ import numpy as np
 from isodepth.geometry.directions import rng_for
 from isodepth.inspection.suspicious.groups import Groups, find_groups
 from isodepth.inspection.suspicious.regression import Regressions
-from isodepth.inspection.suspicious.tails import Tails, quantiles, spreads, tail_limits
+from isodepth.inspection.suspicious.tails import ROUNDING, Tails, quantiles, spreads, tail_limits
 
 # Maximum number of rows from which tail quantiles are estimated.
 _MAX_ROWS = 20_000
@@ -21,6 +21,8 @@ _BLOCK_NUMBERS = 1 << 21
 # Number of rows of a block in `RowScorer.candidates`: its columns fit into the cache.
 _CANDIDATE_BLOCK = 1 << 15
 _MAX_VALUE = 1e150
+# Bound on the relative error of exp(log(x)), divided by 1 + |log(x)|.
+_LOG_ERROR = 2.0**-50
 # The usual values of a column with at most _DISTINCT distinct values are named if they are at most
 # _NAMED. In other columns, a range is shown.
 _DISTINCT, _NAMED = 10, 3
@@ -235,40 +237,47 @@ class RowScorer:
 
     @cached_property
     def _intervals(self) -> tuple[np.ndarray, np.ndarray]:
-        """Intervals (d, 2) of values, and intervals (d, 2) of standardized logarithms.
+        """Intervals of values whose ratios are at most the thresholds in spite of rounding."""
+        return self._intervals_of(-ROUNDING)
 
-        The ratios in the intervals are at most the thresholds. The standardized numbers of a column
+    def _intervals_of(self, rounding: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return intervals (d, 2) of values, and intervals (d, 2) of standardized logarithms.
+
+        `rounding` is the option of `Tails.interval`. The standardized numbers of a column
         without logarithms are its values in another unit, so that the interval of the values covers
         both.
         """
-        values = np.stack(self.values.interval(*self._thresholds("values")), axis=1)
+        values = np.stack(self.values.interval(*self._thresholds("values"), rounding), axis=1)
         ends = self._thresholds("logarithms")
         standardized = Tails(
             self.center + self.spread * self.logs.median,
             self.spread * self.logs.below,
             self.spread * self.logs.above,
         )
-        low, high = standardized.interval(*ends)
+        low, high = standardized.interval(*ends, rounding)
         plain = self.floors <= 0
         values[plain, 0] = np.maximum(values[plain, 0], low[plain])
         values[plain, 1] = np.minimum(values[plain, 1], high[plain])
-        return values, np.stack(self.logs.interval(*ends), axis=1)
+        return values, np.stack(self.logs.interval(*ends, rounding), axis=1)
 
     def usual_values(self) -> tuple[np.ndarray, np.ndarray]:
         """Return two arrays (2, d) with the minimum and maximum usual value of each column.
 
         The second array is for values other than 0. A value outside its range has a ratio above the
-        threshold, up to rounding. In columns with logarithms the range for zeros is larger, because
-        the logarithm of zero is not scored.
+        threshold. The converse holds up to rounding errors, by which the ranges are widened:
+        otherwise all values of a constant column, such as 0.1, could be outside. In columns with
+        logarithms the range for zeros is larger, because the logarithm of zero is not scored.
         """
-        values, logs = (ends.T for ends in self._intervals)
+        values, logs = (ends.T for ends in self._intervals_of(ROUNDING))
         nonzero = values.copy()
         for j in np.flatnonzero(self.floors > 0):
             ends = logs[:, j] * self.spread[j] + self.center[j]
             # Below the floor, `_logarithms` is linear.
             below = np.minimum(ends - math.log(self.floors[j]), 0.0)
             with np.errstate(over="ignore"):
+                relative = _LOG_ERROR * (1.0 + np.abs(ends)) * np.array([-1.0, 1.0])
                 ends = np.where(below < 0, self.floors[j] * (1 + below), np.exp(ends))
+                ends += relative * np.abs(ends)
             nonzero[0, j], nonzero[1, j] = max(values[0, j], ends[0]), min(values[1, j], ends[1])
         return values, nonzero
 

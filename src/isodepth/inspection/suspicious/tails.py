@@ -11,7 +11,7 @@ import numpy as np
 #: same distribution with exponential tails.
 EXPECTED_SHARE = 0.005
 # Margin for rounding in double precision, relative to the numbers that are compared.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 # Approximate maximum number of values that are sorted at a time.
 _BLOCK_NUMBERS = 1 << 20
 # Minimum number of values of a column from which its tails are extrapolated. Columns with fewer
@@ -51,16 +51,19 @@ class Tails(NamedTuple):
         deviation = values - self.median
         return deviation / np.where(deviation > 0, self.above, self.below)
 
-    def interval(self, below: np.ndarray, above: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def interval(
+        self, below: np.ndarray, above: np.ndarray, rounding: float = -ROUNDING
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the bounds (k,) of the values with ratios from `-below` to `above`, both (k,).
 
-        The interval is smaller by a margin: ratios outside `-below` and `above` belong to values
-        outside the interval in spite of rounding.
+        By default the interval is smaller by a margin: ratios outside `-below` and `above` belong
+        to values outside the interval in spite of rounding. With a positive `rounding` it is
+        larger: values outside the interval have such ratios.
         """
-        margin = _ROUNDING * np.abs(self.median)
+        margin = rounding * np.abs(self.median)
         return (
-            self.median - (below * self.below * (1 - _ROUNDING) - margin),
-            self.median + (above * self.above * (1 - _ROUNDING) - margin),
+            self.median - (below * self.below * (1 + rounding) + margin),
+            self.median + (above * self.above * (1 + rounding) + margin),
         )
 
 
