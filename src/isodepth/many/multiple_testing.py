@@ -48,8 +48,8 @@ class TwoSampleOptions(TypedDict, total=False):
 class PairwiseTestResult(ResultMixin):
     """Two-sample tests of all pairs of samples, the result of :func:`isodepth.pairwise_test`.
 
-    ``result[a, b]`` is the test of the pair of samples with the labels a and b. A loop over the
-    result is a loop over `tests`.
+    ``result[a, b]`` is the test of the pair of samples with the labels a and b, which are in the
+    order of `labels`: a is X, and b is Y. A loop over the result is a loop over `tests`.
 
     Attributes
     ----------
@@ -95,14 +95,19 @@ class PairwiseTestResult(ResultMixin):
         return f"{differ} of {pairs} of {len(self.labels)} samples differ (adjusted p <= {ALPHA})."
 
     def __getitem__(self, pair: tuple[Any, Any]) -> TwoSampleResult:
-        """Return the test of the pair of samples with these labels, in either order."""
+        """Return the test of the pair of samples with these labels, in the order of `labels`."""
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise InvalidInputError(
                 f"a pair consists of two labels, as in result['a', 'b']; got {pair!r}"
             )
         names = label_text(pair[0]), label_text(pair[1])
         tests = dict(zip(self.pairs, self.tests, strict=True))
-        test = tests.get(names, tests.get(names[::-1]))
+        test = tests.get(names)
+        if test is None and names[::-1] in tests:
+            raise InvalidInputError(
+                f"the test of {names[1]!r} and {names[0]!r} is available in this order only, with "
+                f"{names[1]!r} as X and {names[0]!r} as Y; use result[{names[1]!r}, {names[0]!r}]"
+            )
         if test is None:
             raise InvalidInputError(
                 f"there is no pair {pair[0]!r} and {pair[1]!r}; the samples are "
@@ -207,9 +212,8 @@ def pairwise_test(
     tests = []
     with progress_bar(progress, len(pairs), "tests", "pair") as advance:
         for i, j in pairs:
-            tests.append(
-                two_sample_test(samples[i], samples[j], n_permutations=n_permutations, **options)
-            )
+            test = two_sample_test(samples[i], samples[j], n_permutations=n_permutations, **options)
+            tests.append(test if labels is None else test._with(_names=(names[i], names[j])))
             advance(1)
     pvalues = np.array([test.pvalue for test in tests])
     named = tuple((names[i], names[j]) for i, j in pairs)

@@ -34,7 +34,8 @@ def html_report(result: AnyResult, **options: Unpack[ReportOptions]) -> str:
     result : Comparison, TwoSampleResult or Monitor
     title : str, optional
     names : pair of str
-        Names of the samples of a comparison or a test, "X" and "Y" by default.
+        Names of the samples of a comparison or a test. By default "X" and "Y", or the labels of a
+        pair of `isodepth.pairwise_test`.
     labels : sequence, optional
         Names of the batches of a monitor, such as dates.
     notes : sequence of str

@@ -83,9 +83,12 @@ class TwoSampleReport(ReportableResult):
     _kept : KeptRows, ReleasedRows or None
         Rows of both samples, or `ReleasedRows` after `without_rows`. None if the result was
         created from its public fields. It is not part of the constructor.
+    _names : pair of str
+        Names of the samples in texts about the result.
     """
 
     _kept: KeptRows | ReleasedRows | None
+    _names: tuple[str, str] = ("X", "Y")
 
     def _required(self, details: T | None) -> T:
         """Return `details`, a private part of the result; raise UnavailableError if it is None."""
