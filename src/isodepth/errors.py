@@ -22,6 +22,7 @@ __all__ = [
     "NotFittedError",
     "NotNumbersError",
     "ScaleWarning",
+    "UnknownLabelError",
     "UnknownOptionError",
     "UnreadableFileError",
 ]
@@ -33,6 +34,12 @@ class IsodepthError(Exception):
 
 class InvalidInputError(IsodepthError, ValueError):
     """The input data are invalid, for example because of their shape or non-finite values."""
+
+
+class UnknownLabelError(InvalidInputError, KeyError):
+    """A result has no sample or pair of samples with this label."""
+
+    __str__ = Exception.__str__  # KeyError quotes its message
 
 
 class NotNumbersError(InvalidInputError, TypeError):

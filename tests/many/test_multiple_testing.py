@@ -84,7 +84,7 @@ def test_samples_by_a_column_and_categories() -> None:
     frame["kind"] = np.where(np.arange(120) % 3 == 0, "x", "y")
     frame["month"] = np.repeat([5, 6, 7], [40, 30, 50])
     result = isodepth.pairwise_test(frame, by="month", random_state=0, n_permutations=99)
-    assert result.labels == ("5", "6", "7")
+    assert result.labels == (5, 6, 7)
     assert result[5, 7].pvalue == 0.01
     assert {"u", "v", "kind"} == {kind.column for kind in result[5, 6].kinds}
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.data.arrays import listed
-from isodepth.data.export import ResultMixin, document, label_text
+from isodepth.data.export import ResultMixin, document, label_column, label_texts
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_integer
-from isodepth.errors import InvalidInputError
+from isodepth.errors import InvalidInputError, UnknownLabelError
 from isodepth.many.collections import as_list, labeled
 from isodepth.metric.settings import RandomState
 from isodepth.metric.signature import json_settings
@@ -49,11 +49,13 @@ class PairwiseTestResult(ResultMixin):
     """Two-sample tests of all pairs of samples, the result of :func:`isodepth.pairwise_test`.
 
     ``result[a, b]`` is the test of the pair of samples with the labels a and b, which are in the
-    order of `labels`: a is X, and b is Y. A loop over the result is a loop over `tests`.
+    order of `labels`: a is X, and b is Y. ``(a, b) in result`` is whether there is this pair. A
+    loop over the result is a loop over `tests`.
 
     Attributes
     ----------
-    labels : tuple of N str
+    labels : tuple of N labels
+        Strings, or other values such as integers, as they were passed.
     pairs : tuple of M = N (N - 1) / 2 pairs of labels
     tests : tuple of M TwoSampleResult
     pvalues : ndarray of shape (M,)
@@ -66,8 +68,8 @@ class PairwiseTestResult(ResultMixin):
         `n_directions` are those that were passed, because their values may differ between pairs.
     """
 
-    labels: tuple[str, ...]
-    pairs: tuple[tuple[str, str], ...]
+    labels: tuple[Any, ...]
+    pairs: tuple[tuple[Any, Any], ...]
     tests: tuple[TwoSampleResult, ...]
     pvalues: np.ndarray
     adjusted_pvalues: np.ndarray
@@ -100,20 +102,26 @@ class PairwiseTestResult(ResultMixin):
             raise InvalidInputError(
                 f"a pair consists of two labels, as in result['a', 'b']; got {pair!r}"
             )
-        names = label_text(pair[0]), label_text(pair[1])
-        tests = dict(zip(self.pairs, self.tests, strict=True))
-        test = tests.get(names)
-        if test is None and names[::-1] in tests:
-            raise InvalidInputError(
-                f"the test of {names[1]!r} and {names[0]!r} is available in this order only, with "
-                f"{names[1]!r} as X and {names[0]!r} as Y; use result[{names[1]!r}, {names[0]!r}]"
+        names, tests = label_texts(pair), self._by_texts
+        if names in tests:
+            return tests[names]
+        if names[::-1] in tests:
+            y, x = pair
+            raise UnknownLabelError(
+                f"the test of {x!r} and {y!r} is available in this order only, with {x!r} as X and "
+                f"{y!r} as Y; use result[{x!r}, {y!r}]"
             )
-        if test is None:
-            raise InvalidInputError(
-                f"there is no pair {pair[0]!r} and {pair[1]!r}; the samples are "
-                f"{listed(self.labels)}"
-            )
-        return test
+        raise UnknownLabelError(
+            f"there is no pair {pair[0]!r} and {pair[1]!r}; the samples are "
+            f"{listed(label_texts(self.labels))}"
+        )
+
+    def __contains__(self, pair: Any) -> bool:
+        return isinstance(pair, tuple) and label_texts(pair) in self._by_texts
+
+    @property
+    def _by_texts(self) -> dict[tuple[str, ...], TwoSampleResult]:
+        return dict(zip(map(label_texts, self.pairs), self.tests, strict=True))
 
     def __bool__(self) -> bool:
         raise TypeError(
@@ -127,19 +135,21 @@ class PairwiseTestResult(ResultMixin):
         The dictionary of a pair has the same entries as its row in `to_frame`.
         """
         rows = self._rows()
+        rows |= {name: list(label_texts(rows[name])) for name in ("first", "second")}
         tests = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
         content = {
             "headline": self.headline,
-            "labels": self.labels,
+            "labels": label_texts(self.labels),
             "tests": tests,
             "settings": json_settings(self.settings),
         }
         return document("pairwise_test", content)
 
     def _rows(self) -> dict[str, list[Any]]:
+        first, second = zip(*combinations(label_column(self.labels), 2), strict=True)
         return {
-            "first": [pair[0] for pair in self.pairs],
-            "second": [pair[1] for pair in self.pairs],
+            "first": list(first),
+            "second": list(second),
             "statistic": [test.statistic for test in self.tests],
             "pvalue": self.pvalues.tolist(),
             "adjusted_pvalue": self.adjusted_pvalues.tolist(),
@@ -151,7 +161,7 @@ class PairwiseTestResult(ResultMixin):
         differ = order[self.adjusted_pvalues[order] <= ALPHA]
         lines = [self.headline]
         for k in differ[:10]:
-            a, b = self.pairs[k]
+            a, b = label_texts(self.pairs[k])
             lines.append(f"{a} and {b}: adjusted p = {self.adjusted_pvalues[k]:.3g}")
         if len(differ) > 10:
             lines.append(f"and {len(differ) - 10} more")
@@ -213,7 +223,9 @@ def pairwise_test(
     with progress_bar(progress, len(pairs), "tests", "pair") as advance:
         for i, j in pairs:
             test = two_sample_test(samples[i], samples[j], n_permutations=n_permutations, **options)
-            tests.append(test if labels is None else test._with(_names=(names[i], names[j])))
+            tests.append(
+                test if labels is None else test._with(_names=label_texts((names[i], names[j])))
+            )
             advance(1)
     pvalues = np.array([test.pvalue for test in tests])
     named = tuple((names[i], names[j]) for i, j in pairs)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isodepth.data.export import label_text
 from isodepth.errors import InvalidInputError
 from isodepth.plot import style
 from isodepth.results.protocols import DistanceMatrixLike
@@ -103,7 +104,7 @@ def _draw_dendrogram(ax: Axes, distances: np.ndarray) -> np.ndarray:
     return np.array(drawn["leaves"])
 
 
-def _labels(labels: tuple[str, ...], order: np.ndarray) -> tuple[list[int], list[str]]:
+def _labels(labels: tuple[Any, ...], order: np.ndarray) -> tuple[list[int], list[str]]:
     """Return the positions and names of at most 40 labels along an axis."""
     places = list(range(0, len(order), -(-len(order) // _MAX_LABELS)))
-    return places, [style.short(labels[order[place]], 18) for place in places]
+    return places, [style.short(label_text(labels[order[place]]), 18) for place in places]
