@@ -148,11 +148,12 @@ class MetricSettings:
     depth : str, estimator or callable
         Depth function that orders the points from the center outwards: "projection", "halfspace",
         "irw" or "ai_irw". A depth estimator of isodepth has settings of its own, such as a
-        covariance. Its directions are those of the metric, the same for both samples. Any estimator
-        with `fit` and `score_samples`, and any function of the points (and of the weights, if there
-        are any) is accepted as well. Estimators are copied. With the projection depth a share of up
-        to `eps` of contaminated rows has a bounded effect; other depths tolerate less
-        contamination.
+        covariance. Its directions are those of the metric, the same for both samples: the estimator
+        must have the default values of `n_directions`, `directions`, `random_state` and `n_jobs`,
+        which are options of the metric. Any estimator with `fit` and `score_samples`, and any
+        function of the points (and of the weights, if there are any) is accepted as well.
+        Estimators are copied. With the projection depth a share of up to `eps` of contaminated rows
+        has a bounded effect; other depths tolerate less contamination.
     p : float in (0, inf]
         Order of the mean over levels; inf is the maximum. For p < 1 the triangle inequality holds
         for the p-th power only. As p tends to 0, the mean tends to the geometric mean.
