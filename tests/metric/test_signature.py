@@ -78,6 +78,21 @@ def test_settings_of_a_depth_without_effect_are_refused(options: dict) -> None:
         Metric(depth=clone(ProjectionDepth(**options)))
 
 
+def test_refine_has_no_effect_on_the_exact_gap() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    options = {"gap": "exact", "random_state": 0}
+    with pytest.raises(
+        InvalidOptionError, match=r"refine has no effect with gap='exact'.* refine=5"
+    ):
+        isodepth.distance(X, X + 1, refine=5, **options)
+    found = isodepth.compare(X, X + 1, **options)
+    assert "refine" not in found.signature
+    assert "refine" not in Metric(**options).signature
+    assert (found.settings["refine"], found.settings["gap"]) == (0, "exact")
+    assert isodepth.compare(X, X + 1, **found.settings) == found
+    assert found.gradient().x.shape == X.shape
+
+
 def test_a_fitted_depth_with_default_settings_is_accepted() -> None:
     X = np.random.default_rng(0).normal(size=(30, 2))
     fitted = AIIRWDepth(covariance="mcd").fit(X)

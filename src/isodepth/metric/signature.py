@@ -53,15 +53,16 @@ def json_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 def signature_text(settings: Mapping[str, Any], version: str | None = None) -> str:
     """Format the output of `used_settings` as a short string, for people.
 
-    The options q, gap and normalize are omitted if they have their default value. `version` is that
-    of isodepth; None for the installed version.
+    The options q, gap and normalize are omitted if they have their default value, and refine with
+    ``gap="exact"``. `version` is that of isodepth; None for the installed version.
     """
     directions, seed = settings["directions"], settings["random_state"]
     if not directions.startswith("given:"):
         directions = f"{directions}:{settings['n_directions']}"
     shown = {name: _plain_number(settings[name]) for name in ("depth", "p", "q", "eps", "levels")}
     shown["q"] = None if shown["q"] == "inf" else shown["q"]
-    shown |= {"dirs": directions, "refine": settings["refine"]}
+    exact = settings["gap"] == "exact"
+    shown |= {"dirs": directions, "refine": None if exact else settings["refine"]}
     shown |= {"seed": "none" if seed is None else seed, "scale": settings["scale"]}
     shown["gap"] = None if settings["gap"] == "search" else settings["gap"]
     shown["normalize"] = None if settings["normalize"] else "no"
