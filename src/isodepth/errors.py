@@ -19,9 +19,11 @@ __all__ = [
     "InvalidOptionError",
     "IsodepthError",
     "MissingExtraError",
+    "NoCompleteRowError",
     "NotFittedError",
     "NotNumbersError",
     "ScaleWarning",
+    "UnavailableError",
     "UnknownLabelError",
     "UnknownOptionError",
     "UnreadableFileError",
@@ -42,8 +44,20 @@ class UnknownLabelError(InvalidInputError, KeyError):
     __str__ = Exception.__str__  # KeyError quotes its message
 
 
+class NoCompleteRowError(InvalidInputError):
+    """All rows of a sample have a missing value."""
+
+
 class NotNumbersError(InvalidInputError, TypeError):
     """A table has non-numeric values, or no numeric column."""
+
+
+class UnavailableError(InvalidInputError, AttributeError):
+    """An attribute needs details that this result does not have.
+
+    The details were released, or the result was created from its public fields. The error is an
+    `AttributeError`, so that `hasattr` works.
+    """
 
 
 if TYPE_CHECKING:

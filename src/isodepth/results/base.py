@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self, TypeVar, Unpack, cast
 
 from isodepth.data.export import ResultMixin
-from isodepth.errors import InvalidInputError
+from isodepth.errors import InvalidInputError, UnavailableError
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious import RepeatedValue, SuspiciousRows
 from isodepth.inspection.typical import TypicalRows, has_many_unnamed_columns
@@ -65,14 +65,6 @@ class ReportableResult(ResultMixin):
         from isodepth.report.writing import write_report_of_files
 
         write_report_of_files(cast(AnyResult, self), path, None, **options)
-
-
-class UnavailableError(InvalidInputError, AttributeError):
-    """An attribute needs details that this result does not have.
-
-    The details were released, or the result was created from its public fields. The error is an
-    `AttributeError`, so that `hasattr` works.
-    """
 
 
 class TwoSampleReport(ReportableResult):
