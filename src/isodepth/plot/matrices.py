@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isodepth.data.arrays import describe
 from isodepth.data.export import label_text
 from isodepth.errors import InvalidInputError
 from isodepth.plot import style
@@ -52,6 +53,11 @@ def distance_matrix(matrix: DistanceMatrixLike, *, ax: Axes | None = None) -> Ax
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['b', 'c', 'a']
     """
+    if not hasattr(matrix, "other_labels"):
+        raise InvalidInputError(
+            "this figure needs a DistanceMatrix, the result of pairwise or of "
+            f"DistanceMatrix.from_array, got {describe(matrix)}"
+        )
     values = np.asarray(matrix.values, dtype=float)
     if not np.isfinite(values).all():
         raise InvalidInputError(
