@@ -9,9 +9,9 @@ directions. For small samples, the vertices of the regions are searched one by o
 distance. This search follows the ascent or, for very small samples, replaces it. The number of its
 operations is limited.
 
-`hull_distance`, `exact_gaps` and `project_to_hull` are exact up to rounding. Points are first centered
-and scaled to a size of about one. Few points in many dimensions are represented by coordinates in
-their span.
+`hull_distance`, `exact_gaps` and `project_to_hull` are exact up to rounding. Points are first
+centered and scaled to a size of about one. Few points in many dimensions are represented by
+coordinates in their span.
 """
 
 from __future__ import annotations
