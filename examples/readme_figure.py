@@ -17,7 +17,7 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.distance import cdist
 
 import isodepth
-from isodepth import hausdorff
+from isodepth import hull_distance
 
 FIGURE = Path(__file__).resolve().parents[1] / "docs" / "figures" / "readme.png"
 
@@ -106,7 +106,7 @@ def _draw_regions(axes: Axes) -> None:
         axes.plot(*outline.T, color=BLACK, lw=1.1, ls=(0, (1, 1.4)))
 
     first, second = (r.points[r.indices(SHOWN_GAP)] for r in (of_x, of_contaminated))
-    gap = hausdorff(first, second)
+    gap = hull_distance(first, second)
     farther = first if gap.side == "X" else second
     start = farther[(farther @ gap.direction).argmax()]
     stop = start - gap.distance * gap.direction

@@ -18,7 +18,7 @@ import numpy as np
 from experiments.framework import Experiment, Part, Results, Streams, Verdict, run_experiment
 from experiments.framework.verdict import mean_and_error, outcome
 from experiments.synthetic.distributions import SHARE, correlated_sample
-from isodepth import AIIRWDepth, HalfspaceDepth, Metric, ProjectionDepth, hausdorff
+from isodepth import AIIRWDepth, HalfspaceDepth, Metric, ProjectionDepth, hull_distance
 
 MCD, PLAIN = "AI-IRW, MCD", "AI-IRW, plain covariance"
 DEPTHS: dict[str, Any] = {
@@ -53,7 +53,7 @@ def parts(settings: Settings) -> list[Part]:
             )
             all_regions, clean = metric.regions(points), metric.regions(points[~wrong])
             gaps = [
-                hausdorff(
+                hull_distance(
                     points[all_regions.indices(beta)], points[~wrong][clean.indices(beta)]
                 ).distance
                 for beta in LEVELS

@@ -15,8 +15,8 @@ import numpy as np
 from experiments.framework import Experiment, Part, Results, Streams, Verdict, run_experiment
 from experiments.framework.verdict import mean_and_error, outcome
 from experiments.synthetic.distributions import SHARE, correlated_sample
-from isodepth import AIIRWDepth, Metric, hausdorff
-from isodepth.typing import HullGap, TrimmedRegions
+from isodepth import AIIRWDepth, Metric, hull_distance
+from isodepth.typing import HullDistance, TrimmedRegions
 
 LEVELS = (0.2, 0.4, 0.6, 0.8, 0.95)
 CENTRE = (7.0, 4.0)
@@ -50,10 +50,10 @@ def regions_of(
     return everything, clean, [wrong for _, wrong in samples]
 
 
-def gap_at(pair: list[TrimmedRegions], beta: float) -> HullGap:
+def gap_at(pair: list[TrimmedRegions], beta: float) -> HullDistance:
     """Return the exact Hausdorff gap of the two regions of one level."""
     first, second = (regions.points[regions.indices(beta)] for regions in pair)
-    return hausdorff(first, second)
+    return hull_distance(first, second)
 
 
 def parts(settings: Settings) -> list[Part]:

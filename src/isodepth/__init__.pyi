@@ -13,7 +13,7 @@ from .depth.estimators import HalfspaceDepth as HalfspaceDepth
 from .depth.estimators import IRWDepth as IRWDepth
 from .depth.estimators import ProjectionDepth as ProjectionDepth
 from .geometry.directions import unit_vectors as unit_vectors
-from .geometry.hull import hausdorff as hausdorff
+from .geometry.hull import hull_distance as hull_distance
 from .many.estimators import DistanceTransformer as DistanceTransformer
 from .many.estimators import RegionTransformer as RegionTransformer
 from .many.matrix import DistanceMatrix as DistanceMatrix

@@ -19,9 +19,12 @@ __all__ = [
     "InvalidOptionError",
     "IsodepthError",
     "MissingExtraError",
+    "NoCompleteRowError",
     "NotFittedError",
     "NotNumbersError",
     "ScaleWarning",
+    "UnavailableError",
+    "UnknownLabelError",
     "UnknownOptionError",
     "UnreadableFileError",
 ]
@@ -35,8 +38,26 @@ class InvalidInputError(IsodepthError, ValueError):
     """The input data are invalid, for example because of their shape or non-finite values."""
 
 
+class UnknownLabelError(InvalidInputError, KeyError):
+    """A result has no sample or pair of samples with this label."""
+
+    __str__ = Exception.__str__  # KeyError quotes its message
+
+
+class NoCompleteRowError(InvalidInputError):
+    """All rows of a sample have a missing value."""
+
+
 class NotNumbersError(InvalidInputError, TypeError):
     """A table has non-numeric values, or no numeric column."""
+
+
+class UnavailableError(InvalidInputError, AttributeError):
+    """An attribute needs details that this result does not have.
+
+    The details were released, or the result was created from its public fields. The error is an
+    `AttributeError`, so that `hasattr` works.
+    """
 
 
 if TYPE_CHECKING:

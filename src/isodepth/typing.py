@@ -6,7 +6,7 @@ created by hand: their attributes are stable, but not their constructors.
 
 from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.missing import MissingPair, MissingReport, MissingShare
-from isodepth.geometry.hull import HullGap
+from isodepth.geometry.hull import HullDistance
 from isodepth.geometry.regions import TrimmedRegions
 from isodepth.inspection.checks import Check
 from isodepth.inspection.suspicious import (
@@ -40,7 +40,7 @@ __all__ = [
     "Contribution",
     "FittedMetric",
     "Gradient",
-    "HullGap",
+    "HullDistance",
     "LargestGap",
     "MissingPair",
     "MissingReport",

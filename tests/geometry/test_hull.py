@@ -16,7 +16,13 @@ from twins import naive_hull as naive
 
 from isodepth.engine.compiled import Resources
 from isodepth.errors import InvalidInputError
-from isodepth.geometry.hull import common_frame, exact_gaps, hausdorff, project_to_hull, raise_gaps
+from isodepth.geometry.hull import (
+    common_frame,
+    exact_gaps,
+    hull_distance,
+    project_to_hull,
+    raise_gaps,
+)
 
 ROUNDING = 1e-13
 
@@ -143,7 +149,7 @@ def test_hausdorff_agrees_with_a_general_optimizer():
     rng = np.random.default_rng(6)
     for _ in range(60):
         first, second = random_pair(rng)
-        gap = hausdorff(first, second)
+        gap = hull_distance(first, second)
         assert gap.distance == pytest.approx(
             naive.searched_hausdorff(first, second), rel=1e-8, abs=1e-8 * size_of(first, second)
         )
@@ -156,7 +162,7 @@ def test_direction_attains_the_distance_and_no_other_exceeds_it():
     rng = np.random.default_rng(7)
     for _ in range(100):
         first, second = random_pair(rng, most=40)
-        gap = hausdorff(first, second)
+        gap = hull_distance(first, second)
         rounding = ROUNDING * size_of(first, second)
         assert np.linalg.norm(gap.direction) == pytest.approx(1, abs=1e-14)
         ahead = naive.gap_along(first, second, gap.direction)
@@ -173,7 +179,7 @@ def test_hausdorff_of_points_in_bad_position(family, dim):
     rng = np.random.default_rng(8)
     for n, m in ((1, 1), (1, 30), (30, 25)):
         first, second = make_points(family, n, dim, rng), make_points(family, m, dim, rng)
-        gap = hausdorff(first, second)
+        gap = hull_distance(first, second)
         size = size_of(first, second)
         assert gap.distance == pytest.approx(naive.hausdorff(first, second), abs=1e-12 * size)
         assert np.linalg.norm(gap.direction) == pytest.approx(1, abs=1e-14)
@@ -185,7 +191,7 @@ def test_identical_hulls_are_at_distance_zero(dim):
     points = rng.normal(size=(20, dim))
     inside = rng.dirichlet(np.ones(20), size=5) @ points
     for other in (points, points[::-1], np.concatenate([points[5:], points, inside])):
-        gap = hausdorff(points, other)
+        gap = hull_distance(points, other)
         # In 60 dimensions the points are represented in their span, so that convex combinations
         # are inside the hull only up to rounding.
         assert gap.distance <= (1e-14 if dim == 60 and len(other) > 20 else 0.0)
@@ -196,17 +202,24 @@ def test_closed_forms():
     for dim in (1, 2, 3, 6):
         corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * dim)).reshape(dim, -1).T
         # A cube in a cube of twice its size: the distance is that between two corners.
-        assert hausdorff(corners, 2 * corners).distance == pytest.approx(np.sqrt(dim), rel=1e-14)
-        assert hausdorff(corners, 2 * corners).sample == "Y"
+        assert hull_distance(corners, 2 * corners).distance == pytest.approx(
+            np.sqrt(dim), rel=1e-14
+        )
+        assert hull_distance(corners, 2 * corners).sample == "Y"
         # The cross-polytope inscribed in a ball, and the cube circumscribed about the ball.
         cross = np.concatenate([np.eye(dim), -np.eye(dim)])
         expected = np.sqrt(dim) - 1 / np.sqrt(dim)
-        assert hausdorff(corners, cross).distance == pytest.approx(expected, rel=1e-14, abs=1e-15)
+        assert hull_distance(corners, cross).distance == pytest.approx(
+            expected, rel=1e-14, abs=1e-15
+        )
     step = np.array([3.0, -4.0, 12.0])
     points = np.random.default_rng(10).normal(size=(40, 3))
-    assert hausdorff(points, points + step).distance == pytest.approx(13, rel=1e-14)
+    assert hull_distance(points, points + step).distance == pytest.approx(13, rel=1e-14)
+    assert (
+        float(hull_distance(points, points + step)) == hull_distance(points, points + step).distance
+    )
     one, other = np.array([[1.0, 2.0]]), np.array([[4.0, 6.0]])
-    gap = hausdorff(one, other)
+    gap = hull_distance(one, other)
     assert gap.distance == 5
     assert gap.direction == pytest.approx([0.6, 0.8]) or gap.direction == pytest.approx(
         [-0.6, -0.8]
@@ -215,8 +228,8 @@ def test_closed_forms():
 
 def test_subnormal_numbers_are_scaled_exactly() -> None:
     first, second = np.random.default_rng(4).integers(0, 1000, (2, 30, 3)).astype(float)
-    gap = hausdorff(first, second)
-    scaled = hausdorff(np.ldexp(first, -1074), np.ldexp(second, -1074))
+    gap = hull_distance(first, second)
+    scaled = hull_distance(np.ldexp(first, -1074), np.ldexp(second, -1074))
     assert scaled.distance == np.ldexp(gap.distance, -1074) > 0
     assert (scaled.direction == gap.direction).all()
 
@@ -225,13 +238,13 @@ def test_subnormal_numbers_are_scaled_exactly() -> None:
 def test_power_of_two_scales_every_digit_and_any_scale_works(dim):
     rng = np.random.default_rng(11)
     first, second = rng.normal(size=(20, dim)), rng.normal(size=(15, dim)) + 1
-    gap = hausdorff(first, second)
+    gap = hull_distance(first, second)
     for power in (-1000, -500, 500, 1000):
-        scaled = hausdorff(np.ldexp(first, power), np.ldexp(second, power))
+        scaled = hull_distance(np.ldexp(first, power), np.ldexp(second, power))
         assert scaled.distance == np.ldexp(gap.distance, power)
         assert (scaled.direction == gap.direction).all()
     for factor in (1e-150, 1e150):
-        scaled = hausdorff(first * factor, second * factor)
+        scaled = hull_distance(first * factor, second * factor)
         assert scaled.distance / factor == pytest.approx(gap.distance, rel=1e-12)
 
 
@@ -308,7 +321,7 @@ def test_frame_keeps_every_distance():
 )
 def test_bad_input_is_named(first, second, message):
     with pytest.raises(InvalidInputError, match=message):
-        hausdorff(first, second)
+        hull_distance(first, second)
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 5])
@@ -318,7 +331,7 @@ def test_levels_are_those_of_single_hulls_and_name_the_hull_that_reaches_further
     second = from_the_inside_out(rng.normal(size=(180, dim)) + rng.normal(size=dim))
     stops = np.stack([np.sort(rng.integers(1, n + 1, size=25)) for n in (250, 180)])
     gaps, directions, from_first = exact_gaps(first, second, stops)
-    single = [hausdorff(first[:i], second[:j]).distance for i, j in zip(*stops, strict=True)]
+    single = [hull_distance(first[:i], second[:j]).distance for i, j in zip(*stops, strict=True)]
     assert gaps == pytest.approx(single, rel=1e-10)
     for gap, u, ahead, i, j in zip(gaps, directions, from_first, *stops, strict=True):
         assert gap == 0 or (naive.gap_along(first[:i], second[:j], u) > 0) == ahead

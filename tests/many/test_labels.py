@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,11 @@ ORDERED = [ROWS[month == MONTHS] for month in (1, 3, 10)]
 MATRIX = isodepth.pairwise(ORDERED, **OPTIONS)
 
 
-def check(found: Any, labels: tuple[str, ...] = ("1", "3", "10")) -> None:
+def check(found: Any, labels: tuple[Any, ...] = (1, 3, 10)) -> None:
     """Check that a matrix has these labels, and the distances of the samples in this order."""
     assert isinstance(found, isodepth.DistanceMatrix)
     assert found.labels == labels == found.other_labels
-    order = [("1", "3", "10").index(label) for label in labels]
+    order = [("1", "3", "10").index(str(label)) for label in labels]
     np.testing.assert_array_equal(found.values, MATRIX[np.ix_(order, order)])
     assert found.signature == isodepth.region_tables(ORDERED, **OPTIONS).signature
 
@@ -47,7 +48,7 @@ def test_a_frame_by_a_column(kind: Any, by: Any) -> None:
 def test_keys_that_cannot_be_sorted_keep_their_order() -> None:
     frame = FRAME.assign(month=FRAME["month"].astype(object).replace({1: "1"}))
     found = isodepth.pairwise(frame, by="month", **OPTIONS)
-    check(found, ("3", "1", "10"))
+    check(found, (3, "1", 10))
     assert repr(found) == f"DistanceMatrix: distances between 3 samples\n  {found.signature}"
     with pytest.raises(ValueError, match="copy"):
         np.asarray(found, dtype="float32", copy=False)
@@ -56,7 +57,9 @@ def test_keys_that_cannot_be_sorted_keep_their_order() -> None:
 def test_a_frame_by_two_columns() -> None:
     frame = FRAME.assign(site=np.tile(["x", "y"], 30))
     found = isodepth.pairwise(frame, by=["month", "site"], **OPTIONS)
-    assert found.labels == ("1, x", "1, y", "3, x", "3, y", "10, x", "10, y")
+    assert found.labels == tuple((month, site) for month in (1, 3, 10) for site in "xy")
+    assert found["1, x", "3, y"] == found[(1, "x"), (3, "y")] == found[0, 3]
+    assert found.to_frame().index.tolist()[:2] == ["1, x", "1, y"]
     bag = frame[(frame.month == 3) & (frame.site == "y")][["a", "b"]].to_numpy()
     other = frame[(frame.month == 1) & (frame.site == "x")][["a", "b"]].to_numpy()
     assert found.values[0, 3] == isodepth.pairwise([other, bag], **OPTIONS)[0, 1]
@@ -104,20 +107,92 @@ def test_bad_input(samples: Any, by: Any, error: type[Exception], said: str) -> 
 
 def test_tables_have_the_labels_of_their_samples() -> None:
     tables = isodepth.region_tables(FRAME, by="month", **OPTIONS)
-    assert tables.labels == ("1", "3", "10")
+    assert tables.labels == (1, 3, 10)
     check(isodepth.pairwise(tables))
     named = dict(zip(("1", "3", "10"), ORDERED, strict=True))
     assert isodepth.region_tables(named, **OPTIONS).values.tolist() == tables.values.tolist()
-    assert tables["3"] == tables[1]
-    assert tables[1:].labels == ("3", "10")
+    assert tables["3"] == tables[3] == [*tables][1]
+    assert tables[1:].labels == (3, 10)
     mixed = isodepth.pairwise(ORDERED[:1] * 2, **OPTIONS)
     plain = isodepth.region_tables(ORDERED[:1] * 2, **OPTIONS)
     assert isodepth.pairwise(plain) == mixed
     between = isodepth.pairwise(tables[:2], plain)
-    assert (between.labels, between.other_labels) == (("1", "3"), ("0", "1"))
-    for one, known in ((tables, "1, 3, 10"), (plain, "")):
+    assert (between.labels, between.other_labels) == ((1, 3), ("0", "1"))
+    for one, known in ((tables, "1, 3, 10"), (plain, "0, 1")):
         with pytest.raises(InvalidInputError, match=f"no sample '7'; the samples are {known}"):
             one["7"]
+
+
+@pytest.mark.parametrize("function", [isodepth.pairwise, isodepth.region_tables])
+def test_labels_are_keys(function: Any) -> None:
+    """Keys that are integers are labels; integers are positions if labels are strings."""
+    years = function(dict(zip((2020, 2021, 1), ORDERED, strict=True)), **OPTIONS)
+    words = function(dict(zip(("x", "y", "1"), ORDERED, strict=True)), **OPTIONS)
+    for key, position in ((2020, 0), (np.int64(2021), 1), ("2021", 1), (1, 2), ("1", 2)):
+        assert np.array_equal(values_of(years[key]), years.values[position])
+    for key, position in (("x", 0), (1, 1), ("1", 2), (-1, 2)):
+        assert np.array_equal(values_of(words[key]), words.values[position])
+    for key in (2020, np.int64(2021), "2021", 1):
+        assert key in years
+    for key in (0, 7, "2022", 2020.5, None, np.zeros(3), slice(1), ("x",), years.values[0]):
+        assert key not in years
+    assert ("x" in words, 0 in words, "z" in words) == (True, False, False)
+    for key in (0, 7, 2020.5, "2022"):
+        with pytest.raises(KeyError, match=r"the samples are 2020, 2021, 1$") as caught:
+            years[key]
+        assert isinstance(caught.value, InvalidInputError)
+        assert str(caught.value).startswith(f"there is no sample {key!r}; ")
+    with pytest.raises(IndexError):
+        words[3]
+    for each, values in zip(years, years.values, strict=True):
+        assert np.array_equal(values_of(each), values)
+    assert np.array_equal(values_of(years[1:]), years.values[1:])
+    assert (len(years), pickle.loads(pickle.dumps(years)) == years) == (3, True)
+
+
+def values_of(item: Any) -> Any:
+    return getattr(item, "values", item)
+
+
+def test_pairs_of_labels() -> None:
+    years = dict(zip((2020, 2021, 1), ORDERED, strict=True))
+    matrix = isodepth.pairwise(years, **OPTIONS)
+    assert matrix[2020, 1] == matrix["2020", "1"] == matrix.values[0, 2]
+    assert np.array_equal(matrix[2021, :2], matrix.values[1, :2])
+    tests = isodepth.pairwise_test(years, n_permutations=19, random_state=0)
+    assert (tests.labels, tests.pairs[0]) == ((2020, 2021, 1), (2020, 2021))
+    assert tests[2020, 1] is tests["2020", "1"] is tests.tests[1]
+    assert [pair in tests for pair in ((2020, 1), (1, 2020), (0, 1), 2020, (2020,))] == [
+        True, False, False, False, False,
+    ]  # fmt: skip
+    with pytest.raises(KeyError, match=r"^there is no pair 0 and 1; the samples are 2020, 2021, 1"):
+        tests[0, 1]
+    with pytest.raises(KeyError, match=r"use result\[2020, 1\]$"):
+        tests[1, 2020]
+
+
+def test_frames_keep_labels() -> None:
+    years = dict(zip((2020, 2021, 1), ORDERED, strict=True))
+    table = pd.DataFrame({"year": [1, 2021], "city": ["Bonn", "Essen"]})
+    matrix = isodepth.pairwise(years, **OPTIONS)
+    tests = isodepth.pairwise_test(years, n_permutations=19, random_state=0)
+    joined = matrix.to_frame().join(table.set_index("year"), how="inner")
+    assert joined[2020].tolist() == [matrix[2021, 2020], matrix[1, 2020]]
+    assert len(tests.to_frame().merge(table, left_on="second", right_on="year")) == 3
+    assert matrix.to_frame("polars")["sample"].to_list() == [2020, 2021, 1]
+    assert matrix.to_frame("pyarrow").column_names == ["sample", "2020", "2021", "1"]
+    assert matrix.to_dict()["labels"] == tests.to_dict()["labels"] == ["2020", "2021", "1"]
+    assert tests.to_dict()["tests"][1]["first"] == "2020"
+    assert "2021" in matrix._repr_html_()
+    assert str(matrix).splitlines()[2].split() == ["2020", "2021", "1"]
+    ticks = matrix.plot().get_xticklabels()
+    assert {tick.get_text() for tick in ticks} == {"2020", "2021", "1"}
+    dated = isodepth.pairwise(
+        pd.DataFrame({"a": ROWS[:, 0], "day": pd.to_datetime("2020-01-01")}), by="day", **OPTIONS
+    )
+    assert dated.to_frame().index[0] == pd.Timestamp("2020-01-01") in dated
+    assert dated["2020-01-01 00:00:00"][0] == 0
+    assert dated.to_json().count('"2020-01-01 00:00:00"') == 2
 
 
 def test_transformers_refuse_dictionaries() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -45,7 +46,8 @@ def test_each_pair_is_the_test_of_two_samples() -> None:
         )
         assert alone.pvalue == test.pvalue == p
         assert alone.statistic == test.statistic
-        assert result[second, first] is test
+        with pytest.raises(InvalidInputError, match=rf"use result\['{first}', '{second}'\]"):
+            result[second, first]
     np.testing.assert_array_equal(result.adjusted_pvalues, holm_adjusted(result.pvalues))
     assert result.headline == "2 of 3 pairs of 3 samples differ (adjusted p <= 0.05)."
     assert repr(result).splitlines()[0] == result.headline
@@ -61,12 +63,28 @@ def test_each_pair_is_the_test_of_two_samples() -> None:
         result["a"]  # type: ignore[index]
 
 
+def test_texts_of_a_pair_have_its_labels(tmp_path) -> None:
+    result = isodepth.pairwise_test(BAGS, random_state=0, n_permutations=99)
+    test = result["a", "c"]
+    assert test.headline.startswith("c differs from a (p = 0.01")
+    assert str(test).startswith(test.headline)
+    assert "c differs from a (p = 0.01)" in test._repr_html_()
+    assert test.to_dict()["headline"] == test.without_rows().headline == test.headline
+    assert pickle.loads(pickle.dumps(test)).headline == test.headline
+    assert result["a", "b"].headline.startswith("No significant difference between a and b (p =")
+    test.report(tmp_path / "pair.html")
+    assert "c differs from a (p = 0.01)" in (tmp_path / "pair.html").read_text("utf-8")
+    unnamed = isodepth.pairwise_test([BAGS["a"], BAGS["c"]], random_state=0, n_permutations=99)
+    assert unnamed[0, 1] == test
+    assert unnamed[0, 1].headline.startswith("Y differs from X (p = 0.01")
+
+
 def test_samples_by_a_column_and_categories() -> None:
     frame = pd.DataFrame(np.concatenate(list(BAGS.values())), columns=["u", "v"])
     frame["kind"] = np.where(np.arange(120) % 3 == 0, "x", "y")
     frame["month"] = np.repeat([5, 6, 7], [40, 30, 50])
     result = isodepth.pairwise_test(frame, by="month", random_state=0, n_permutations=99)
-    assert result.labels == ("5", "6", "7")
+    assert result.labels == (5, 6, 7)
     assert result[5, 7].pvalue == 0.01
     assert {"u", "v", "kind"} == {kind.column for kind in result[5, 6].kinds}
 

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.covariance import OAS
 
+import isodepth
 from isodepth import AIIRWDepth, HalfspaceDepth, Metric, ProjectionDepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.typing import RandomLevels
@@ -44,8 +46,6 @@ def fields(**options: object) -> dict[str, str]:
         ({"depth": AIIRWDepth(covariance="mcd")}, "depth", "ai_irw(covariance=mcd)"),
         ({"depth": AIIRWDepth(covariance=OAS())}, "depth", "ai_irw(covariance=custom:OAS)"),
         ({"depth": lambda X: X[:, 0]}, "depth", "custom:lambda"),
-        # Directions and seeds of a depth have no effect.
-        ({"depth": ProjectionDepth(n_directions=5, random_state=9)}, "depth", "projection"),
     ],
 )
 def test_settings_are_written(options: dict, name: str, text: str) -> None:
@@ -53,6 +53,50 @@ def test_settings_are_written(options: dict, name: str, text: str) -> None:
     assert fields(**options)[name] == text
     assert {k for k, v in fields(**options).items() if usual.get(k) != v} <= {name}
     assert usual.keys().isdisjoint({"q", "scale", "gap", "normalize", "dtype"})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"n_directions": 5}, {"directions": "sobol"}, {"directions": np.eye(2)}, {"random_state": 0},
+     {"random_state": np.random.default_rng(0)}, {"n_jobs": 2}],
+    ids=str,
+)  # fmt: skip
+def test_settings_of_a_depth_without_effect_are_refused(options: dict) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    (name,) = options
+    words = f"^{name}=.* of the depth ProjectionDepth has no effect.*option of the distance"
+    for call in (
+        lambda depth: isodepth.distance(X, X, depth=depth),
+        lambda depth: isodepth.pairwise([X, X], depth=depth),
+        lambda depth: isodepth.RegionTransformer(depth=depth).fit([X, X]),
+        lambda depth: isodepth.plot.bagplot(X, depth=depth),
+        lambda depth: Metric(depth=depth),
+    ):
+        with pytest.raises(InvalidOptionError, match=words):
+            call(ProjectionDepth(**options))
+    with pytest.raises(InvalidOptionError, match=words):
+        Metric(depth=clone(ProjectionDepth(**options)))
+
+
+def test_refine_has_no_effect_on_the_exact_gap() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    options = {"gap": "exact", "random_state": 0}
+    with pytest.raises(
+        InvalidOptionError, match=r"refine has no effect with gap='exact'.* refine=5"
+    ):
+        isodepth.distance(X, X + 1, refine=5, **options)
+    found = isodepth.compare(X, X + 1, **options)
+    assert "refine" not in found.signature
+    assert "refine" not in Metric(**options).signature
+    assert (found.settings["refine"], found.settings["gap"]) == (0, "exact")
+    assert isodepth.compare(X, X + 1, **found.settings) == found
+    assert found.gradient().x.shape == X.shape
+
+
+def test_a_fitted_depth_with_default_settings_is_accepted() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    fitted = AIIRWDepth(covariance="mcd").fit(X)
+    assert Metric(depth=fitted) == Metric(depth=AIIRWDepth(covariance="mcd"))
 
 
 def test_the_metric_of_the_paper() -> None:

@@ -237,7 +237,7 @@ def test_memory_does_not_grow_with_the_stream(
     for number in range(1, 2 * kept + 1):
         monitor.check(rows)
         if number in (kept, 2 * kept):
-            monitor.save(tmp_path / "m.npz")
+            monitor.save(tmp_path / "m.npz", overwrite=number > kept)
             sizes[number] = (tmp_path / "m.npz").stat().st_size
     runs = monitor._state.groups[None].sums.runs
     assert len(runs) <= (2 * kept).bit_length()

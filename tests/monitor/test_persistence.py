@@ -138,6 +138,30 @@ def test_a_monitor_that_was_overtaken_refuses(tmp_path: Path) -> None:
     assert Monitor.load(path).n_batches == n_batches + 1
 
 
+def test_save_replaces_its_own_file_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, other, text = tmp_path / "own.npz", tmp_path / "other.npz", tmp_path / "text.npz"
+    text.write_text("not a monitor")
+    monitor = fresh(path=own)
+    fresh(path=other).check(BATCHES[0])
+    before = other.read_bytes()
+    for overwrite in (False, True):
+        with pytest.raises(InvalidOptionError, match="exists and is not a readable monitor"):
+            monitor.save(text, overwrite=overwrite)
+    with pytest.raises(InvalidOptionError, match=r"already contains a monitor.*overwrite=True"):
+        monitor.save(other)
+    assert (text.read_text(), other.read_bytes()) == ("not a monitor", before)
+    monkeypatch.chdir(tmp_path)
+    monitor.save("own.npz")  # the same file by another path
+    monitor.check(BATCHES[0])
+    monitor.save(other, overwrite=True)
+    assert other.read_bytes() == own.read_bytes()
+    own.write_text("not a monitor")
+    with pytest.raises(InvalidOptionError, match="exists and is not a readable monitor"):
+        monitor.save(own)
+    with pytest.raises(InvalidOptionError, match="overwrite"):
+        monitor.save(other, overwrite="yes")
+
+
 def test_a_full_disk_leaves_everything_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

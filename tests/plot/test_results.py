@@ -11,7 +11,7 @@ import pytest
 
 import isodepth
 import isodepth.plot
-from isodepth.errors import InvalidOptionError, MissingExtraError
+from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
 from isodepth.plot import FIGURES
 from isodepth.plot.style import new_axes
 
@@ -82,3 +82,23 @@ def test_figures_are_registered_with_pyplot_and_those_of_reports_are_not(results
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["[1]", "[1]"]
+
+
+def test_wrong_types_are_refused() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    comparison = isodepth.compare(X, X + 1, random_state=0)
+    test = isodepth.two_sample_test(X, X + 1, n_permutations=19, random_state=0)
+    matrix = isodepth.pairwise([X, X + 1], random_state=0)
+    array = r"an array of shape \(30, 2\)"
+    for function, argument, words in (
+        (isodepth.plot.nested_regions, X, f"result of isodepth.compare, got {array}"),
+        (isodepth.plot.nested_regions, test, "isodepth.compare, got a TwoSampleResult"),
+        (isodepth.plot.gap_profile, matrix, "isodepth.compare, got a DistanceMatrix"),
+        (isodepth.plot.contributions, X, "isodepth.compare or isodepth.two_sample_test, got an"),
+        (isodepth.plot.null_distribution, comparison, "two_sample_test, got a Comparison"),
+        (isodepth.plot.timeline, comparison, "result of isodepth.Monitor, got a Comparison"),
+        (isodepth.plot.timeline, None, "result of isodepth.Monitor, got None"),
+        (isodepth.plot.distance_matrix, X, f"needs a DistanceMatrix.*, got {array}"),
+    ):
+        with pytest.raises(InvalidInputError, match=words):
+            function(argument)

@@ -250,7 +250,7 @@ def _texts() -> Iterator[Case]:
 def _geometry_and_theory() -> Iterator[Case]:
     for d in (1, 2, 3, 6):
         x, y = _pair(15, 20, 26, d)
-        yield f"hausdorff d={d}", lambda x=x, y=y: hull.hausdorff(x, y).distance
+        yield f"hausdorff d={d}", lambda x=x, y=y: hull.hull_distance(x, y).distance
         sizes = np.array([np.arange(1, 21)] * 2)
         yield (
             f"hausdorff levels d={d}",

@@ -29,13 +29,15 @@ MODULES = (
     "isodepth.text",
     "isodepth.typing",
 )
+#: Modules that need an optional package, by the name of this package.
+OPTIONAL = {"torch": "isodepth.torch", "torchmetrics": "isodepth.text.torchmetrics"}
 #: Base classes whose attributes are not part of the surface of their subclasses.
-_FOREIGN = ("sklearn", "torch", "builtins", "abc", "typing", "collections")
+_FOREIGN = ("sklearn", "torch", "torchmetrics", "builtins", "abc", "typing", "collections")
 
 
 def surface() -> dict[str, str]:
     """Return the public surface as a dictionary from names to signatures, kinds and defaults."""
-    modules = [*MODULES, *(["isodepth.torch"] if find_spec("torch") else [])]
+    modules = [*MODULES, *(name for package, name in OPTIONAL.items() if find_spec(package))]
     found = {}
     for name in modules:
         found |= dict(_module(importlib.import_module(name)))

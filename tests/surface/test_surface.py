@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from surface.snapshot import FILE, changed_names, surface
+from surface.snapshot import FILE, OPTIONAL, changed_names, surface
 
 import isodepth
 
@@ -30,8 +30,9 @@ def lacking(names: list[str], changelog: str) -> list[str]:
 
 def test_changes_of_the_surface_are_in_the_changelog() -> None:
     recorded = json.loads(FILE.read_text("utf-8"))
-    if not find_spec("torch"):
-        recorded = {k: v for k, v in recorded.items() if not k.startswith("isodepth.torch")}
+    for package, module in OPTIONAL.items():
+        if not find_spec(package):
+            recorded = {k: v for k, v in recorded.items() if not k.startswith(f"{module}.")}
     missing = lacking(changed_names(recorded, surface()), unreleased())
     assert not missing, (
         "these public names were added, removed or changed since the last release; describe each "
@@ -60,6 +61,22 @@ def test_a_change_without_an_entry_is_found() -> None:
 )
 def test_the_surface_contains_every_kind_of_name(name: str) -> None:
     assert (name in surface()) == (name != "isodepth compare --by")
+
+
+@pytest.mark.skipif(not find_spec("torchmetrics"), reason="needs torchmetrics")
+def test_the_surface_contains_the_metric_of_torchmetrics() -> None:
+    names = {name for name in surface() if name.startswith("isodepth.text.torchmetrics")}
+    base = "isodepth.text.torchmetrics.DepthScoreMetric"
+    assert {base, f"{base}.update", f"{base}.compute"} <= names
+    assert not {f"{base}.forward", f"{base}.reset"} & names
+
+
+def test_all_errors_are_public() -> None:
+    """Users can import each error and warning of the library from `isodepth.errors`."""
+    pattern = re.compile(r"^ *class (\w+)\(.*(?:Error|Exception|Warning)\b.*\):", re.MULTILINE)
+    files = (ROOT / "src" / "isodepth").rglob("*.py")
+    names = {name for file in files for name in pattern.findall(file.read_text("utf-8"))}
+    assert names - {"Note"} == {*isodepth.errors.__all__}  # `Note` is shown by the command line
 
 
 @pytest.mark.parametrize("name", ["plot", "report", "text"])

@@ -18,7 +18,7 @@ def encoder(scale, dtype=np.float64):
 
 
 def score(model, **options):
-    options = {"n_directions": 200, "progress": False, **options}
+    options = {"n_directions": 200, **options}
     return DepthScore(model, **options).score(["a", "bb"], ["ccc", "a"])
 
 

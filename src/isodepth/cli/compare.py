@@ -18,8 +18,13 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli import tables
 from isodepth.cli.commands import Answer, Command, note, progress_wanted
-from isodepth.data.missing import TEST_NAN_POLICIES, NoCompleteRowError
-from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
+from isodepth.data.missing import TEST_NAN_POLICIES
+from isodepth.errors import (
+    InvalidInputError,
+    InvalidOptionError,
+    NoCompleteRowError,
+    NotNumbersError,
+)
 
 Options = dict[str, Any]
 #: The command `compare` reads files larger than this number of bytes in chunks.

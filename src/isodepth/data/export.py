@@ -10,13 +10,15 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from numbers import Integral
+from types import EllipsisType
 from typing import Any, Self
 
 import numpy as np
 
 from isodepth.data.arrays import listed
 from isodepth.data.extras import load_extra
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidOptionError, UnknownLabelError
 
 # Escapes for control characters, and for characters that change the text direction.
 _UNPRINTABLE = {
@@ -243,13 +245,56 @@ def label_text(label: Any) -> str:
     return str(label)
 
 
-def position_of(item: Any, labels: Sequence[str]) -> Any:
+def label_texts(labels: Sequence[Any]) -> tuple[str, ...]:
+    """Return the labels of samples as strings, see `label_text`."""
+    return tuple(map(label_text, labels))
+
+
+def label_column(labels: Sequence[Any]) -> list[Any]:
+    """Return labels as a column of a data frame: as strings if they are tuples or of several types.
+
+    Examples
+    --------
+    >>> label_column((2020, 2021)), label_column((1, "a")), label_column((("EWR", 7),))
+    ([2020, 2021], ['1', 'a'], ['EWR, 7'])
+    """
+    types = {type(label) for label in labels}
+    return list(label_texts(labels) if len(types) > 1 or tuple in types else labels)
+
+
+def has_label(item: Any, labels: Sequence[Any]) -> bool:
+    """Return whether `item` is the label of a sample.
+
+    Labels with equal strings are equal, see `label_text`.
+    """
+    return not _selects(item) and label_text(item) in label_texts(labels)
+
+
+def position_of(item: Any, labels: Sequence[Any]) -> Any:
     """Return the index of the sample with the label `item`.
 
-    If `item` is not a string, it is returned unchanged. Raise an error if no sample has the label.
+    Slices, arrays, None and ... are returned unchanged. So are integers, which are positions,
+    unless the labels contain integers. Raise an error if no sample has the label.
+
+    Examples
+    --------
+    >>> position_of("june", ("may", "june")), position_of(-1, ("may", "june"))
+    (1, -1)
+    >>> position_of(2021, (2020, 2021)), position_of("2021", (2020, 2021))
+    (1, 1)
     """
-    if not isinstance(item, str):
+    if isinstance(item, str) and item in labels:
+        return labels.index(item)
+    if _selects(item) or (
+        isinstance(item, Integral) and not any(isinstance(label, Integral) for label in labels)
+    ):
         return item
-    if item not in labels:
-        raise InvalidInputError(f"there is no sample {item!r}; the samples are {listed(labels)}")
-    return labels.index(item)
+    texts = label_texts(labels)
+    if label_text(item) not in texts:
+        raise UnknownLabelError(f"there is no sample {item!r}; the samples are {listed(texts)}")
+    return texts.index(label_text(item))
+
+
+def _selects(item: Any) -> bool:
+    """Return whether `item` can only be an index of an array."""
+    return item is None or isinstance(item, slice | list | np.ndarray | EllipsisType)

@@ -11,7 +11,7 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels, named_counts
 from isodepth.data.export import ResultPart, plain
-from isodepth.errors import InvalidInputError
+from isodepth.errors import NoCompleteRowError
 
 #: Allowed values of the option `nan_policy` of distances, and of tests and monitors.
 NAN_POLICIES, TEST_NAN_POLICIES = ("raise", "omit"), ("keep", "raise")
@@ -19,10 +19,6 @@ NAN_POLICIES, TEST_NAN_POLICIES = ("raise", "omit"), ("keep", "raise")
 _MANY_DROPPED = 0.1
 #: Minimum difference of shares of missing values that is reported, in standard errors.
 TELLING = 4.0
-
-
-class NoCompleteRowError(InvalidInputError):
-    """Error for a sample in which all rows have a missing value."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -336,9 +336,11 @@ def check_finite(
         if faults.infinite:  # nan_policy="omit" does not drop infinite values
             advice = "infinite values are not missing values: drop or correct them first"
         total, counts = int(faults.counts.sum()), faults.counts.tolist()
+        counted = named_counts(zip(labels, counts, strict=True))
+        where = ", at" if total == 1 else f": {counted}, the first at"
+        single = " in float32" if points.dtype == np.float32 else ""
         raise InvalidInputError(
-            f"{name} contains {total} {what} {value_noun(total)} (as {points.dtype}), in "
-            f"{named_counts(zip(labels, counts, strict=True))}, the first at row "
+            f"{name} contains {total} {what} {value_noun(total)}{single}{where} row "
             f"{first_row + row}, {at}; {advice}"
         )
     if faults.largest > limit:

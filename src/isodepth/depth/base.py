@@ -27,9 +27,8 @@ from isodepth.geometry.regions import Sample, TrimmedRegions
 
 #: Values of the option `algorithm` of the halfspace depth.
 ALGORITHMS = ("directions", "exact")
-#: Settings of a depth estimator that the metric replaces with its own, or that have no effect on
-#: depths. Strings that describe a metric, such as `Metric.signature`, do not contain these
-#: settings.
+#: Settings of a depth estimator that have no effect on a metric, which has its own. The option
+#: `depth` refuses values other than the defaults.
 TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs")
 #: Points (m, d) whose depths are computed; None for the distinct points of the sample.
 Queries = np.ndarray | None
@@ -388,8 +387,8 @@ def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nd
 def depth_text(depth: Any) -> str:
     """Return the option `depth` as a string: the name of the depth, and non-default settings.
 
-    The settings in `TAKEN_OVER` are left out: the metric replaces them, or they have no effect on
-    depths. For an estimator or function of the user, the string is that of `custom_text`.
+    The settings in `TAKEN_OVER` are left out. For an estimator or function of the user, the string
+    is that of `custom_text`.
     """
     if isinstance(depth, str):
         return depth

@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.arrays import describe
+from isodepth.data.export import equal_values
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import (
+    TAKEN_OVER,
     Depth,
     DepthSource,
     Projections,
@@ -76,11 +79,15 @@ class CustomDepth(DepthSource):
 
 
 def resolve_depth(depth: Any) -> DepthSource:
-    """Convert the option `depth` to a depth object, and check the settings of a built-in depth."""
+    """Convert the option `depth` to a depth object, and check the settings of a built-in depth.
+
+    Settings of a depth that have no effect on a distance must have their default values.
+    """
     if isinstance(depth, str) and depth in BY_NAME:
         return BY_NAME[depth]()
     if isinstance(depth, Depth):
         depth._check_options()
+        _check_without_effect(depth)
         return depth
     if _is_estimator(depth) or callable(depth):
         return CustomDepth(depth)
@@ -88,6 +95,21 @@ def resolve_depth(depth: Any) -> DepthSource:
         f"depth must be one of {', '.join(BY_NAME)}, a depth estimator (with fit and "
         f"score_samples) or a callable that returns one depth per row; got {depth!r}"
     )
+
+
+def _check_without_effect(depth: Depth) -> None:
+    """Raise an error if a setting in `TAKEN_OVER` has another value than its default."""
+    defaults = type(depth)()
+    for name in TAKEN_OVER:
+        value = getattr(depth, name)
+        if not equal_values(value, getattr(defaults, name)):
+            text = repr(value) if isinstance(value, str | int) else describe(value)
+            raise InvalidOptionError(
+                f"{name}={text} of the depth {type(depth).__name__} has no effect, because "
+                "directions, seed and threads are those of the distance; remove it from the depth, "
+                f"and give {name} as an option of the distance or of Metric",
+                option="depth",
+            )
 
 
 def private_copy(depth: Any) -> Any:

@@ -9,9 +9,9 @@ directions. For small samples, the vertices of the regions are searched one by o
 distance. This search follows the ascent or, for very small samples, replaces it. The number of its
 operations is limited.
 
-`hausdorff`, `exact_gaps` and `project_to_hull` are exact up to rounding. Points are first centered
-and scaled to a size of about one. Few points in many dimensions are represented by coordinates in
-their span.
+`hull_distance`, `exact_gaps` and `project_to_hull` are exact up to rounding. Points are first
+centered and scaled to a size of about one. Few points in many dimensions are represented by
+coordinates in their span.
 """
 
 from __future__ import annotations
@@ -55,8 +55,10 @@ _CHEAP, _AFFORDABLE = 0.25, 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class HullGap(ResultPart):
+class HullDistance(ResultPart):
     """Hausdorff distance of two convex hulls, and a direction that attains the distance.
+
+    ``float(result)`` is the distance.
 
     Attributes
     ----------
@@ -73,13 +75,17 @@ class HullGap(ResultPart):
     direction: np.ndarray
     sample: Literal["X", "Y"]
 
+    def __float__(self) -> float:
+        return self.distance
 
-def hausdorff(X: ArrayLike, Y: ArrayLike) -> HullGap:
+
+def hull_distance(X: ArrayLike, Y: ArrayLike) -> HullDistance:
     """Compute the Hausdorff distance between the convex hulls of two sets of points.
 
     This distance is the maximum distance from a point of one set to the hull of the other set. It
-    equals the supremum of ``|h_X(u) - h_Y(u)|`` over unit vectors u, where h is the
-    support function of a hull.
+    equals the supremum of ``|h_X(u) - h_Y(u)|`` over unit vectors u, where h is the support
+    function of a hull. `scipy.spatial.distance.directed_hausdorff` compares the sets of points
+    instead of their hulls.
 
     Parameters
     ----------
@@ -87,20 +93,20 @@ def hausdorff(X: ArrayLike, Y: ArrayLike) -> HullGap:
 
     Returns
     -------
-    gap : HullGap
+    result : HullDistance
         With the attributes `distance`, `direction` and `sample`.
 
     Examples
     --------
-    >>> from isodepth import hausdorff
+    >>> from isodepth import hull_distance
     >>> square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
-    >>> gap = hausdorff(square, [[0.5, 0.5], [0.5, 3.0]])
+    >>> gap = hull_distance(square, [[0.5, 0.5], [0.5, 3.0]])
     >>> round(gap.distance, 12), abs(gap.direction.round(12)).tolist(), gap.sample
     (2.0, [0.0, 1.0], 'Y')
     """
     a, b = as_points(X, "X"), as_points(Y, "Y")
     gaps, directions, from_first = exact_gaps(a, b, np.array([[len(a)], [len(b)]]))
-    return HullGap(float(gaps[0]), directions[0], "X" if from_first[0] else "Y")
+    return HullDistance(float(gaps[0]), directions[0], "X" if from_first[0] else "Y")
 
 
 def exact_gaps(

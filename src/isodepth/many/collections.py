@@ -14,16 +14,17 @@ import numpy as np
 from isodepth.api import Metric
 from isodepth.data.arrays import describe
 from isodepth.data.columns.kinds import check_kinds, split_columns
-from isodepth.data.export import label_text
+from isodepth.data.export import label_texts
 from isodepth.data.frames import in_order, is_frame, labels_of
 from isodepth.data.validation import check_same_columns, check_same_width, is_chunked, is_tensor
 from isodepth.engine.tensors.host import to_host
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.scaling import units_of_samples
 from isodepth.metric.fitted import prepare
+from isodepth.metric.region_table import RegionTables
 
 
-def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, list[str] | None]:
+def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, list[Any] | None]:
     """Return the samples of a collection as a sequence, and their labels or None.
 
     Parameters
@@ -42,7 +43,7 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
     if by is not None:
         return _split_frame(samples, by, name)
     if isinstance(samples, Mapping):
-        return list(samples.values()), _distinct([label_text(key) for key in samples], name)
+        return list(samples.values()), _distinct(list(samples), name)
     if not isinstance(samples, list | tuple | np.ndarray) and is_frame(samples):
         raise InvalidInputError(
             f"{name} is one frame ({type(samples).__name__}); use by='month' to name the column "
@@ -51,7 +52,7 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
     return samples, None
 
 
-def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:
+def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[Any]]:
     """Return one frame per distinct value of the columns `by`, and the labels of the frames.
 
     `name` is the name of `frame` in messages.
@@ -75,7 +76,7 @@ def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:
     rest = whole.drop(names)
     order = _sorted(rows)
     samples = [rest[rows[key]].to_native() for key in order]
-    return samples, _distinct([label_text(key) for key in order], name)
+    return samples, _distinct([key[0] if len(key) == 1 else key for key in order], name)
 
 
 def _check_by(frame: Any, by: Any, name: str) -> list[Any]:
@@ -101,13 +102,14 @@ def _check_by(frame: Any, by: Any, name: str) -> list[Any]:
     return names
 
 
-def _distinct(labels: list[str], name: str) -> list[str]:
-    """Return `labels`, or raise an error if two of them are the same string.
+def _distinct(labels: list[Any], name: str) -> list[Any]:
+    """Return `labels`, or raise an error if two of them are equal as strings.
 
     `name` is the name of the labeled samples in messages.
     """
-    if len({*labels}) < len(labels):
-        twice = next(label for label in labels if labels.count(label) > 1)
+    texts = label_texts(labels)
+    if len({*texts}) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
         raise InvalidInputError(
             f"the labels of {name} must be different strings, got {twice!r} twice; rename one of "
             "them"
@@ -301,9 +303,10 @@ def _aligns(X: Any) -> bool:
     return getattr(X, "_reads_in_chunks", False) is True
 
 
-def as_list(samples: Any, name: str) -> Sequence[Any]:
+def as_list(samples: Any, name: str) -> Any:
     """Return a nonempty collection of samples as a sequence, with tensors converted to arrays.
 
+    `RegionTables` are returned unchanged.
     `name` is the name of the collection in messages.
     """
     shape = getattr(samples, "shape", None)
@@ -318,7 +321,7 @@ def as_list(samples: Any, name: str) -> Sequence[Any]:
             f"{name} must be a sequence of samples of shape (n, d), got {describe(samples)}; for a "
             f"single sample write [{name}]"
         )
-    result = samples if isinstance(samples, Sequence) else list(samples)
+    result = samples if isinstance(samples, Sequence | RegionTables) else list(samples)
     if len(result) == 0:
         raise InvalidInputError(f"{name} is empty; pass at least one sample")
     return [to_host(X) for X in result] if any(map(is_tensor, result)) else result

@@ -73,7 +73,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         group = group._replace(samples=group.samples[:count])
         stack = fit_tables(group, self.metric_, table_dtype, False)
         self.n_features_in_ = stack.n_features
-        self._first = stack[0]
+        self._first = stack._table(0)
         return stack
 
     def _tables(self, X: Any) -> RegionTables:
@@ -82,7 +82,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         bags = as_list(X, "X")
         group = prepare_group(bags, None, self.metric_, "X", columns, "the fitted bags")
         stack = fit_tables(group, self.metric_, self.table_dtype, False)
-        check_comparable(self._first, stack[0], "the fitted bags", "X")
+        check_comparable(self._first, stack._table(0), "the fitted bags", "X")
         return stack
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,9 @@ from isodepth.data.export import (
     ReadOnlyValues,
     ResultMixin,
     document,
-    label_text,
+    has_label,
+    label_column,
+    label_texts,
     position_of,
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -25,16 +27,17 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
 
     The matrix can be converted to an array: ``np.asarray(matrix)`` is the array of distances, so
     functions of NumPy, SciPy and scikit-learn accept the matrix. Use ``matrix.values`` in formulas.
-    ``matrix["a", "b"]`` is the distance between the samples with these labels, and ``matrix["a"]``
-    the row of a sample. Integers and slices index the array.
+    ``matrix["a", "b"]`` is the distance between the samples with these labels, ``matrix["a"]`` the
+    row of a sample, and ``"a" in matrix`` whether there is such a row. Slices and arrays index the
+    array. So do integers, unless labels are integers: ``matrix[2020, 2021]``.
 
     Attributes
     ----------
     values : ndarray of shape (N, M), read-only
         Distances between N samples and M samples.
-    labels : tuple of N str
-        Labels of the rows.
-    other_labels : tuple of M str
+    labels : tuple of N labels
+        Labels of the rows: strings, or other values such as integers, as they were passed.
+    other_labels : tuple of M labels
         Labels of the columns; equal to `labels` if samples were compared with themselves.
     signature : str
         Settings of the distances as a string; empty if unknown.
@@ -57,8 +60,8 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
     """
 
     values: np.ndarray
-    labels: tuple[str, ...]
-    other_labels: tuple[str, ...]
+    labels: tuple[Any, ...]
+    other_labels: tuple[Any, ...]
     signature: str = ""
     settings: dict[str, Any] | None = None
 
@@ -109,6 +112,12 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
     def __len__(self) -> int:
         return len(self.labels)
 
+    def __contains__(self, label: Any) -> bool:
+        return has_label(label, self.labels)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter(self.values)
+
     def __getitem__(self, item: Any) -> Any:
         if isinstance(item, tuple):
             axes = zip(item, (self.labels, self.other_labels), strict=False)
@@ -129,8 +138,9 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
         june     0   1.5
         july   1.5     0
         """
-        rows = list(zip(self.labels, np.asarray(self.values)[:most, :most], strict=False))
-        cells = [["", *self.other_labels[:most]]]
+        values = np.asarray(self.values)[:most, :most]
+        rows = list(zip(label_texts(self.labels[:most]), values, strict=True))
+        cells = [["", *label_texts(self.other_labels[:most])]]
         cells += [[label, *(f"{value:.4g}" for value in row)] for label, row in rows]
         first, *rest = (max(map(len, column)) for column in zip(*cells, strict=True))
         lines = [
@@ -165,7 +175,9 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Convert labels, distances, settings and signature to plain Python objects."""
-        names = {"labels": self.labels, "other_labels": self.other_labels}
+        names = {
+            "labels": label_texts(self.labels), "other_labels": label_texts(self.other_labels)
+        }  # fmt: skip
         settings = None if self.settings is None else json_settings(self.settings)
         origin = {"settings": settings, "signature": self.signature}
         return document("distance_matrix", {**names, "distances": self.values, **origin})
@@ -176,20 +188,24 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
-            The labels of the rows are the index in pandas, otherwise the first column.
+            The labels of the rows are the index in pandas, otherwise the first column. Labels that
+            are tuples, or of several types, are converted to strings; so are the names of columns,
+            except in pandas.
         """
         frame = super().to_frame(backend)
         if backend != "pandas":
             return frame
-        return frame.set_index(frame.columns[0]).rename_axis(index=None)
+        frame = frame.set_index(frame.columns[0]).rename_axis(index=None)
+        return frame.set_axis(label_column(self.other_labels), axis="columns")
 
     def _rows(self) -> dict[str, list[Any]]:
-        name = "sample"
-        while name in self.other_labels:
+        name, texts = "sample", label_texts(self.other_labels)
+        while name in texts:
             name += "_"
-        columns = np.asarray(self.values).T
-        each = zip(self.other_labels, columns, strict=True)
-        return {name: list(self.labels), **{label: column.tolist() for label, column in each}}
+        each = zip(texts, np.asarray(self.values).T, strict=True)
+        return {
+            name: label_column(self.labels), **{text: column.tolist() for text, column in each}
+        }  # fmt: skip
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.values, dtype=dtype, copy=copy)
@@ -207,11 +223,14 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
         return "\n".join([repr(self), *self._matrix_lines()])
 
 
-def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ...]:
-    names = tuple(map(label_text, range(count) if labels is None else labels))
+def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[Any, ...]:
+    if labels is None:
+        return tuple(map(str, range(count)))
+    labels = tuple(labels)
+    names = label_texts(labels)
     if len(names) != count:
         raise InvalidInputError(f"{name} must have {count} entries, got {len(names)}")
     if len(set(names)) != count:
         twice = next(label for label in names if names.count(label) > 1)
         raise InvalidInputError(f"{name} must be distinct, got {twice!r} twice")
-    return names
+    return labels

@@ -11,10 +11,10 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.data.arrays import listed
-from isodepth.data.export import ResultMixin, document, label_text
+from isodepth.data.export import ResultMixin, document, label_column, label_texts
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_integer
-from isodepth.errors import InvalidInputError
+from isodepth.errors import InvalidInputError, UnknownLabelError
 from isodepth.many.collections import as_list, labeled
 from isodepth.metric.settings import RandomState
 from isodepth.metric.signature import json_settings
@@ -48,13 +48,14 @@ class TwoSampleOptions(TypedDict, total=False):
 class PairwiseTestResult(ResultMixin):
     """Two-sample tests of all pairs of samples, the result of :func:`isodepth.pairwise_test`.
 
-    ``result[a, b]`` is the test of the pair of samples with the labels a and b. A loop over the
-    result is a loop over `tests`.
+    ``result[a, b]`` is the test of the pair of samples with the labels a and b, which are in the
+    order of `labels`: a is X, and b is Y. ``(a, b) in result`` is whether there is this pair. A
+    loop over the result is a loop over `tests`.
 
     Attributes
     ----------
-    labels : tuple of N str
-        Labels of the samples.
+    labels : tuple of N labels
+        Strings, or other values such as integers, as they were passed.
     pairs : tuple of M = N (N - 1) / 2 pairs of labels
     tests : tuple of M TwoSampleResult
         Tests in the order of `pairs`, as are the p-values.
@@ -68,8 +69,8 @@ class PairwiseTestResult(ResultMixin):
         `n_directions` are those that were passed, because their values may differ between pairs.
     """
 
-    labels: tuple[str, ...]
-    pairs: tuple[tuple[str, str], ...]
+    labels: tuple[Any, ...]
+    pairs: tuple[tuple[Any, Any], ...]
     tests: tuple[TwoSampleResult, ...]
     pvalues: np.ndarray
     adjusted_pvalues: np.ndarray
@@ -97,20 +98,31 @@ class PairwiseTestResult(ResultMixin):
         return f"{differ} of {pairs} of {len(self.labels)} samples differ (adjusted p <= {ALPHA})."
 
     def __getitem__(self, pair: tuple[Any, Any]) -> TwoSampleResult:
-        """Return the test of the pair of samples with these labels, in either order."""
+        """Return the test of the pair of samples with these labels, in the order of `labels`."""
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise InvalidInputError(
                 f"a pair consists of two labels, as in result['a', 'b']; got {pair!r}"
             )
-        names = label_text(pair[0]), label_text(pair[1])
-        tests = dict(zip(self.pairs, self.tests, strict=True))
-        test = tests.get(names, tests.get(names[::-1]))
-        if test is None:
-            raise InvalidInputError(
-                f"there is no pair {pair[0]!r} and {pair[1]!r}; the samples are "
-                f"{listed(self.labels)}"
+        names, tests = label_texts(pair), self._by_texts
+        if names in tests:
+            return tests[names]
+        if names[::-1] in tests:
+            y, x = pair
+            raise UnknownLabelError(
+                f"the test of {x!r} and {y!r} is available in this order only, with {x!r} as X and "
+                f"{y!r} as Y; use result[{x!r}, {y!r}]"
             )
-        return test
+        raise UnknownLabelError(
+            f"there is no pair {pair[0]!r} and {pair[1]!r}; the samples are "
+            f"{listed(label_texts(self.labels))}"
+        )
+
+    def __contains__(self, pair: Any) -> bool:
+        return isinstance(pair, tuple) and label_texts(pair) in self._by_texts
+
+    @property
+    def _by_texts(self) -> dict[tuple[str, ...], TwoSampleResult]:
+        return dict(zip(map(label_texts, self.pairs), self.tests, strict=True))
 
     def __bool__(self) -> bool:
         raise TypeError(
@@ -124,19 +136,21 @@ class PairwiseTestResult(ResultMixin):
         The dictionary of a pair has the same entries as its row in `to_frame`.
         """
         rows = self._rows()
+        rows |= {name: list(label_texts(rows[name])) for name in ("first", "second")}
         tests = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
         content = {
             "headline": self.headline,
-            "labels": self.labels,
+            "labels": label_texts(self.labels),
             "tests": tests,
             "settings": json_settings(self.settings),
         }
         return document("pairwise_test", content)
 
     def _rows(self) -> dict[str, list[Any]]:
+        first, second = zip(*combinations(label_column(self.labels), 2), strict=True)
         return {
-            "first": [pair[0] for pair in self.pairs],
-            "second": [pair[1] for pair in self.pairs],
+            "first": list(first),
+            "second": list(second),
             "statistic": [test.statistic for test in self.tests],
             "pvalue": self.pvalues.tolist(),
             "adjusted_pvalue": self.adjusted_pvalues.tolist(),
@@ -148,7 +162,7 @@ class PairwiseTestResult(ResultMixin):
         differ = order[self.adjusted_pvalues[order] <= ALPHA]
         lines = [self.headline]
         for k in differ[:10]:
-            a, b = self.pairs[k]
+            a, b = label_texts(self.pairs[k])
             lines.append(f"{a} and {b}: adjusted p = {self.adjusted_pvalues[k]:.3g}")
         if len(differ) > 10:
             lines.append(f"and {len(differ) - 10} more")
@@ -209,8 +223,9 @@ def pairwise_test(
     tests = []
     with progress_bar(progress, len(pairs), "tests", "pair") as advance:
         for i, j in pairs:
+            test = two_sample_test(samples[i], samples[j], n_permutations=n_permutations, **options)
             tests.append(
-                two_sample_test(samples[i], samples[j], n_permutations=n_permutations, **options)
+                test if labels is None else test._with(_names=label_texts((names[i], names[j])))
             )
             advance(1)
     pvalues = np.array([test.pvalue for test in tests])

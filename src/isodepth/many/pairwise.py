@@ -125,7 +125,7 @@ def region_tables(
     Returns
     -------
     tables : RegionTables
-        A sequence of N :class:`RegionTable`, with `values` of shape (N, L, 2K). K is
+        A collection of N :class:`RegionTable`, with `values` of shape (N, L, 2K). K is
         `n_directions`, the length of an array `directions`, or 1 for samples with one column.
 
     Examples
@@ -208,7 +208,8 @@ def pairwise(
     Returns
     -------
     distances : DistanceMatrix of shape (N, N) or (N, M)
-        The labels are the names of the samples, or "0", "1", ... without names.
+        The labels are the keys of the dictionary or the values of the columns `by`, unchanged, or
+        "0", "1", ... without names.
 
     Examples
     --------
@@ -231,9 +232,10 @@ def pairwise(
         inputs.append(as_list(other, "other"))
     shape = (len(inputs[0]), len(inputs[-1]))
     result = _matrix_for(out, shape)
-    are_tables = [isinstance(each[0], RegionTable) for each in inputs]
+    firsts = [next(iter(each)) for each in inputs]
+    are_tables = [isinstance(first, RegionTable) for first in firsts]
     if are_tables[0] != are_tables[-1]:
-        types = " and ".join(type(each[0]).__name__ for each in inputs)
+        types = " and ".join(type(first).__name__ for first in firsts)
         raise InvalidInputError(f"samples and other must both be tables or samples, got {types}")
     if are_tables[0]:
         n_jobs = _n_jobs_for_tables({"weights": weights, "kinds": kinds}, options)
@@ -246,7 +248,7 @@ def pairwise(
         inputs = with_kinds(dict(zip(("samples", "other"), inputs, strict=False)), kinds)
         stacks = _fit_stacks(inputs, weights, metric, table_dtype, progress)
     if other is not None:
-        check_comparable(stacks[0][0], stacks[1][0], "samples[0]", "other[0]")
+        check_comparable(stacks[0]._table(0), stacks[1]._table(0), "samples[0]", "other[0]")
     fill_distances(stacks[0], None if other is None else stacks[1], result, n_jobs, progress)
     rows = tuple(labels or _labels_of(samples) or map(str, range(shape[0])))
     columns = rows
@@ -261,7 +263,7 @@ def pairwise(
     )  # fmt: skip
 
 
-def _labels_of(samples: Any) -> Sequence[str] | None:
+def _labels_of(samples: Any) -> Sequence[Any] | None:
     """Return the labels if `samples` is a `RegionTables` with labels, else None."""
     return samples.labels if isinstance(samples, RegionTables) else None
 

@@ -15,7 +15,7 @@ from isodepth.data.export import ResultMixin, document, equal_values
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_integer
 from isodepth.engine.compiled import write_supports
-from isodepth.errors import InvalidInputError
+from isodepth.errors import InvalidInputError, UnavailableError
 from isodepth.geometry.directions import rng_for
 from isodepth.geometry.hull import Gaps, upper_bounds
 from isodepth.geometry.regions import TrimmedRegions
@@ -30,7 +30,7 @@ from isodepth.metric.attribution import (
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
 from isodepth.metric.settings import RandomLevels
 from isodepth.metric.signature import json_settings, signature_text
-from isodepth.results.base import TwoSampleReport, UnavailableError
+from isodepth.results.base import TwoSampleReport
 from isodepth.results.changes import Contribution
 from isodepth.results.rows import KeptRows, ReleasedRows
 from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines

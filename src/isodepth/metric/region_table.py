@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.data.export import EqualFields, ReadOnlyValues, position_of
+from isodepth.data.export import EqualFields, ReadOnlyValues, has_label, position_of
 from isodepth.data.frames import clashing_columns
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_n_jobs
@@ -310,10 +310,12 @@ def _checked_scale(
 
 
 @dataclass(frozen=True, eq=False)
-class RegionTables(EqualFields, Sequence[RegionTable]):
-    """Sequence of :class:`RegionTable` with the same settings, stored in one array.
+class RegionTables(EqualFields):
+    """Collection of :class:`RegionTable` with the same settings, stored in one array.
 
-    ``tables["june"]`` is the table of the sample with this label.
+    ``tables["june"]`` is the table of the sample with this label, and ``"june" in tables`` whether
+    there is one. Integers are positions, unless labels are integers: ``tables[2020]``. A slice
+    gives a part of the collection. A loop over the collection is a loop over the tables.
 
     Attributes
     ----------
@@ -321,8 +323,8 @@ class RegionTables(EqualFields, Sequence[RegionTable]):
         Support values of N tables.
     settings, n_features, columns, algorithm, scale, version
         As in :class:`RegionTable`, the same for all tables.
-    labels : tuple of N str or None
-        Labels of the samples, if they have names.
+    labels : tuple of N labels or None
+        Labels of the samples, as they were passed; None for samples without names.
     """
 
     values: np.ndarray
@@ -332,7 +334,7 @@ class RegionTables(EqualFields, Sequence[RegionTable]):
     algorithm: int | None = None
     scale: np.ndarray | None = None
     version: str | None = None
-    labels: tuple[str, ...] | None = None
+    labels: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
         _set_versions(self)
@@ -345,22 +347,33 @@ class RegionTables(EqualFields, Sequence[RegionTable]):
     def __len__(self) -> int:
         return len(self.values)
 
+    def __contains__(self, label: Any) -> bool:
+        return has_label(label, self._names)
+
+    def __iter__(self) -> Iterator[RegionTable]:
+        return map(self._table, range(len(self)))
+
     def __getitem__(self, item: Any) -> Any:
-        fields = dict(vars(self))
-        labels = fields.pop("labels")
-        if isinstance(item, str):
-            item = position_of(item, labels or ())
-        positions = np.arange(len(self))[item]
-        if positions.ndim > 1:
-            raise TypeError(f"an index of tables must be an integer, a label or a list, got {item}")
-        fields["values"] = self.values[item]
-        if positions.ndim == 1:
-            labels = labels and tuple(labels[position] for position in positions)
-            return RegionTables(**fields, labels=labels)
-        return RegionTable(**fields)
+        if isinstance(item, slice | list | np.ndarray):
+            positions = np.arange(len(self))[item]
+            if positions.ndim != 1:
+                raise TypeError(f"an index of tables must be a label or positions, got {item}")
+            labels = self.labels and tuple(self.labels[position] for position in positions)
+            return replace(self, values=self.values[item], labels=labels)
+        return self._table(position_of(item, self._names))
+
+    @property
+    def _names(self) -> tuple[Any, ...]:
+        """The labels, or "0", "1", ... without labels."""
+        return self.labels or tuple(map(str, range(len(self))))
+
+    def _table(self, position: int) -> RegionTable:
+        """Return the table at a position."""
+        shared = {name: value for name, value in vars(self).items() if name != "labels"}
+        return RegionTable(**shared | {"values": self.values[position]})
 
     @classmethod
-    def _of(cls, tables: Sequence[RegionTable], name: str) -> RegionTables:
+    def _of(cls, tables: Sequence[RegionTable] | RegionTables, name: str) -> RegionTables:
         """Copy tables into one `RegionTables`, and check that they are comparable.
 
         A `RegionTables` is returned unchanged. `name` is the name of the argument in messages.
@@ -397,12 +410,12 @@ class RegionTables(EqualFields, Sequence[RegionTable]):
         >>> tables.distances(tables[50]).argsort()[:3]
         array([50, 49, 51])
         """
-        check_comparable(self[0], table, "these tables", "the table")
+        check_comparable(self._table(0), table, "these tables", "the table")
         n_jobs = check_n_jobs(n_jobs)
         return distances_between(self, self.values, table.values[None], n_jobs)[:, 0]
 
     def __repr__(self) -> str:
-        return f"RegionTables({len(self)} tables of {self[0]!r})"
+        return f"RegionTables({len(self)} tables of {self._table(0)!r})"
 
 
 def fill_distances(
@@ -429,7 +442,7 @@ def fill_distances(
         for left, right in blocks:
             diagonal = columns is None and left == right
             others = None if diagonal else against.values[right]
-            out[left, right] = distances_between(rows[0], rows.values[left], others, n_jobs)
+            out[left, right] = distances_between(rows, rows.values[left], others, n_jobs)
             if columns is None and not diagonal:
                 out[right, left] = out[left, right].T
             advance(1)

@@ -148,11 +148,12 @@ class MetricSettings:
     depth : str, estimator or callable
         Depth function that orders the points from the center outwards: "projection", "halfspace",
         "irw" or "ai_irw". A depth estimator of isodepth has settings of its own, such as a
-        covariance. Its directions are those of the metric, the same for both samples. Any estimator
-        with `fit` and `score_samples`, and any function of the points (and of the weights, if there
-        are any) is accepted as well. Estimators are copied. With the projection depth a share of up
-        to `eps` of contaminated rows has a bounded effect; other depths tolerate less
-        contamination.
+        covariance. Its directions are those of the metric, the same for both samples: the estimator
+        must have the default values of `n_directions`, `directions`, `random_state` and `n_jobs`,
+        which are options of the metric. Any estimator with `fit` and `score_samples`, and any
+        function of the points (and of the weights, if there are any) is accepted as well.
+        Estimators are copied. With the projection depth a share of up to `eps` of contaminated rows
+        has a bounded effect; other depths tolerate less contamination.
     p : float in (0, inf]
         Order of the mean over levels; inf is the maximum. For p < 1 the triangle inequality holds
         for the p-th power only. As p tends to 0, the mean tends to the geometric mean.
@@ -181,8 +182,9 @@ class MetricSettings:
     refine : int or None
         Number of steps of local ascent from the best sampled directions towards the supremum over
         all directions. With ``refine=0`` the maximum is too small in more than a few dimensions.
-        Refinement never lowers a gap. None means 20 for q = inf, and 0 for a finite q and for
-        tensors that require grad, because a refined distance has no gradient.
+        Refinement never lowers a gap. None means 20 for q = inf, and 0 for a finite q, for
+        ``gap="exact"``, and for tensors that require grad, because a refined distance has no
+        gradient. A positive value with a finite q or ``gap="exact"`` is an error.
     gap : {"search", "exact"}
         How to compute the gap of a level for q = inf. "search" takes the maximum over the
         directions and refines it. "exact" computes the Hausdorff distance of the convex hulls, for
@@ -257,7 +259,7 @@ class MetricSettings:
             check_choice(self.dtype, "dtype", ("float32", "float64"))
         if self.memory_mb is not None:
             check_number(self.memory_mb, "memory_mb", 0, low_open=True, high_open=True)
-        _check_refine(self.refine, q)
+        _check_refine(self.refine, q, gap)
         directions, n_directions = _checked_directions(self.directions, self.n_directions)
         checked = {
             "depth": self.depth if isinstance(self.depth, str) else private_copy(self.depth),
@@ -317,7 +319,7 @@ class MetricSettings:
     def _steps(self) -> int:
         """Number of steps of local ascent that refine the directions: `refine`, or its default."""
         if self.refine is None:
-            return _REFINE if math.isinf(self.q) else 0
+            return _REFINE if math.isinf(self.q) and self.gap == "search" else 0
         return self.refine
 
     @property
@@ -424,7 +426,7 @@ def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
     return (np.arange(n_levels) + 0.5) / n_levels * (1.0 - eps)
 
 
-def _check_refine(refine: Any, q: float) -> None:
+def _check_refine(refine: Any, q: float, gap: str) -> None:
     if refine is None:
         return
     steps = check_integer(refine, "refine", 0, "; or None, which chooses by q", high=MOST)
@@ -432,6 +434,12 @@ def _check_refine(refine: Any, q: float) -> None:
         raise InvalidOptionError(
             f"refine needs q=inf, the supremum over directions; got refine={refine!r} with "
             f"q={q:g}, a mean over directions; remove refine",
+            option="refine",
+        )
+    if steps and gap == "exact":
+        raise InvalidOptionError(
+            f"refine has no effect with gap='exact', which is the supremum over all directions; "
+            f"got refine={refine!r}: remove it",
             option="refine",
         )
 

@@ -54,15 +54,16 @@ def signature_text(settings: Mapping[str, Any], version: str | None = None) -> s
     """Format the output of `used_settings` as a short string, for people.
 
     The options q, gap and normalize are omitted if they have their default value, scale and dtype
-    if they are None, and `nan_policy` always. `version` is the version of isodepth; None for the
-    installed one.
+    if they are None, refine with ``gap="exact"``, and `nan_policy` always. `version` is the version
+    of isodepth; None for the installed one.
     """
     directions, seed = settings["directions"], settings["random_state"]
     if not directions.startswith("given:"):
         directions = f"{directions}:{settings['n_directions']}"
     shown = {name: _plain_number(settings[name]) for name in ("depth", "p", "q", "eps", "levels")}
     shown["q"] = None if shown["q"] == "inf" else shown["q"]
-    shown |= {"dirs": directions, "refine": settings["refine"]}
+    exact = settings["gap"] == "exact"
+    shown |= {"dirs": directions, "refine": None if exact else settings["refine"]}
     shown |= {"seed": "none" if seed is None else seed, "scale": settings["scale"]}
     shown["gap"] = None if settings["gap"] == "search" else settings["gap"]
     shown["normalize"] = None if settings["normalize"] else "no"

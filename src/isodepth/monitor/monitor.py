@@ -234,9 +234,23 @@ class Monitor(ReportableResult):
             state = replace(self._state, crossings=0, alarm_since=0)
             self._continue_with(state.restarted())
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the monitor to an .npz file; an existing file is replaced atomically."""
-        write_state(path, self._state)
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the monitor to an .npz file; an existing monitor is replaced atomically.
+
+        A file that is not a monitor is never replaced.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the file, which ends in .npz.
+        overwrite : bool, default False
+            Whether another monitor, and its history, may be replaced. The file to which this
+            monitor is saved after every batch is always replaced.
+        """
+        check_boolean(overwrite, "overwrite")
+        target = output.check_archive_target(path)
+        own = self._path is not None and target.resolve() == self._path.resolve()
+        write_state(check_new(target, overwrite or own), self._state)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, autosave: bool = True) -> Monitor:

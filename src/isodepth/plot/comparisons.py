@@ -59,6 +59,7 @@ def gap_profile(comparison: ComparisonLike, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_ylabel()
     'gap between the two regions'
     """
+    style.check_drawable(comparison, "comparison")
     ax = ax or style.new_axes()
     distance, largest = comparison.distance, comparison.largest_gap
     intervals = comparison.level_intervals
@@ -152,6 +153,7 @@ def contributions(result: PairResult, *, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['column 0', 'column 1']
     """
+    style.check_drawable(result, "comparison", "test")
     values, label, pvalues = _bars(result)
     shown, hidden = values[:_MAX_BARS], len(values) - _MAX_BARS
     ax = ax or style.new_axes(8, 1.4 + 0.32 * len(shown))
@@ -217,6 +219,7 @@ def null_distribution(test: TwoSampleTestLike, *, ax: Axes | None = None) -> Axe
     >>> null_distribution(test).get_xlabel()
     'statistic of the test'
     """
+    style.check_drawable(test, "test")
     ax = ax or style.new_axes(8, 3.4)
     null = np.asarray(test.null_distribution, dtype=float)
     bins: Any = int(np.clip(np.sqrt(len(null)) * 1.5, 5, 40))

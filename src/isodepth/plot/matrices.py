@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isodepth.data.arrays import describe
+from isodepth.data.export import label_text
 from isodepth.errors import InvalidInputError
 from isodepth.plot import style
 from isodepth.results.protocols import DistanceMatrixLike
@@ -51,6 +53,11 @@ def distance_matrix(matrix: DistanceMatrixLike, *, ax: Axes | None = None) -> Ax
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['b', 'c', 'a']
     """
+    if not hasattr(matrix, "other_labels"):
+        raise InvalidInputError(
+            "this figure needs a DistanceMatrix, the result of pairwise or of "
+            f"DistanceMatrix.from_array, got {describe(matrix)}"
+        )
     values = np.asarray(matrix.values, dtype=float)
     if not np.isfinite(values).all():
         raise InvalidInputError(
@@ -103,10 +110,10 @@ def _draw_dendrogram(ax: Axes, distances: np.ndarray) -> np.ndarray:
     return np.array(drawn["leaves"])
 
 
-def _labels(labels: tuple[str, ...], order: np.ndarray) -> tuple[list[int], list[str]]:
+def _labels(labels: tuple[Any, ...], order: np.ndarray) -> tuple[list[int], list[str]]:
     """Return the positions and names of at most 40 labels along an axis.
 
     `order` has the index in `labels` of each position.
     """
     places = list(range(0, len(order), -(-len(order) // _MAX_LABELS)))
-    return places, [style.short(labels[order[place]], 18) for place in places]
+    return places, [style.short(label_text(labels[order[place]]), 18) for place in places]

@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.errors import InvalidInputError
-from isodepth.plot.style import FIRST, SECOND, dress, legend_below, new_axes, short
+from isodepth.plot.style import FIRST, SECOND, check_drawable, dress, legend_below, new_axes, short
 from isodepth.results.protocols import ComparisonLike
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def nested_regions(
     >>> ax.get_xlabel()
     'along the largest difference: +1.00 column 1'
     """
+    check_drawable(comparison, "comparison")
     basis = difference_plane(comparison)
     ax = ax or new_axes(7.2, 6.2)
     center = np.zeros(2)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from isodepth.data.arrays import describe
 from isodepth.data.extras import load_extra
+from isodepth.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +26,17 @@ PAPER = "#ffffff"
 #: Color map for values from 0 to a maximum; larger values are darker.
 SCALE = "Blues"
 DASHED = (0, (4, 3))
+# Functions and classes that create results, by the type of the result.
+_SOURCES = {"comparison": "compare", "test": "two_sample_test", "monitor": "Monitor"}
+
+
+def check_drawable(result: Any, *types: str) -> None:
+    """Check that a result has one of the types "comparison", "test" and "monitor"."""
+    if getattr(result, "_result_type", None) not in types:
+        sources = " or ".join(f"isodepth.{_SOURCES[each]}" for each in types)
+        raise InvalidInputError(
+            f"this figure needs the result of {sources}, got {describe(result)}"
+        )
 
 
 def new_figure(width: float, height: float) -> Any:

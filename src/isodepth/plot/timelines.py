@@ -61,6 +61,7 @@ def timeline(
     >>> [ax.get_ylabel() for ax in timeline(monitor).axes[:2]]
     ['p-value', 'changes']
     """
+    style.check_drawable(monitor, "monitor")
     verdicts = monitor.verdicts
     if not verdicts:
         raise InvalidInputError("the monitor has checked no batch yet; check one before drawing")

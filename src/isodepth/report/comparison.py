@@ -102,13 +102,16 @@ class Findings(NamedTuple):
 def comparison_context(
     result: PairResult,
     *,
-    names: Sequence[str] = ("X", "Y"),
+    names: Sequence[str] | None = None,
     files: Sequence[TableFile] | None = None,
 ) -> dict[str, Any]:
     """Return the variables of the HTML template for a comparison or a test of two samples.
 
-    `names` are the names of the samples, and `files` the files that they were read from.
+    `names` are the names of the samples, by default those of `result`, and `files` the files that
+    they were read from.
     """
+    if names is None:
+        names = result._names
     if isinstance(names, str) or len(names) != 2:
         raise InvalidOptionError(f"names must be two strings, got {names!r}", option="names")
     if str(names[0]) == str(names[1]):

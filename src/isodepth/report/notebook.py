@@ -54,7 +54,7 @@ def _pair_html(result: PairResult) -> str:
     test = get_test(result)
     samples = _samples(result)
     rows = None if samples is None else _suspicious_rows(result, samples)
-    headline = comparison_headline(result, ("X", "Y"))
+    headline = comparison_headline(result, result._names)
     drawable = samples is not None and sum(samples.n_rows) <= _DRAWN_ROWS and _can_draw()
     lines: list[str] = []
     by_rows = has_typical_rows(result)  # typical rows replace changes of unnamed columns
@@ -68,13 +68,13 @@ def _pair_html(result: PairResult) -> str:
     return notebook_html(
         headline.sentence,
         headline.status,
-        remarks=remarks(result, rows, ("X", "Y")),
+        remarks=remarks(result, rows, result._names),
         paragraphs=list(filter(None, [share_sentence(test), *_typical_texts(result, samples)])),
         changes=change_entries(
             None if by_rows else test, samples if drawable else None, _MAX_CHANGES
         ),
         rows=suspicious_entries(
-            rows, samples, ("X", "Y"), _MAX_ROWS, all_rows=result._has_all_rows
+            rows, samples, result._names, _MAX_ROWS, all_rows=result._has_all_rows
         ),
         lines=[*lines, result.signature],
         functions={"svg": inline_svg, "p_text": p_text},
@@ -110,9 +110,8 @@ def _typical_texts(result: PairResult, samples: TwoSamples | None) -> list[str]:
     if untested and sum(samples.n_rows) * len(samples.columns) > _TYPICAL_VALUES:
         return ["typical_rows() lists the rows that are most typical of the difference."]
     typical = find_typical_rows(result)
-    return (
-        [] if typical is None else [f"{text[:1].upper()}{text[1:]}." for text in typical._texts()]
-    )
+    texts = [] if typical is None else typical._texts(result._names)
+    return [f"{text[:1].upper()}{text[1:]}." for text in texts]
 
 
 def _can_draw() -> bool:

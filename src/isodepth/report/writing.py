@@ -35,7 +35,8 @@ def html_report(result: AnyResult, **options: Unpack[ReportOptions]) -> str:
     title : str, optional
         Title of the page.
     names : pair of str
-        Names of the samples of a comparison or a test, "X" and "Y" by default.
+        Names of the samples of a comparison or a test. By default "X" and "Y", or the labels of a
+        pair of `isodepth.pairwise_test`.
     labels : sequence, optional
         Names of the batches of a monitor, such as dates.
     notes : sequence of str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self, TypeVar, Unpack, cast
 
 from isodepth.data.export import ResultMixin
-from isodepth.errors import InvalidInputError
+from isodepth.errors import InvalidInputError, UnavailableError
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious import RepeatedValue, SuspiciousRows
 from isodepth.inspection.typical import TypicalRows, has_many_unnamed_columns
@@ -68,14 +68,6 @@ class ReportableResult(ResultMixin):
         write_report_of_files(cast(AnyResult, self), path, None, **options)
 
 
-class UnavailableError(InvalidInputError, AttributeError):
-    """An attribute needs details that this result does not have.
-
-    The details were released, or the result was created from its public fields. The error is an
-    `AttributeError`, so that `hasattr` works.
-    """
-
-
 class TwoSampleReport(ReportableResult):
     """Base class of results about two samples, which can list suspicious rows.
 
@@ -84,9 +76,12 @@ class TwoSampleReport(ReportableResult):
     _kept : KeptRows, ReleasedRows or None
         Rows of both samples, or `ReleasedRows` after `without_rows`. None if the result was
         created from its public fields. It is not part of the constructor.
+    _names : pair of str
+        Names of the samples in texts about the result.
     """
 
     _kept: KeptRows | ReleasedRows | None
+    _names: tuple[str, str] = ("X", "Y")
 
     def _required(self, details: T | None) -> T:
         """Return `details`, private data of the result; raise UnavailableError if it is None."""

@@ -324,6 +324,7 @@ class TwoSampleResult(TwoSampleReport):
     device: str | None = None
     _details: TestDetails | None = field(init=False, repr=False, default=None)
     _kept: TestedRows | ReleasedRows | None = field(init=False, repr=False, default=None)
+    _names: tuple[str, str] = field(init=False, repr=False, default=("X", "Y"))
 
     @property
     def signature(self) -> str:
@@ -450,7 +451,7 @@ class TwoSampleResult(TwoSampleReport):
     @property
     def headline(self) -> str:
         """One sentence: whether the samples differ, the p-value, and the largest change."""
-        return comparison_headline(self, ("X", "Y")).sentence
+        return comparison_headline(self, self._names).sentence
 
     def _headline_about(self, names: Sequence[str]) -> str:
         """Return the headline with the names of both samples, without columns of doubtful kind."""
@@ -575,7 +576,7 @@ class TwoSampleResult(TwoSampleReport):
     def __repr__(self) -> str:
         shown = self._keeps_rows and sum(self.n_rows) <= _ROWS_IN_REPR
         rows = self.suspicious_rows() if shown else None
-        return "\n  ".join(summary_lines(self, rows=rows))
+        return "\n  ".join(summary_lines(self, self._names, rows=rows))
 
 
 class NullProfile(NamedTuple):

@@ -138,7 +138,7 @@ class DepthScore(EncoderOptions):
         seventh of the supremum in 384 dimensions. None for "exact" if q = inf, and "search" if q is
         finite.
     refine : int
-        Number of ascent steps; it has an effect only with ``gap="search"``.
+        Number of ascent steps; a positive number needs ``gap="search"``.
     multi_ref : {"mean", "min"}
         With several references: the mean of the distances, or their minimum.
     special_tokens, max_length, batch_size, device, dtype, progress

@@ -13,6 +13,8 @@ from torchmetrics.utilities import dim_zero_cat
 from isodepth.data.validation import check_choice
 from isodepth.text.score import DepthScore
 
+__all__ = ["DepthScoreMetric"]
+
 
 class ScoreMetricOptions(TypedDict, total=False):
     """Options of `DepthScore`, except `model` and `layer`, and of ``torchmetrics.Metric``."""

@@ -75,14 +75,14 @@ def with_gradient(metric: MetricSettings) -> MetricSettings:
 
     Raise an error if the value of an option does not allow a gradient.
     """
-    if metric.refine is None and metric.gap != "exact":
+    if metric.refine is None:
         metric = replace(metric, refine=0)
     if metric.nan_policy != "raise":
         raise InvalidOptionError(
             f"nan_policy={metric.nan_policy!r} is not available for tensors that require grad; "
             "select the rows before, or detach the tensors"
         )
-    check_has_gradient(scale=metric.scale, refine=0 if metric.gap == "exact" else metric._steps)
+    check_has_gradient(scale=metric.scale, refine=metric._steps)
     return metric
 
 

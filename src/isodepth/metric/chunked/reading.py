@@ -10,8 +10,8 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import NamedArray
-from isodepth.data.missing import MissingReport, NoCompleteRowError
-from isodepth.errors import InvalidInputError
+from isodepth.data.missing import MissingReport
+from isodepth.errors import InvalidInputError, NoCompleteRowError
 from isodepth.geometry.scaling import is_integral
 from isodepth.metric.chunked.selection import Selection, margin_of
 from isodepth.metric.fitted import MEMORY_MB, FittedMetric
