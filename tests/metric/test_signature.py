@@ -59,7 +59,6 @@ def test_settings_are_written(options: dict, name: str, text: str) -> None:
     "options",
     [{"n_directions": 5}, {"directions": "sobol"}, {"directions": np.eye(2)}, {"random_state": 0},
      {"random_state": np.random.default_rng(0)}, {"n_jobs": 2}],
-    ids=str,
 )  # fmt: skip
 def test_settings_of_a_depth_without_effect_are_refused(options: dict) -> None:
     X = np.random.default_rng(0).normal(size=(30, 2))

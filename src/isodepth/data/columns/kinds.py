@@ -248,8 +248,8 @@ def _check_without_frames(
 ) -> None:
     """Raise an error if `kinds` is not empty, or if a sample is a path, None or a dictionary.
 
-    `names` are the names of the samples for the message. The error about a frame with two columns of
-    the same name is raised before that about `kinds`.
+    `names` are the names of the samples for the message. The error about a frame with two columns
+    of the same name is raised before that about `kinds`.
     """
     for sample, name in zip(samples, names, strict=True):
         refuse_other_types(sample, name)
