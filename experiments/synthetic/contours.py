@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from experiments.framework import Experiment, Part, Results, Streams, Verdict, run_experiment
 from experiments.framework.verdict import mean_and_error, outcome
@@ -22,10 +23,10 @@ from isodepth import AIIRWDepth, HalfspaceDepth, Metric, ProjectionDepth, hull_d
 
 MCD, PLAIN = "AI-IRW, MCD", "AI-IRW, plain covariance"
 DEPTHS: dict[str, Any] = {
-    MCD: lambda K, seed: AIIRWDepth(covariance="mcd", n_directions=K, random_state=seed),
-    PLAIN: lambda K, seed: AIIRWDepth(n_directions=K, random_state=seed),
-    "halfspace": lambda K, seed: HalfspaceDepth(n_directions=K, random_state=seed),
-    "projection": lambda K, seed: ProjectionDepth(n_directions=K, random_state=seed),
+    MCD: AIIRWDepth(covariance="mcd"),
+    PLAIN: AIIRWDepth(),
+    "halfspace": HalfspaceDepth(),
+    "projection": ProjectionDepth(),
 }
 LEVELS = (0.25, 0.5, 0.75)
 #: Largest region that can be free of outliers, minus a margin for rounding.
@@ -46,11 +47,9 @@ def parts(settings: Settings) -> list[Part]:
     def measure(condition: Any, streams: Streams) -> dict[str, list[float]]:
         points, wrong = correlated_sample(settings.n, streams.rng("data"))
         by_depth = {}
-        for name, make in DEPTHS.items():
+        for name, depth in DEPTHS.items():
             seed = streams.integer("directions")
-            metric = Metric(
-                depth=make(settings.K, seed), n_directions=settings.K, random_state=seed
-            )
+            metric = Metric(depth=depth, n_directions=settings.K, random_state=seed)
             all_regions, clean = metric.regions(points), metric.regions(points[~wrong])
             gaps = [
                 hull_distance(
@@ -103,8 +102,9 @@ def draw(results: Results) -> dict[str, Any]:
     side = np.linspace(-5.5, 5.5, settings.grid)
     mesh = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     figure, grid = panels(2, 2, 4.6, 4.2)
-    for axes, (name, make) in zip(grid.flat, DEPTHS.items(), strict=True):
-        depth = make(settings.K, streams.integer("directions")).fit(points)
+    for axes, (name, estimator) in zip(grid.flat, DEPTHS.items(), strict=True):
+        options = {"n_directions": settings.K, "random_state": streams.integer("directions")}
+        depth = clone(estimator).set_params(**options).fit(points)
         values = depth.score_samples(mesh).reshape(settings.grid, settings.grid)
         # Levels of the regions with 10, 20, ..., 90% of the sample.
         levels = np.unique(np.quantile(depth.depth_, np.arange(1, 10) / 10))

@@ -32,7 +32,7 @@ print(len(sizes), "weeks of", sizes.min(), "to", sizes.max(), "rows")
 
 options = {"q": 2, "directions": "orthogonal", "n_directions": 200, "scale": "pooled"}
 matrix = isodepth.pairwise(hourly, by="week", **options, random_state=0)
-print(matrix.to_frame()["27"].nsmallest(3))
+print(matrix.to_frame()[27].nsmallest(3))
 
 # %%
 # All distances as a heat map. The dendrogram puts weeks of similar weather next to each other:
@@ -49,7 +49,7 @@ ax = plt.figure().subplots()
 for season, name in enumerate(["winter", "spring", "summer", "autumn"]):
     ax.plot(*places[month % 12 // 3 == season].T, "o^sD"[season], label=name)
 for week, place in zip(matrix.labels, places, strict=True):
-    ax.annotate(week, place)
+    ax.annotate(str(week), place)
 ax.legend()
 
 # %%
