@@ -89,7 +89,7 @@ def test_dtypes_of_pandas(column):
        for dtype in ("Int64", "Float32", "int64[pyarrow]")],
 )  # fmt: skip
 def test_a_missing_value_is_named_with_its_column(frame):
-    with pytest.raises(InvalidInputError, match=r"in gap \(1\), .* row 1, column 'gap'"):
+    with pytest.raises(InvalidInputError, match=r"1 NaN value.*, at row 1, column 'gap'"):
         check_points(frame)
 
 

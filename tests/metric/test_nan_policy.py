@@ -97,7 +97,7 @@ def test_errors_name_the_columns_and_the_remedy() -> None:
         lambda: isodepth.pairwise([frame]),
         lambda: isodepth.Metric().regions(frame),
     ):
-        with pytest.raises(InvalidInputError, match=r"in \w+ \(\d+\), .*nan_policy='omit'"):
+        with pytest.raises(InvalidInputError, match=r": \w+ \(\d+\), .*nan_policy='omit'"):
             make()
     for call in (isodepth.distance, isodepth.compare):
         with pytest.raises(InvalidOptionError, match=r"tests and monitors.*distances cannot: use"):
@@ -109,7 +109,7 @@ def test_errors_name_the_columns_and_the_remedy() -> None:
 def test_tests_and_monitors_keep_rows() -> None:
     frame = pd.DataFrame(X, columns=["temp", "dewp", "wind"])
     for make in (isodepth.Monitor, functools.partial(isodepth.two_sample_test, frame)):
-        with pytest.raises(InvalidInputError, match=r"in \w+ \(\d+\), .*nan_policy='keep'"):
+        with pytest.raises(InvalidInputError, match=r": \w+ \(\d+\), .*nan_policy='keep'"):
             make(frame, nan_policy="raise")
         with pytest.raises(InvalidOptionError, match="which tests and monitors never do; use"):
             make(frame, nan_policy="omit")

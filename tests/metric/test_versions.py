@@ -51,7 +51,8 @@ def test_a_table_of_0_1_0_is_read_by_later_releases(later: str) -> None:
 
 def test_settings_have_the_names_and_values_of_options(tmp_path: Path) -> None:
     table = Metric(p=float("inf"), **OPTIONS).region_table(BATCH)
-    assert table.settings == isodepth.pairwise([table, table]).settings
+    of_matrix = isodepth.pairwise([table, table]).settings
+    assert table.settings | {"table_dtype": "float64"} == of_matrix
     assert {name: table.settings[name] for name in OPTIONS} == OPTIONS
     assert (table.settings["p"], table.settings["q"]) == (float("inf"), float("inf"))
     assert not {"seed", "version"} & set(table.settings)

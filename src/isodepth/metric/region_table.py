@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -360,7 +361,10 @@ class RegionTables(EqualFields):
                 raise TypeError(f"an index of tables must be a label or positions, got {item}")
             labels = self.labels and tuple(self.labels[position] for position in positions)
             return replace(self, values=self.values[item], labels=labels)
-        return self._table(position_of(item, self._names))
+        position = position_of(item, self._names)
+        if isinstance(position, bool) or not isinstance(position, Integral):
+            raise TypeError(f"an index of tables must be a label or positions, got {item!r}")
+        return self._table(int(position))
 
     @property
     def _names(self) -> tuple[Any, ...]:
