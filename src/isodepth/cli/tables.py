@@ -33,10 +33,11 @@ def read_tables(
     without: Sequence[str | None] = (),
     text: str = "raise",
 ) -> list[ReadResult]:
-    """Read tables with the options `reading`, and set `reading.left_out` to the omitted columns.
+    """Read tables with the options `reading`.
 
-    Columns in `without` contain labels of rows and are left out. `text` is the treatment of columns
-    of strings if --numeric-only is not given: "raise" for an error, or "keep".
+    The columns named in `without` (None is ignored) contain labels of rows, and are left out of
+    every table. `reading.left_out` is set to the other columns that are left out. `text` is the
+    treatment of columns of strings if --numeric-only is not given: "raise" for an error, or "keep".
     """
     taken = [name for name in without if name is not None]
     options = ReadOptions(

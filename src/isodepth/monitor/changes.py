@@ -45,9 +45,10 @@ _PREFERRED = (
 def window_changes(
     evidence: Evidence, reader: BatchReader, unseen: dict[int, Counter[str]]
 ) -> list[Change]:
-    """Return the changes of the strongest window, the strongest change first.
+    """Return at most 10 changes of the window that `evidence` describes, smallest p-value first.
 
-    `unseen` counts the new categories of the last batch: index of a category column -> counts.
+    `reader` has the names and kinds of the columns. `unseen` counts the new categories of the last
+    batch: index of a category column -> counts.
     """
     return _WindowChanges(evidence, reader, unseen).all()
 

@@ -112,7 +112,11 @@ class MonitorState:
         )  # fmt: skip
 
     def _entry(self, digest: int) -> list[int] | None:
-        """Return the four numbers of the row of `labels` that starts with `digest`, or None."""
+        """Return the entry of `labels` for the batch with this digest of group and label, or None.
+
+        The entry has this digest, the digest of the rows of the batch, the number of the batch, and
+        the value of `alarm_since` after it.
+        """
         (found,) = np.nonzero(self.labels[:, 0] == digest)
         return self.labels[found[0]].tolist() if len(found) else None
 

@@ -104,9 +104,9 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
     """Return short remarks that a summary and a report show below the headline.
 
     Subjects of the remarks are columns of doubtful kind, unusual values that many rows have in
-    common, the number of further changes, suspicious rows, notes about numeric columns, the checks
-    of a test (see `TwoSampleResult.checks`), columns that were not compared without a test, and
-    dropped rows.
+    common, the number of further changes, suspicious rows, notes about numeric columns, and dropped
+    rows. With a test, there are also its checks (see `TwoSampleResult.checks`); without a test, the
+    columns that were not compared.
 
     Parameters
     ----------

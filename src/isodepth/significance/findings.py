@@ -160,10 +160,14 @@ def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
 
 
 class FeatureTest(NamedTuple):
-    """Strength and p-value of one feature."""
+    """One feature, its strength and its p-value.
 
-    strength: float  # -log p, not adjusted
-    pvalue: float  # adjusted for its family; in `ranked_tests` that of the statistic alone
+    The strength is -log p of the test of this feature alone. The p-value is adjusted for the family
+    of the feature, or, in `ranked_tests`, that of the statistic alone.
+    """
+
+    strength: float
+    pvalue: float
     feature: Feature
 
 

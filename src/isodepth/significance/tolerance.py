@@ -379,8 +379,8 @@ def outlyingness(values: np.ndarray, n_threads: int = 1) -> tuple[np.ndarray, np
     """Return the outlyingness (n,) of rows, and the limits (F, 2) outside which values are far.
 
     `values` (F, n) are projections on F directions. The outlyingness of a row is the maximum over
-    the directions of |value - median| / spread. Values more than six spreads from the median of
-    their direction are far.
+    the directions of |value - median| / spread. The spread is the MAD without a consistency factor;
+    see `mad_spread` for a MAD of zero. Values more than six spreads from the median are far.
     """
     limits = np.empty((len(values), 2))
     parts = np.array_split(np.arange(len(values)), min(n_threads, len(values)))

@@ -267,5 +267,8 @@ class MixedReader:
 
     @cached_property
     def _known_words(self) -> dict[tuple[Any, ...], tuple[np.ndarray, list[str]]]:
-        """Cache of results of `_words`: many chunks have the same distinct values."""
+        """Cache of the method `_words`: (column, type, *distinct values) -> result.
+
+        Many chunks have the same distinct values.
+        """
         return {}

@@ -244,7 +244,8 @@ class Preparation:
     def rows(self, chunk: Chunk, start: int) -> Rows:
         """Return the rows of a chunk after validation and division by the scale.
 
-        Rows with missing values or weight zero are dropped. `start` is the attribute of the result.
+        Rows with missing values or weight zero are dropped. `start` is the number of the first of
+        the other rows, see `Rows.start`.
         """
         points, weights = self.split(chunk)
         missing = np.isnan(points)

@@ -238,8 +238,8 @@ def repeated_values(
 def _far_ends(samples: TwoSamples, side: int, j: int) -> list[float]:
     """Return the minimum and the maximum of column j of a sample, if repeated and far from others.
 
-    The sample is X for side 0 and Y for side 1. A minimum or maximum is left out if it does not
-    meet the conditions of `repeated_values`.
+    The sample is X for side 0 and Y for side 1. A minimum or maximum is returned if it meets the
+    conditions of the first kind in `repeated_values`; its share is not tested.
     """
     column = samples.points[side][:, j]
     found: list[float] = []

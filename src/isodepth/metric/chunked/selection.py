@@ -390,12 +390,12 @@ class Selection:
         return half * values[:, 0] + half * values[:, 1]
 
     def mass_at(self, numbers: RowValues, centers: np.ndarray, typical: float = -1.0) -> np.ndarray:
-        """Return, for each of the E values, the mass of the rows whose value equals a given center.
+        """Return the mass (E,) of the rows whose value k equals ``centers[k]``, for k < E.
 
-        `numbers` computes the E values, and `centers` (E,) has one center per value. If `typical`
-        is not negative, values within rounding errors of the center count as equal. `typical` is
-        the size of a typical entry of the rows, which determines the rounding errors of their
-        projections.
+        `numbers` describes the E values of a row, such as projections on E directions; its own
+        `centers` are replaced. If `typical` is negative, only equal values count. Otherwise it is a
+        typical absolute value of the entries of the scaled points, and values within the rounding
+        errors of projections of such points count as equal.
         """
         away = replace(numbers, centers=centers, typical=typical)
         start = np.zeros(len(centers), dtype=centers.dtype)
