@@ -412,13 +412,15 @@ def distance(
         One observation per row. Columns of frames are matched by name, in the order of X.
         Non-numeric columns, and columns that only one frame has, are left out, with a warning. X
         and Y may also be torch tensors on one device, sources of :func:`isodepth.scan`, or Dask
-        collections.
+        collections. The last two are compared with ``refine=0`` and 20 levels by default, so that
+        the distance is smaller than that of the same rows in memory.
     weights : pair (wx, wy) or None
         Weights of the rows, of shape (n,) and (m,). None for equal weights, also as an entry of the
         pair.
     kinds : dict or None
         Kinds of columns of data frames, if their types are not sufficient: "numeric", "category",
-        "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
+        "omit", a list of values in their order, or an integer to subtract; see
+        :func:`isodepth.two_sample_test`.
     {options of Metric}
 
     Returns
@@ -464,7 +466,8 @@ def compare(
         pair.
     kinds : dict or None
         Kinds of columns of data frames, if their types are not sufficient: "numeric", "category",
-        "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
+        "omit", a list of values in their order, or an integer to subtract; see
+        :func:`isodepth.two_sample_test`.
     n_permutations : int
         Number of permutations of a test by :func:`isodepth.two_sample_test`; 0 means no test. The
         result of the test is the attribute `test` of the comparison. The test uses the given

@@ -92,10 +92,14 @@ class PairwiseTestResult(ResultMixin):
 
     @property
     def headline(self) -> str:
-        """One sentence: the number of pairs that differ."""
+        """One sentence: the number of pairs that differ; and if there are too few permutations."""
         differ = int((self.adjusted_pvalues <= ALPHA).sum())
         pairs = "1 pair" if len(self) == 1 else f"{len(self)} pairs"
-        return f"{differ} of {pairs} of {len(self.labels)} samples differ (adjusted p <= {ALPHA})."
+        found = f"{differ} of {pairs} of {len(self.labels)} samples differ (adjusted p <= {ALPHA})"
+        n_permutations = self.settings["n_permutations"]
+        if not differ and len(self) / (1 + n_permutations) > ALPHA:
+            found += f"; {n_permutations} permutations are too few for {pairs}"
+        return f"{found}."
 
     def __getitem__(self, pair: tuple[Any, Any]) -> TwoSampleResult:
         """Return the test of the pair of samples with these labels, in the order of `labels`."""
