@@ -361,7 +361,8 @@ def test_the_largest_effect_describes_a_change_in_the_first_batch(change: Any, t
     rng = np.random.default_rng(62)
     rows = np.column_stack([rng.normal(size=5500), rng.lognormal(sigma=0.8, size=5500)])
     monitor = Monitor(pd.DataFrame(rows[:5000], columns=["a", "b"]), random_state=0)
-    verdict = monitor.check(np.column_stack([rows[5000:, 0], change(rows[5000:, 1])]))
+    batch = np.column_stack([rows[5000:, 0], change(rows[5000:, 1])])
+    verdict = monitor.check(pd.DataFrame(batch, columns=["a", "b"]))
     assert verdict.alarm
     assert [change.columns for change in verdict.changes] == [("b",)]
     assert str(verdict.changes[0]).startswith(text)
@@ -540,12 +541,30 @@ def test_columns_are_matched_by_name_and_others_ignored() -> None:
         monitor.check(batch.drop(columns="kind"))
     numeric = Monitor(pd.DataFrame(REFERENCE, columns=["a", "b", "c"]), random_state=0)
     rows = batches(1)[0]
-    expected = copy.deepcopy(numeric).check(rows)
+    expected = copy.deepcopy(numeric).check(pd.DataFrame(rows, columns=["a", "b", "c"]))
     frame = pd.DataFrame(rows[:, [2, 0, 1]], columns=["c", "a", "b"]).assign(text="x")
     assert copy.deepcopy(numeric).check(frame) == expected
     table = NamedArray(np.column_stack([rows, rows[:, 0]]), ("a", "b", "c", "d"))
     assert copy.deepcopy(numeric).check(table) == expected
     assert numeric.n_batches == monitor.n_batches == 0
+
+
+def test_a_batch_without_names_is_refused_if_the_reference_has_names() -> None:
+    """An unattended monitor would count exchanged columns of an array as a change."""
+    named = Monitor(pd.DataFrame(REFERENCE, columns=["a", "b", "c"]), random_state=0)
+    (rows,) = batches(1)
+    unnamed = (rows, rows.tolist(), pd.DataFrame(rows), pd.DataFrame(rows[:, :2]), scan(rows),
+               NamedArray(rows, None))  # fmt: skip
+    for batch in unnamed:
+        with pytest.raises(InvalidInputError, match=r"no column names.*'a', 'b', 'c'.*not counted"):
+            named.check(batch)
+    assert named.n_batches == 0
+    assert named.check(pd.DataFrame(rows, columns=named.columns)).batch_number == 1
+    # Default labels of pandas become the strings "0", "1", ... in a Parquet file.
+    for labels in (["0", "1", "2"], None):
+        plain = Monitor(pd.DataFrame(REFERENCE, columns=labels), random_state=0)
+        for batch in (*unnamed[:3], *unnamed[4:], pd.DataFrame(rows, columns=["0", "1", "2"])):
+            plain.check(batch)
 
 
 def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:

@@ -192,7 +192,8 @@ class Monitor(ReportableResult):
         ----------
         batch : array-like or data frame of shape (m, d), or the result of :func:`isodepth.scan`
             Columns of data frames are matched by name; columns that the reference does not have
-            are ignored. A batch that cannot be read is not counted.
+            are ignored. If the columns of the reference have names, a batch without names is an
+            error. A batch that cannot be read is not counted.
         label : str, date or number, optional
             Name of the batch within its group. A batch with the label of an earlier batch of the
             same group is not counted again: the earlier verdict is returned, or an error is raised
