@@ -519,7 +519,8 @@ def test_results_can_be_read_by_programs() -> None:
     fields = json.loads(json.dumps(monitor.to_dict()))
     assert fields["verdicts"] == [verdict.to_dict()]
     assert fields["settings"] == monitor.settings == {
-        "alpha": 0.01, "arl": None, "tolerance": None, "patience": 1, "nan_policy": "keep",
+        "alpha": 0.01, "arl": None, "tolerance": None, "patience": 1, "blocks": None,
+        "groups": None, "kinds": None, "nan_policy": "keep", "random_state": 0,
     }  # fmt: skip
     assert monitor._rows()["change"][0].startswith("column 1: median")
     assert verdict._rows()["columns"] == [c.columns[0] for c in verdict.changes]
