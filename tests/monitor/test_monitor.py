@@ -370,6 +370,33 @@ def test_the_largest_effect_describes_a_change_in_the_first_batch(change: Any, t
     assert verdict.changed_share == verdict.changes[0].changed_share or "median" in text
 
 
+@pytest.mark.parametrize(
+    ("center", "change", "kind"),
+    [
+        (-0.25, lambda x: x + 0.5, "location"),  # the medians are -0.25 and 0.25
+        (3.0, lambda x: -x, "sign"),
+        (-3.0, lambda x: -x, "sign"),
+    ],
+)
+def test_a_shift_across_zero_is_not_a_change_of_sign(center: float, change: Any, kind: str) -> None:
+    rng = np.random.default_rng(2)
+    monitor = Monitor(rng.normal(center, 1, (5000, 2)), random_state=0)
+    batch = rng.normal(center, 1, (300, 2))
+    batch[:, 0] = change(batch[:, 0])
+    (found,) = monitor.check(batch).changes
+    assert (found.kind, found.quantity) == (kind, "median")
+    assert found.factor == (-1.0 if kind == "sign" else None)
+
+
+def test_a_shift_of_skewed_values_is_not_a_change_of_sign() -> None:
+    """The median and the interquartile range are those of the negated values, but no value else."""
+    rng = np.random.default_rng(3)
+    values = rng.lognormal(sigma=0.8, size=(6000, 2))
+    monitor = Monitor(values[:5000], random_state=0)
+    (found,) = monitor.check(values[5000:] - [2.0, 0.0]).changes
+    assert (found.kind, found.columns) == ("location", ("column 0",))
+
+
 @functools.cache
 def monitors_and_next_rows() -> list[tuple[Monitor, np.ndarray]]:
     rng, found = np.random.default_rng(63), []
