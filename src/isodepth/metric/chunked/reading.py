@@ -14,7 +14,8 @@ from isodepth.data.missing import MissingReport
 from isodepth.errors import InvalidInputError, NoCompleteRowError
 from isodepth.geometry.scaling import is_integral
 from isodepth.metric.chunked.selection import Selection, margin_of
-from isodepth.metric.fitted import MEMORY_MB, FittedMetric
+from isodepth.metric.fitted import FittedMetric
+from isodepth.metric.settings import MEMORY_MB
 from isodepth.sources.mixed import MixedReader, mixed_readers
 from isodepth.sources.passes import MassUnit, Pass, Preparation, Rows, Runner, row_keys
 from isodepth.sources.profile import Profile
