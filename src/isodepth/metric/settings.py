@@ -469,6 +469,12 @@ def _check_refine(refine: Any, q: float, gap: str) -> None:
 def _checked_scale(scale: Any) -> Any:
     if scale is None or (isinstance(scale, str) and scale in SCALES):
         return scale
+    if isinstance(scale, str) and scale.startswith("given:"):
+        raise InvalidOptionError(
+            f"scale={scale!r} is the description of an array in `settings`; pass the array itself, "
+            "which is the attribute `scale` of a region table",
+            option="scale",
+        )
     numbers = check_scale(scale)
     numbers.setflags(write=False)
     return numbers
