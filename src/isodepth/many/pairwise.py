@@ -16,7 +16,7 @@ from isodepth.api import Metric
 from isodepth.data.arrays import describe
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import MOST, check_integer, check_n_jobs, split_weights
-from isodepth.engine.compiled import Resources, thread_map, worker_count
+from isodepth.engine.compiled import Resources, thread_map
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import draws_at_random, integer_seed
 from isodepth.geometry.regions import Sample
@@ -315,10 +315,8 @@ def _tables_of_arrays(
     """
     samples, name = group.samples, group.name
     first = samples[0].points
-    workers = worker_count(
-        metric.n_jobs, len(samples) // 2, len(samples) * len(first) * metric.n_directions
-    )
     fitted = fit_for_one_sample(metric, first.shape[1])
+    workers = fitted._workers(len(samples) // 2, len(samples) * len(first) * metric.n_directions)
     if workers > 1:
         fitted = replace(fitted, _resources=Resources(1, fitted._resources.memory_mb / workers))
     values = np.empty((len(samples), *fitted._table_shape), dtype=table_dtype)

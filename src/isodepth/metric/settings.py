@@ -158,8 +158,9 @@ class MetricSettings:
         must have the default values of `n_directions`, `directions`, `random_state` and `n_jobs`,
         which are options of the metric. Any estimator with `fit` and `score_samples`, and any
         function of the points (and of the weights, if there are any) is accepted as well.
-        Estimators are copied. With the projection depth a share of up to `eps` of contaminated rows
-        has a bounded effect; other depths tolerate less contamination.
+        Estimators are copied, and neither they nor functions are called by several threads at once.
+        With the projection depth a share of up to `eps` of contaminated rows has a bounded effect;
+        other depths tolerate less contamination.
     p : float in (0, inf]
         Order of the mean over levels; inf is the maximum. For p < 1 the triangle inequality holds
         for the p-th power only. As p tends to 0, the mean tends to the geometric mean.
