@@ -333,14 +333,18 @@ def test_thresholds_set_the_exit_code(files: list[str], arguments: list[str], co
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--n-permutations", "19", "--min-pvalue", "0.01"], "add --n-permutations 99"),
-        (["--min-pvalue", "0"], "increase it"),
+        (["--n-permutations", "19", "--min-pvalue", "0.01"], "increase --n-permutations"),
+        (["--min-pvalue", "0"], "--min-pvalue must be above 0, got 0"),
         (
             ["--n-permutations", "19", "--min-pvalue", "0.01"],
-            "error: --min-pvalue 0.01 is below 0.05",
+            "error: --min-pvalue has no effect: 19 permutations cannot give a p-value of at most "
+            "0.01, at least 99 are needed",
         ),
-        (["--n-permutations", "18", "--max-changed", "5%"], "at least 19 permutations"),
-        (["--n-permutations", "18", "--max-changed", "5%"], "error: --max-changed needs"),
+        (["--n-permutations", "18", "--max-changed", "5%"], "at least 19 are needed"),
+        (
+            ["--n-permutations", "98", "--alpha", "0.01", "--max-changed", "5%"],
+            "error: --max-changed",
+        ),
         (["--max-changed", "5"], "such as 5%"),
         (["--tolerance", "500%"], "such as 5%"),
     ],

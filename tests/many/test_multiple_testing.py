@@ -82,7 +82,10 @@ def test_texts_of_a_pair_have_its_labels(tmp_path) -> None:
 def test_the_headline_says_if_no_rejection_is_possible() -> None:
     x = np.random.default_rng(0).normal(size=(40, 2))
     few = isodepth.pairwise_test([x, x + 10, x - 10], n_permutations=49, random_state=0)
-    assert few.headline.endswith("(adjusted p <= 0.05); 49 permutations are too few for 3 pairs.")
+    assert few.headline == (
+        "0 of 3 pairs of 3 samples differ (adjusted p <= 0.05); 49 permutations cannot give an "
+        "adjusted p-value of at most 0.05, at least 59 are needed."
+    )
     enough = isodepth.pairwise_test([x, x + 10, x - 10], n_permutations=59, random_state=0)
     assert enough.headline == "3 of 3 pairs of 3 samples differ (adjusted p <= 0.05)."
 
@@ -109,8 +112,8 @@ def test_settings_repeat_the_tests_of_all_pairs() -> None:
     assert again == found
     assert (again.settings, again.significant) == (found.settings, False)
     assert found.headline == (
-        "0 of 6 pairs of 4 samples differ (adjusted p <= 0.05); 39 permutations are too few for 6 "
-        "pairs."
+        "0 of 6 pairs of 4 samples differ (adjusted p <= 0.05); 39 permutations cannot give an "
+        "adjusted p-value of at most 0.05, at least 119 are needed."
     )
     one = isodepth.pairwise_test([BAGS["a"], BAGS["b"]], n_permutations=39, random_state=0)
     assert one.headline == "0 of 1 pair of 2 samples differ (adjusted p <= 0.05)."

@@ -85,9 +85,9 @@ def test_equal_samples_have_the_largest_pvalue() -> None:
 
 def test_too_few_permutations_for_any_rejection() -> None:
     X = np.random.default_rng(0).normal(size=(50, 1))
-    smallest = "(p = 0.1, the smallest possible with 9 permutations)"
+    few = "9 permutations cannot give a p-value of at most 0.05, at least 19 are needed"
     headline = run(X, X + 9, n_permutations=9).headline
-    assert headline == f"No significant difference between X and Y {smallest}."
+    assert headline == f"No significant difference between X and Y (p = 0.1; {few})."
     constant = run(np.ones((5, 2)), np.ones((4, 2)), tolerance=0.2)
     beyond = "beyond the tolerance (p = 1)"
     assert constant.headline == f"No significant difference between X and Y {beyond}."
@@ -221,7 +221,7 @@ def test_a_tolerance_only_takes_away() -> None:
     assert run(X, Y + 0.4, tolerance=share - 0.005).pvalue <= 0.05
     assert run(X, Y + 0.4).changed_share == pytest.approx(share, abs=0.03)
     assert run(X, Y).changed_share == 0
-    assert run(X, Y + 0.4, confidence=0.9).changed_share > share
+    assert run(X, Y + 0.4, alpha=0.1).changed_share > share
     assert run(X, Y + 0.4, n_permutations=9).changed_share == 0
     # Nothing is claimed if the test itself is not significant.
     assert run(X, Y + 0.4)._with(pvalue=0.06).changed_share == 0
@@ -425,17 +425,17 @@ def test_the_result_is_readable() -> None:
 
 
 @pytest.mark.parametrize("tolerance", [None, 0.01])
-def test_the_bound_uses_the_permutations_that_its_confidence_needs(tolerance: float | None) -> None:
+def test_the_bound_uses_the_permutations_that_its_level_needs(tolerance: float | None) -> None:
     X, Y = pair()
-    options = {"confidence": 0.995, "tolerance": tolerance}
+    options = {"alpha": 0.005, "tolerance": tolerance}
     enough = run(X, Y + 2, n_permutations=199, **options)
     assert enough.changed_share > 0.3
     assert enough.changed_share_text.endswith("% of the rows changed (99.5% confidence)")
     fewer = run(X, Y + 2, n_permutations=198, **options)
     assert fewer.changed_share == 0
     assert fewer.changed_share_text == (
-        "no share of changed rows can be claimed with 198 permutations "
-        "(99.5% confidence needs at least 199)"
+        "no share of changed rows can be claimed: 198 permutations cannot give a p-value of at "
+        "most 0.005, at least 199 are needed"
     )
 
 
@@ -510,7 +510,10 @@ def test_a_wide_column_hides_nothing() -> None:
         ({"tolerance": 0.5}, r"tolerance must lie in \[0, 0.5\), got 0.5"),
         ({"tolerance": -0.1}, "tolerance"),
         ({"tolerance": 0.1, "blocks": [1]}, "tolerance has no guarantee for blocks"),
-        ({"confidence": 1}, "confidence must lie"),
+        ({"alpha": 0}, r"alpha must lie in \(0, 1\), got 0; the level of .* confidence is 0.05"),
+        ({"alpha": 95}, r"alpha must lie in \(0, 1\), got 95; the level of .* confidence is 0.05"),
+        ({"alpha": "5%"}, r"alpha must be a number in \(0, 1\), got '5%'; the level of"),
+        ({"confidence": 0.95}, r"unknown option 'confidence'; did you mean 'alpha' \(1 - conf"),
         ({"scale": "reference"}, "scale must be 'pooled'.*depends on which rows are X"),
         ({"scale": [1.0, -1.0, 1.0]}, r"scale must .* one positive number"),
         ({"nan_policy": "drop"}, "nan_policy must be one of keep, raise"),
