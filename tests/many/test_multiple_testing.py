@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -88,6 +89,30 @@ def test_the_headline_says_if_no_rejection_is_possible() -> None:
     )
     enough = isodepth.pairwise_test([x, x + 10, x - 10], n_permutations=59, random_state=0)
     assert enough.headline == "3 of 3 pairs of 3 samples differ (adjusted p <= 0.05)."
+
+
+def test_alpha_is_the_level_of_adjusted_pvalues() -> None:
+    result = isodepth.pairwise_test(BAGS, n_permutations=999, random_state=0)
+    assert result.adjusted_pvalues.tolist() == [result.pvalues[0], 0.003, 0.003]
+    low, at = (
+        isodepth.pairwise_test(BAGS, n_permutations=999, random_state=0, alpha=alpha)
+        for alpha in (0.0029, 0.003)
+    )
+    assert (low.significant, at.significant) == (False, True)
+    assert at.headline == "2 of 3 pairs of 3 samples differ (adjusted p <= 0.003)."
+    assert low.headline == (
+        "0 of 3 pairs of 3 samples differ (adjusted p <= 0.0029); 999 permutations cannot give an "
+        "adjusted p-value of at most 0.0029, at least 1034 are needed."
+    )
+    assert repr(low) == low.headline
+    assert at.alpha == at.settings["alpha"] == at.to_dict()["alpha"] == at[("a", "b")].alpha
+    # 36 pairs and 1199 permutations: the smallest adjusted p-value is 0.03, up to rounding.
+    smallest = np.full(3, (1 / 1200) * 36)
+    assert smallest[0] > 0.03
+    assert replace(at, alpha=0.03, adjusted_pvalues=smallest).significant
+    for wrong in (0, 1, 95):
+        with pytest.raises(InvalidOptionError, match="alpha must lie in"):
+            isodepth.pairwise_test(BAGS, alpha=wrong)
 
 
 def test_samples_by_a_column_and_categories() -> None:
