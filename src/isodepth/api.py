@@ -21,6 +21,7 @@ from isodepth.data.columns.kinds import (
 )
 from isodepth.data.frames import is_frame
 from isodepth.data.validation import (
+    ALPHA,
     MOST,
     check_alpha,
     check_class_options,
@@ -500,7 +501,7 @@ def compare(
     metric = Metric._from_options(options, compare)
     of_test = {"tolerance": tolerance, "blocks": blocks}
     of_test = {name: value for name, value in of_test.items() if value is not None}
-    if check_alpha(alpha) != 0.05:  # the default, with which no test is requested
+    if check_alpha(alpha) != ALPHA:
         of_test["alpha"] = alpha
     if not check_integer(n_permutations, "n_permutations", 0, "; 0 means no test", high=MOST):
         if of_test:

@@ -116,6 +116,8 @@ def test_alpha_is_the_level_of_all_decisions(options: dict[str, Any]) -> None:
             ]
             assert found.alpha == found.settings["alpha"] == found.to_dict()["alpha"] == alpha
             assert found.significant == (found.pvalue <= alpha)
+            level = "" if alpha == 0.05 else f", alpha = {alpha}"
+            assert f"(p = {found.pvalue:g}{level}" in found.headline
             assert found.headline.startswith("Y differs") == found.significant
             assert found.headline.startswith("No significant") == (not found.significant)
             assert bool(found.changes) == found.significant

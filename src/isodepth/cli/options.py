@@ -18,7 +18,7 @@ from isodepth.cli.commands import session
 from isodepth.data.extras import load_extra
 from isodepth.data.files.output import PAGE_ENDINGS, check_target
 from isodepth.data.missing import NAN_POLICIES
-from isodepth.data.validation import check_alpha
+from isodepth.data.validation import ALPHA, check_alpha
 from isodepth.depth import BY_NAME
 from isodepth.errors import InvalidOptionError
 from isodepth.significance.findings import too_few_permutations
@@ -205,7 +205,7 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
                                  help=f"Permutations of the two-sample test{no_test}."),
         "tolerance": option("--tolerance", metavar="SHARE", callback=parse_share,
                             help="Share of the rows of each table that may be contaminated."),
-        "alpha": option("--alpha", type=float, default=0.05, show_default=True,
+        "alpha": option("--alpha", type=float, default=ALPHA, show_default=True,
                         help="Significance level of the test."),
         "blocks": option("--blocks", metavar="COLUMN",
                          help="Permute rows with the same value in this column together."),
@@ -215,7 +215,7 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
 
 def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
     check_alpha(test["alpha"])
-    for name, default in (("tolerance", None), ("alpha", 0.05), ("blocks", None)):
+    for name, default in (("tolerance", None), ("alpha", ALPHA), ("blocks", None)):
         if test[name] != default and not test["n_permutations"]:
             raise InvalidOptionError(
                 f"{name} has no effect without a test; add --n-permutations 199", option=name

@@ -591,6 +591,10 @@ def check_number(
     return number
 
 
+#: Default significance level.
+ALPHA = 0.05
+
+
 def check_alpha(alpha: Any) -> float:
     """Check the option `alpha`, the level of a test, and return it as a float."""
     try:

@@ -15,7 +15,7 @@ from isodepth._version import __version__
 from isodepth.data.export import p_text
 from isodepth.data.extras import load_extra
 from isodepth.data.files.output import PAGE_ENDINGS, check_target, replace_file
-from isodepth.data.validation import unknown_option
+from isodepth.data.validation import ALPHA, unknown_option
 from isodepth.errors import InvalidInputError
 from isodepth.html import render
 from isodepth.report.comparison import comparison_context
@@ -102,7 +102,7 @@ def _render(template: str, context: dict[str, Any]) -> str:
         "version": __version__, "style": Markup(style), "script": Markup(script),
         "policy": _policy(script),
     }  # fmt: skip
-    alpha = getattr(context.get("test"), "alpha", 0.05)
+    alpha = getattr(context.get("test"), "alpha", ALPHA)
     functions: dict[str, Callable[..., Any]] = {
         "svg": inline_svg, "p_text": partial(p_text, alpha=alpha), "setting_text": _setting_text
     }  # fmt: skip

@@ -15,6 +15,7 @@ from isodepth._version import __version__
 from isodepth.data.columns.kinds import ColumnKind, date_columns
 from isodepth.data.export import ResultPart, document, p_text
 from isodepth.data.missing import MissingPair
+from isodepth.data.validation import ALPHA
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.inspection.checks import Check
@@ -458,6 +459,7 @@ class TwoSampleResult(TwoSampleReport):
         """Return the headline with the names of both samples, without columns of doubtful kind."""
         x, y = names
         p = p_text(self.pvalue, self.alpha)
+        p += "" if self.alpha == ALPHA else f", alpha = {self.alpha}"
         if self.significant:
             beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
             typical = find_typical_rows(self)
