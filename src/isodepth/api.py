@@ -120,10 +120,12 @@ class Metric(MetricSettings):
         X, Y : array-likes or data frames of shape (n, d) and (m, d)
             Columns of frames are matched by name, in the order of X. Non-numeric columns, and
             columns that only one frame has, are left out, with a
-            :class:`isodepth.errors.ColumnWarning`. Sources of :func:`isodepth.scan` and Dask
-            collections are read in chunks and compared with ``refine=0`` on a grid of levels, 20
-            if ``levels="exact"``. X and Y may also be torch tensors on one device, which may
-            require grad.
+            :class:`isodepth.errors.ColumnWarning`. X and Y may also be torch tensors on one device,
+            which may require grad. Sources of :func:`isodepth.scan` and Dask collections are read
+            in chunks. They are compared with ``levels=20, refine=0`` by default, so that the
+            distance is usually smaller than that of the same rows in memory. An
+            :class:`isodepth.errors.ApproximationWarning` is then issued, unless q is finite or both
+            options are set.
         weights : pair (wx, wy) or None
             Weights of the rows of X and Y, of shape (n,) and (m,). None for equal weights, also as
             an entry of the pair.
@@ -144,6 +146,7 @@ class Metric(MetricSettings):
             from isodepth.metric.chunked import entry
 
             compared = entry.compare(self, X, Y, weights, kinds=kinds)
+            entry.warn_of_replaced_defaults(self, compared)
             _warn_of_omitted(compared.kinds, kinds)
             return compared.distance
         X, Y, used, _ = _numeric(X, Y, kinds)
@@ -189,7 +192,9 @@ class Metric(MetricSettings):
         if is_chunked(X) or is_chunked(Y):
             from isodepth.metric.chunked import entry
 
-            return entry.compare(self, X, Y, weights, kinds=kinds)
+            compared = entry.compare(self, X, Y, weights, kinds=kinds)
+            entry.warn_of_replaced_defaults(self, compared)
+            return compared
         X, Y, used, inputs = _numeric(X, Y, kinds)
         kept = RowsInMemory(*inputs)
         if is_tensor(X) or is_tensor(Y):
@@ -412,8 +417,10 @@ def distance(
         One observation per row. Columns of frames are matched by name, in the order of X.
         Non-numeric columns, and columns that only one frame has, are left out, with a warning. X
         and Y may also be torch tensors on one device, sources of :func:`isodepth.scan`, or Dask
-        collections. The last two are compared with ``refine=0`` and 20 levels by default, so that
-        the distance is smaller than that of the same rows in memory.
+        collections. The last two are compared with ``levels=20, refine=0`` by default, so that the
+        distance is usually smaller than that of the same rows in memory. An
+        :class:`isodepth.errors.ApproximationWarning` is then issued, unless q is finite or both
+        options are set.
     weights : pair (wx, wy) or None
         Weights of the rows, of shape (n,) and (m,). None for equal weights, also as an entry of the
         pair.
@@ -460,7 +467,8 @@ def compare(
         One observation per row. Columns of frames are matched by name, in the order of X. The
         distance uses numeric columns only, and the test also compares categories. Columns that only
         one frame has are not compared, but listed in the result. X and Y may also be torch tensors
-        on one device, sources of :func:`isodepth.scan`, or Dask collections.
+        on one device, sources of :func:`isodepth.scan`, or Dask collections. The last two are
+        compared with ``levels=20, refine=0`` by default, see :func:`isodepth.distance`.
     weights : pair (wx, wy) or None
         Weights of the rows, of shape (n,) and (m,). None for equal weights, also as an entry of the
         pair.

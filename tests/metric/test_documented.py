@@ -68,7 +68,7 @@ def test_estimators_explain_all_they_take() -> None:
 def test_defaults_are_those_of_the_metric_or_of_tables() -> None:
     assert 'depth : str, estimator or callable, default "projection"\n' in isodepth.distance.__doc__
     assert "memory_mb : float or None, default None\n" in isodepth.distance.__doc__
-    assert 'levels : "exact" or int, default "exact"\n' in isodepth.compare.__doc__
+    assert 'levels : "exact", int or None, default None\n' in isodepth.compare.__doc__
     assert "levels : int, default 20\n" in isodepth.pairwise.__doc__
 
 

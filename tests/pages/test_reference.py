@@ -140,7 +140,7 @@ def common_defaults(heading: str = "## Defaults that are the same everywhere") -
 
 
 def test_defaults_of_the_metric() -> None:
-    depending = {"scale": None, "levels": "exact", "random_state": None, "nan_policy": "raise"}
+    depending = {"scale": None, "levels": None, "random_state": None, "nan_policy": "raise"}
     table = common_defaults() | depending
     metric = inspect.signature(isodepth.Metric).parameters
     assert {name: table.get(name, "missing") for name in metric} == {

@@ -123,7 +123,7 @@ class TableOptions(SampleOptions, total=False):
 class LossOptions(SampleOptions, total=False):
     """Types of the options of `isodepth.torch.DepthLoss`."""
 
-    levels: Literal["exact"] | int
+    levels: Literal["exact"] | int | None
     gap: Literal["search", "exact"]
 
 
@@ -171,10 +171,11 @@ class MetricSettings:
         Number of directions; the computing time is proportional to it.
     directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
         See :func:`isodepth.unit_vectors`. Each vector is used with both signs.
-    levels : "exact" or int
+    levels : "exact", int or None
         How to average over the levels in [0, 1 - eps]: "exact" integrates over all levels, and an
-        integer uses a midpoint grid with that number of levels. The random levels of the paper are
-        those of :meth:`isodepth.Metric.paper`.
+        integer uses a midpoint grid with that number of levels. None means "exact" for samples in
+        memory, and 20 for samples that are read in chunks, for which "exact" is an error. The
+        random levels of the paper are those of :meth:`isodepth.Metric.paper`.
     normalize : bool
         True averages over the levels in [0, 1 - eps], so that DR = |m1 - m2| for Gaussians of equal
         covariance with means m1 and m2. False integrates over the levels without the factor
@@ -183,8 +184,9 @@ class MetricSettings:
         Number of steps of local ascent from the best sampled directions towards the supremum over
         all directions. With ``refine=0`` the maximum is too small in more than a few dimensions.
         Refinement never lowers a gap. None means 20 for q = inf, and 0 for a finite q, for
-        ``gap="exact"``, and for tensors that require grad, because a refined distance has no
-        gradient. A positive value with a finite q or ``gap="exact"`` is an error.
+        ``gap="exact"``, for samples that are read in chunks, and for tensors that require grad,
+        because a refined distance has no gradient. A positive value with a finite q,
+        ``gap="exact"`` or samples that are read in chunks is an error.
     gap : {"search", "exact"}
         How to compute the gap of a level for q = inf. "search" takes the maximum over the
         directions and refines it. "exact" computes the Hausdorff distance of the convex hulls, for
@@ -235,7 +237,7 @@ class MetricSettings:
     eps: float = 0.1
     n_directions: int = 1000
     directions: Any = "uniform"
-    levels: Any = "exact"
+    levels: Any = None
     normalize: bool = True
     refine: int | None = None
     gap: str = "search"
@@ -306,7 +308,11 @@ class MetricSettings:
 
     @property
     def signature(self) -> str:
-        """Settings that determine the distance, as a short string."""
+        """Settings that determine the distance of samples in memory, as a short string.
+
+        `Comparison.signature` has the settings of a comparison, also of samples that are read in
+        chunks.
+        """
         return signature_text(used_settings(self, self.dtype, self._steps))
 
     @cached_property
@@ -321,6 +327,11 @@ class MetricSettings:
         if self.refine is None:
             return _REFINE if math.isinf(self.q) and self.gap == "search" else 0
         return self.refine
+
+    @property
+    def _memory_levels(self) -> Any:
+        """Levels for samples in memory: `levels`, or its default."""
+        return "exact" if self.levels is None else self.levels
 
     @property
     def _length(self) -> float:
@@ -339,7 +350,8 @@ def used_settings(metric: Any, dtype: str | None, steps: int) -> dict[str, Any]:
     """
     values = {each.name: getattr(metric, each.name) for each in fields(metric)}
     used = {name: value for name, value in values.items() if name not in _WITHOUT_EFFECT}
-    return described_settings(used | {"refine": steps, "dtype": dtype})
+    used |= {"levels": metric._memory_levels, "refine": steps, "dtype": dtype}
+    return described_settings(used)
 
 
 def described_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -407,7 +419,7 @@ def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
 
 
 def _checked_levels(levels: Any) -> Any:
-    if isinstance(levels, RandomLevels):
+    if levels is None or isinstance(levels, RandomLevels):
         return levels
     if isinstance(levels, str):
         if levels == "monte-carlo":

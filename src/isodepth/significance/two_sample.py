@@ -155,7 +155,7 @@ def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricS
     if isinstance(method, MetricSettings):
         _check_method(method)
         of_regions = {name: getattr(method, name) for name in OF_REGIONS}
-        if method.levels == "exact":
+        if method.levels in (None, "exact"):
             of_regions["levels"] = OF_REGIONS["levels"]
     return MetricSettings(refine=0, scale=scale, **of_regions, **options)
 
