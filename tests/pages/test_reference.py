@@ -140,8 +140,8 @@ def common_defaults(heading: str = "## Defaults that are the same everywhere") -
 
 
 def test_defaults_of_the_metric() -> None:
-    depending = {"scale": None, "levels": None, "random_state": None, "nan_policy": "raise"}
-    table = common_defaults() | depending
+    depending = {"scale": None, "levels": None, "refine": None, "random_state": None}
+    table = common_defaults() | depending | {"nan_policy": "raise"}
     metric = inspect.signature(isodepth.Metric).parameters
     assert {name: table.get(name, "missing") for name in metric} == {
         name: parameter.default for name, parameter in metric.items()

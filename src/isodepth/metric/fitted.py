@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -173,10 +173,22 @@ class FittedMetric:
         checked = [
             self._checked(X, w, name) for X, w, name in zip(inputs, weights, names, strict=True)
         ]
+        return self._fit_samples(checked)
+
+    def _fit_samples(
+        self,
+        checked: Sequence[tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]],
+        advance: Callable[[int], None] = lambda _: None,
+    ) -> list[TrimmedRegions]:
+        """Compute the nested regions of validated and scaled samples.
+
+        Each sample is a triple of its points, the names of the columns or None, and the weights of
+        the points or None. `advance` is called with 1 after each sample.
+        """
         merged = [Sample.of(points, w, resources=self._resources) for points, _, w in checked]
         self._source._warn_if_uninformative(*merged)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
-        workers = worker_count(self.metric.n_jobs, len(inputs) // 2, work)
+        workers = worker_count(self.metric.n_jobs, len(checked) // 2, work)
         # Threads process samples in parallel, so each sample is processed by one thread. If there
         # are few samples, the threads process the directions of one sample instead.
         inner = self
@@ -185,9 +197,11 @@ class FittedMetric:
 
         def fit(i: int) -> TrimmedRegions:
             points, columns, w = checked[i]
-            return inner._fit_regions(points, w, columns, merged[i])
+            regions = inner._fit_regions(points, w, columns, merged[i])
+            advance(1)
+            return regions
 
-        return thread_map(fit, range(len(inputs)), workers)
+        return thread_map(fit, range(len(checked)), workers)
 
     def _fit_regions(
         self,
