@@ -45,7 +45,6 @@ from isodepth.metric.settings import (
     MetricOptions,
     MetricSettings,
     PaperOptions,
-    Precision,
     RandomLevels,
     check_for_tables,
     with_metric_options,
@@ -56,6 +55,9 @@ from isodepth.significance.two_sample import two_sample_test
 
 if TYPE_CHECKING:
     import torch
+
+    from isodepth.data.annotations import KindsLike, Precision, TableLike, TensorLike, VectorLike
+    from isodepth.sources.source import SampleLike
 
 
 # A constructor of its own, so that its errors name Metric.
@@ -96,22 +98,32 @@ class Metric(MetricSettings):
         )
 
     @overload
-    def distance(
+    def distance(  # type: ignore[overload-overlap]
         self,
-        X: torch.Tensor,
-        Y: torch.Tensor,
+        X: TensorLike,
+        Y: TensorLike,
         *,
-        weights: Any = None,
-        kinds: dict[str, Any] | None = None,
+        weights: Sequence[VectorLike | None] | None = None,
+        kinds: KindsLike | None = None,
     ) -> torch.Tensor: ...
 
     @overload
     def distance(
-        self, X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None
+        self,
+        X: SampleLike,
+        Y: SampleLike,
+        *,
+        weights: Sequence[VectorLike | None] | None = None,
+        kinds: KindsLike | None = None,
     ) -> float: ...
 
     def distance(
-        self, X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None
+        self,
+        X: SampleLike,
+        Y: SampleLike,
+        *,
+        weights: Sequence[VectorLike | None] | None = None,
+        kinds: KindsLike | None = None,
     ) -> Any:
         """Compute the distance DR_{p,eps} between two samples; p and eps are options.
 
@@ -161,7 +173,12 @@ class Metric(MetricSettings):
         return fitted.distance(x, y)
 
     def compare(
-        self, X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None
+        self,
+        X: SampleLike,
+        Y: SampleLike,
+        *,
+        weights: Sequence[VectorLike | None] | None = None,
+        kinds: KindsLike | None = None,
     ) -> Comparison:
         """Compare two samples: distance, gaps between trimmed regions, contributions of columns.
 
@@ -183,7 +200,7 @@ class Metric(MetricSettings):
         """
         return self._compare(_private_copy(X), _private_copy(Y), weights, kinds)
 
-    def _compare(self, X: Any, Y: Any, weights: Any, kinds: dict[str, Any] | None) -> Comparison:
+    def _compare(self, X: Any, Y: Any, weights: Any, kinds: KindsLike | None) -> Comparison:
         """Compare two samples without copying them.
 
         The result keeps the samples, for example for `suspicious_rows`, so that their values must
@@ -203,7 +220,7 @@ class Metric(MetricSettings):
             return compare_tensors(self, X, Y, weights)._with(_kept=kept)
         return compare_arrays(self, X, Y, weights)._with(kinds=used, _kept=kept)
 
-    def regions(self, X: Any, *, weights: Any = None) -> TrimmedRegions:
+    def regions(self, X: TableLike, *, weights: VectorLike | None = None) -> TrimmedRegions:
         """Return the nested depth-trimmed regions of one sample.
 
         The result stores the depth function, the directions and the scale that define the regions.
@@ -222,7 +239,7 @@ class Metric(MetricSettings):
         """
         return self._fit_one(X, weights, "Metric.regions")[1]
 
-    def with_directions(self, n_features: int, *, dtype: str | None = None) -> FittedMetric:
+    def with_directions(self, n_features: int, *, dtype: Precision | None = None) -> FittedMetric:
         """Return a metric with sampled directions and levels, to compare many samples.
 
         Parameters
@@ -251,7 +268,11 @@ class Metric(MetricSettings):
         return fit_for_one_sample(self, n_features, dtype)
 
     def region_table(
-        self, X: Any, *, weights: Any = None, table_dtype: Precision = "float64"
+        self,
+        X: SampleLike,
+        *,
+        weights: VectorLike | None = None,
+        table_dtype: Precision = "float64",
     ) -> RegionTable:
         """Compute the region table of one sample, to compare it with many other tables.
 
@@ -288,7 +309,7 @@ class Metric(MetricSettings):
             settings=settings,
             n_features=regions.n_features,
             columns=regions.columns,
-            scale=self.scale,
+            scale=self._units,
         )
 
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
@@ -298,7 +319,7 @@ class Metric(MetricSettings):
         """
         refuse_chunks(X, purpose)
         refuse_learned_scale(self.scale)
-        points, columns, checked, *_ = prepare(X, weights, "X", self, self.scale, "weights")
+        points, columns, checked, *_ = prepare(X, weights, "X", self, self._units, "weights")
         fitted = self.with_directions(points.shape[1])
         sample = Sample.of(points, checked)
         self._source._warn_if_uninformative(sample)
@@ -376,34 +397,34 @@ def _numeric(X: Any, Y: Any, kinds: Any) -> _NumericPair:
 
 
 @overload
-def distance(
-    X: torch.Tensor,
-    Y: torch.Tensor,
+def distance(  # type: ignore[overload-overlap]
+    X: TensorLike,
+    Y: TensorLike,
     *,
-    weights: Any = None,
-    kinds: dict[str, Any] | None = None,
+    weights: Sequence[VectorLike | None] | None = None,
+    kinds: KindsLike | None = None,
     **options: Unpack[MetricOptions],
 ) -> torch.Tensor: ...
 
 
 @overload
 def distance(
-    X: Any,
-    Y: Any,
+    X: SampleLike,
+    Y: SampleLike,
     *,
-    weights: Any = None,
-    kinds: dict[str, Any] | None = None,
+    weights: Sequence[VectorLike | None] | None = None,
+    kinds: KindsLike | None = None,
     **options: Unpack[MetricOptions],
 ) -> float: ...
 
 
 @with_metric_options()
 def distance(
-    X: Any,
-    Y: Any,
+    X: SampleLike,
+    Y: SampleLike,
     *,
-    weights: Any = None,
-    kinds: dict[str, Any] | None = None,
+    weights: Sequence[VectorLike | None] | None = None,
+    kinds: KindsLike | None = None,
     **options: Unpack[MetricOptions],
 ) -> Any:
     """Compute DR_{p,eps} between two samples, a distance that is robust to outliers.
@@ -448,11 +469,11 @@ def distance(
 
 @with_metric_options()
 def compare(
-    X: Any,
-    Y: Any,
+    X: SampleLike,
+    Y: SampleLike,
     *,
-    weights: Any = None,
-    kinds: dict[str, Any] | None = None,
+    weights: Sequence[VectorLike | None] | None = None,
+    kinds: KindsLike | None = None,
     n_permutations: int = 0,
     tolerance: float | None = None,
     blocks: Any = None,

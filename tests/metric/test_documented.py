@@ -18,9 +18,9 @@ TAKERS = {
     "distance": set(),
     "compare": set(),
     "region_tables": TABLES,
-    "pairwise": TABLES,
+    "pairwise": {"gap"},
     "RegionTransformer": TABLES | {"memory_mb"},
-    "DistanceTransformer": TABLES | {"memory_mb"},
+    "DistanceTransformer": {"gap", "memory_mb"},
 }
 
 

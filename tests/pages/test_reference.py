@@ -9,6 +9,7 @@ import re
 from dataclasses import fields
 from operator import attrgetter
 from types import ModuleType
+from typing import get_origin
 
 import click
 import pytest
@@ -38,7 +39,20 @@ def public_names() -> set[str]:
     for module in MODULES:
         public = importlib.import_module(f"isodepth.{module}").__all__
         names |= {f"{module}.{name}" for name in public}
-    return names - {"__version__"}
+    return names - {"__version__"} - {f"typing.{name}" for name in argument_types()}
+
+
+def argument_types() -> set[str]:
+    """Return the names of `isodepth.typing` that are aliases of types."""
+    types = vars(isodepth.typing)
+    return {name for name in isodepth.typing.__all__ if get_origin(types[name]) is not None}
+
+
+def test_every_type_of_arguments_is_listed() -> None:
+    section = page("api.md").partition("## Types of arguments")[2].partition("\n## ")[0]
+    listed = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+    assert {"SampleLike", "DepthLike", "NanPolicy"} <= listed
+    assert listed == argument_types()
 
 
 def test_every_public_name_is_listed() -> None:

@@ -13,12 +13,23 @@ pickling, refitting, pipelines and grid searches with bags.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from isodepth.data.annotations import (
+    DepthLike,
+    DirectionsLike,
+    NanPolicy,
+    Precision,
+    RandomStateLike,
+    ScaleLike,
+    TableLike,
+)
+from isodepth.data.arrays import precision_of
 from isodepth.data.validation import (
     check_choice,
     check_class_options,
@@ -33,7 +44,7 @@ from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_LEVELS, fit_tables, tab
 from isodepth.many.refined import fill_refined_distances, fit_regions
 from isodepth.metric.fitted import fit_for_one_sample
 from isodepth.metric.region_table import RegionTables, check_comparable, fill_distances
-from isodepth.metric.settings import TABLE_DTYPES, Precision, with_metric_options
+from isodepth.metric.settings import TABLE_DTYPES, with_metric_options
 
 _NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
 
@@ -47,19 +58,19 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     of the nested trimmed regions of each bag.
     """
 
-    depth: Any = "projection"
+    depth: DepthLike = "projection"
     p: float = 2
     q: float = math.inf
     eps: float = 0.1
     n_directions: int = 1000
-    directions: Any = "uniform"
+    directions: DirectionsLike = "uniform"
     levels: int = TABLE_LEVELS
     normalize: bool = True
-    scale: Any = None
-    nan_policy: str = "raise"
+    scale: ScaleLike = None
+    nan_policy: NanPolicy = "raise"
     dtype: Precision | None = None
     table_dtype: Precision = "float64"
-    random_state: Any = None
+    random_state: RandomStateLike = None
     n_jobs: int | None = None
 
     def _fit_metric(self, X: Any, count: int | None = None) -> SampleGroup:
@@ -76,7 +87,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         # Bags after the first `count` bags are needed only to estimate a common scale.
         needed = bags if isinstance(metric.scale, str) else bags[:count]
         group = prepare_group(needed, None, metric, "X", convert=True)
-        metric = replace(metric, dtype=str(group.samples[0].points.dtype))
+        metric = replace(metric, dtype=precision_of(group.samples[0].points))
         self.metric_ = with_shared_scale(metric, group)
         self.n_features_in_ = group.samples[0].points.shape[1]
         self._columns = group.columns
@@ -162,7 +173,7 @@ class RegionTransformer(_BagTransformer):
     (3, 400)
     """
 
-    def fit(self, X: Any, y: Any = None) -> RegionTransformer:
+    def fit(self, X: Iterable[TableLike], y: Any = None) -> RegionTransformer:
         """Check the settings, sample the directions, and estimate the scale if `scale` is a string.
 
         Parameters
@@ -173,7 +184,7 @@ class RegionTransformer(_BagTransformer):
         self._n_features_out = self._fit_tables(X, 1)[0].values.size
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Iterable[TableLike]) -> np.ndarray:
         """Compute the features of bags: the support values of their trimmed regions.
 
         If p = q < inf, they are multiplied by a factor, so that the l_p distance between two rows
@@ -261,7 +272,7 @@ class DistanceTransformer(_BagTransformer):
 
     refine: int = 0
 
-    def fit(self, X: Any, y: Any = None) -> DistanceTransformer:
+    def fit(self, X: Iterable[TableLike], y: Any = None) -> DistanceTransformer:
         """Compute and store the trimmed regions of N bags, for distances to these bags.
 
         Parameters
@@ -279,7 +290,7 @@ class DistanceTransformer(_BagTransformer):
         self._n_features_out = len(self._regions or self.tables_ or ())
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Iterable[TableLike], y: Any = None) -> np.ndarray:
         """Fit to N bags and compute the symmetric matrix (N, N) of the distances between them.
 
         The argument `y` is ignored.
@@ -293,7 +304,7 @@ class DistanceTransformer(_BagTransformer):
             fill_distances(self.tables_, None, out, self.n_jobs)
         return out
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Iterable[TableLike]) -> np.ndarray:
         """Compute the distances (M, N) of M bags to the N fitted bags."""
         self._check_is_fitted()
         if self._regions is not None:

@@ -13,6 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from isodepth.api import Metric
+from isodepth.data.annotations import KindsLike, Precision, VectorLike
 from isodepth.data.arrays import describe
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import (
@@ -29,6 +30,7 @@ from isodepth.geometry.regions import Sample
 from isodepth.geometry.scaling import scaled
 from isodepth.many.collections import (
     SampleGroup,
+    SamplesLike,
     as_list,
     labeled,
     prepare_group,
@@ -41,7 +43,6 @@ from isodepth.metric.fitted import fit_for_one_sample
 from isodepth.metric.region_table import RegionTable, RegionTables, check_comparable, fill_distances
 from isodepth.metric.settings import (
     TABLE_DTYPES,
-    Precision,
     TableOptions,
     check_for_tables,
     with_metric_options,
@@ -89,11 +90,11 @@ def table_metric(
 
 @with_metric_options(NOT_FOR_TABLES, TableOptions, levels=TABLE_LEVELS)
 def region_tables(
-    samples: Any,
+    samples: SamplesLike,
     *,
-    by: Any = None,
-    weights: Any = None,
-    kinds: dict[str, Any] | None = None,
+    by: str | Sequence[str] | None = None,
+    weights: Sequence[VectorLike | None] | None = None,
+    kinds: KindsLike | None = None,
     progress: bool = False,
     table_dtype: Precision = "float64",
     **options: Unpack[TableOptions],
@@ -158,12 +159,12 @@ def region_tables(
 
 @with_metric_options(NOT_FOR_TABLES, TableOptions, levels=TABLE_LEVELS)
 def pairwise(
-    samples: Any,
-    other: Any = None,
+    samples: SamplesLike,
+    other: SamplesLike | None = None,
     *,
-    by: Any = None,
-    weights: Any = None,
-    kinds: dict[str, Any] | None = None,
+    by: str | Sequence[str] | None = None,
+    weights: Sequence[Any] | None = None,
+    kinds: KindsLike | None = None,
     refine: int = 0,
     progress: bool = False,
     out: np.ndarray | None = None,
@@ -392,7 +393,7 @@ def _tables_of_arrays(
     def fit(i: int) -> Sample | None:
         points, columns, weights, *_ = samples[i]
         if metric.scale is not None:
-            points = scaled(points, metric.scale, f"{name}[{i}]", columns)
+            points = scaled(points, metric._units, f"{name}[{i}]", columns)
         sample = Sample.of(points, weights)
         fitted._write_table(fitted._fit_regions(points, weights, columns, sample), values[i])
         advance(1)
@@ -400,7 +401,7 @@ def _tables_of_arrays(
 
     simplices = thread_map(fit, range(len(samples)), workers)
     settings = fitted._table_settings(str(first.dtype))
-    stack = RegionTables(values, settings, first.shape[1], group.columns, scale=metric.scale)
+    stack = RegionTables(values, settings, first.shape[1], group.columns, scale=metric._units)
     return stack, [sample for sample in simplices if sample is not None]
 
 

@@ -38,7 +38,7 @@ def fit_regions(
             checked = []
             for i, (points, columns, weights, *_) in enumerate(group.samples):
                 if metric.scale is not None:
-                    points = scaled(points, metric.scale, f"{group.name}[{i}]", columns)
+                    points = scaled(points, metric._units, f"{group.name}[{i}]", columns)
                 checked.append((points, columns, weights))
             found.append(fitted._fit_samples(checked, advance))
     return fitted, found

@@ -52,6 +52,7 @@ from isodepth.metric.signature import signature_text
 
 if TYPE_CHECKING:
     from isodepth.api import Metric
+    from isodepth.data.annotations import TableLike, VectorLike
 
 #: Working memory on the host in MB if `memory_mb` is None.
 MEMORY_MB = 256.0
@@ -132,7 +133,7 @@ class FittedMetric:
 
     # -- methods for one sample -------------------------------------------------------------
 
-    def regions(self, X: Any, *, weights: Any = None) -> TrimmedRegions:
+    def regions(self, X: TableLike, *, weights: VectorLike | None = None) -> TrimmedRegions:
         """Compute the nested regions of one sample.
 
         Parameters
@@ -144,9 +145,9 @@ class FittedMetric:
 
     def all_regions(
         self,
-        samples: Iterable[Any],
+        samples: Iterable[TableLike],
         *,
-        weights: Sequence[Any] | None = None,
+        weights: Sequence[VectorLike | None] | None = None,
         names: Sequence[str] | None = None,
     ) -> list[TrimmedRegions]:
         """Compute the nested regions of many samples in parallel.
@@ -413,7 +414,7 @@ def _scaled_pair(
     `sides` has X and Y. Return the divided samples and the divisors (d,). If the option is None,
     return the samples unchanged, and None.
     """
-    scale = settings.scale
+    scale = settings._units
     if isinstance(scale, str):
         used = sides if scale == "pooled" else sides[:1]
         points, row_weights = [side.points for side in used], [side.weights for side in used]
@@ -475,8 +476,8 @@ def fit_for_one_sample(
         check_choice(dtype, "dtype", TABLE_DTYPES)
     refuse_learned_scale(settings.scale)
     if settings.scale is not None:
-        check_scale_width(settings.scale, n_features)
-    return fit_metric(settings, n_features, dtype=dtype, scale=settings.scale)
+        check_scale_width(settings._units, n_features)
+    return fit_metric(settings, n_features, dtype=dtype, scale=settings._units)
 
 
 def refuse_learned_scale(scale: Any) -> None:

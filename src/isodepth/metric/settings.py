@@ -17,6 +17,14 @@ from typing import Any, Literal, Self, TypedDict, TypeVar
 
 import numpy as np
 
+from isodepth.data.annotations import (
+    DepthLike,
+    DirectionsLike,
+    NanPolicy,
+    Precision,
+    RandomStateLike,
+    ScaleLike,
+)
 from isodepth.data.export import equal_values
 from isodepth.data.validation import (
     MOST,
@@ -53,8 +61,6 @@ _WITHOUT_EFFECT = ("n_jobs", "memory_mb")
 _REFINE = 20
 
 Documented = TypeVar("Documented", bound=Callable[..., Any])
-Precision = Literal["float32", "float64"]
-RandomState = int | np.random.Generator | np.random.RandomState | None
 
 
 @dataclass(frozen=True)
@@ -87,13 +93,13 @@ class RandomLevels:
 class _Options(TypedDict, total=False):
     """Types of the options of `isodepth.Metric` that the TypedDicts below have in common."""
 
-    depth: Any
+    depth: DepthLike
     p: float
     q: float
     eps: float
     normalize: bool
-    scale: Any
-    nan_policy: Literal["raise", "omit"]
+    scale: ScaleLike
+    nan_policy: NanPolicy
     dtype: Precision | None
     n_jobs: int | None
     memory_mb: float | None
@@ -103,21 +109,21 @@ class PaperOptions(_Options, total=False):
     """Types of the options of `isodepth.Metric.paper`, except those that the paper determines."""
 
     gap: Literal["search", "exact"]
-    random_state: RandomState
+    random_state: RandomStateLike
 
 
 class SampleOptions(_Options, total=False):
     """Types of all options of `isodepth.Metric` except levels, gap, refine and random_state."""
 
     n_directions: int
-    directions: Any
+    directions: DirectionsLike
 
 
 class TableOptions(SampleOptions, total=False):
     """Types of the options of functions that compute region tables."""
 
     levels: int
-    random_state: RandomState
+    random_state: RandomStateLike
 
 
 class LossOptions(SampleOptions, total=False):
@@ -131,7 +137,7 @@ class MetricOptions(LossOptions, total=False):
     """Types of all options of `isodepth.Metric`."""
 
     refine: int | None
-    random_state: RandomState
+    random_state: RandomStateLike
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -231,20 +237,20 @@ class MetricSettings:
     'DR|depth=halfspace|p=2|eps=0.2|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.4.0'
     """
 
-    depth: Any = "projection"
+    depth: DepthLike = "projection"
     p: float = 2
     q: float = math.inf
     eps: float = 0.1
     n_directions: int = 1000
-    directions: Any = "uniform"
-    levels: Any = None
+    directions: DirectionsLike = "uniform"
+    levels: Literal["exact"] | int | RandomLevels | None = None
     normalize: bool = True
     refine: int | None = None
-    gap: str = "search"
-    scale: Any = None
-    nan_policy: str = "raise"
-    dtype: str | None = None
-    random_state: RandomState = None
+    gap: Literal["search", "exact"] = "search"
+    scale: ScaleLike = None
+    nan_policy: NanPolicy = "raise"
+    dtype: Precision | None = None
+    random_state: RandomStateLike = None
     n_jobs: int | None = None
     memory_mb: float | None = None
 
@@ -329,6 +335,11 @@ class MetricSettings:
         return self.refine
 
     @property
+    def _units(self) -> Any:
+        """The option `scale` after its validation: None, a string, or an array (d,)."""
+        return self.scale
+
+    @property
     def _memory_levels(self) -> Any:
         """Levels for samples in memory: `levels`, or its default."""
         return "exact" if self.levels is None else self.levels
@@ -390,10 +401,11 @@ def check_for_tables(
     wrong = {"levels": not isinstance(settings.levels, int), "random_state": random}
     wrong["gap"] = settings.gap != "search"
     for name in (name for name, refused in wrong.items() if refused):
+        value = settings._memory_levels if name == "levels" else getattr(settings, name)
         raise InvalidOptionError(
             f"{subject} a fixed grid of levels (an integer, such as levels=20), the same "
             "directions in each call (an integer, such as random_state=0, or an array of "
-            f"directions) and gap='search'; got {name}={getattr(settings, name)!r}",
+            f"directions) and gap='search'; got {name}={value!r}",
             option=name,
         )
 

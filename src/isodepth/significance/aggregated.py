@@ -224,6 +224,7 @@ def region_statistics(rows: PooledSample, metric: MetricSettings, advance: Advan
     after each block of them.
     """
     count, words = rows.permutations.count, rows.permutations.words
+    assert isinstance(metric.levels, int)
     betas = midpoint_levels(metric.levels, metric.eps)
     out = np.empty(count)
     for first in range(0, count, _LABELINGS):

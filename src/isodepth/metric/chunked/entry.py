@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from isodepth.data.annotations import KindsLike
 from isodepth.data.columns.kinds import ColumnKind, unmatched_kinds
 from isodepth.data.export import plain
 from isodepth.data.missing import MissingPair
@@ -54,7 +54,7 @@ def compare(
     Y: Any,
     weights: Any,
     runner: Runner | None = None,
-    kinds: Mapping[str, Any] | None = None,
+    kinds: KindsLike | None = None,
 ) -> SourceComparison:
     """Compare two samples, at least one of which is a source or a Dask collection.
 
