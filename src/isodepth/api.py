@@ -142,8 +142,9 @@ class Metric(MetricSettings):
             Weights of the rows of X and Y, of shape (n,) and (m,). None for equal weights, also as
             an entry of the pair.
         kinds : dict or None
-            Kinds of columns of data frames, see :func:`isodepth.two_sample_test`. Columns of kind
-            "category" or "omit" are left out without a warning.
+            Kinds of columns by their names, which may be integers, see
+            :func:`isodepth.two_sample_test`. The columns of a source without names are 0, 1, ...
+            Columns of kind "category" or "omit" are left out without a warning.
 
         Returns
         -------
@@ -446,9 +447,10 @@ def distance(
         Weights of the rows, of shape (n,) and (m,). None for equal weights, also as an entry of the
         pair.
     kinds : dict or None
-        Kinds of columns of data frames, if their types are not sufficient: "numeric", "category",
-        "omit", a list of values in their order, or an integer to subtract; see
-        :func:`isodepth.two_sample_test`.
+        Kinds of columns, if their types are not sufficient: "numeric", "category", "omit", a list
+        of values in their order, or an integer to subtract; see :func:`isodepth.two_sample_test`.
+        Keys are names of columns of data frames, which may be integers. The columns of a source
+        without names are 0, 1, ... Arrays have numeric columns only.
     {options of Metric}
 
     Returns
@@ -494,9 +496,10 @@ def compare(
         Weights of the rows, of shape (n,) and (m,). None for equal weights, also as an entry of the
         pair.
     kinds : dict or None
-        Kinds of columns of data frames, if their types are not sufficient: "numeric", "category",
-        "omit", a list of values in their order, or an integer to subtract; see
-        :func:`isodepth.two_sample_test`.
+        Kinds of columns, if their types are not sufficient: "numeric", "category", "omit", a list
+        of values in their order, or an integer to subtract; see :func:`isodepth.two_sample_test`.
+        Keys are names of columns of data frames, which may be integers. The columns of a source
+        without names are 0, 1, ... Arrays have numeric columns only.
     n_permutations : int
         Number of permutations of a test by :func:`isodepth.two_sample_test`; 0 means no test. The
         result of the test is the attribute `test` of the comparison. The test uses the given

@@ -253,7 +253,7 @@ def _compare_chunks(
 @cli.permutation_options(cli.PERMUTATIONS, least=1)
 @cli.settings_options(
     only=("scale", "n_directions", "random_state"), scales=("pooled", "none"),
-    n_directions="100 to 200",
+    n_directions="100 to 200, or 100 more than columns",
 )  # fmt: skip
 @cli.threshold_options
 @cli.report_option
