@@ -21,7 +21,9 @@ from isodepth.data.columns.kinds import (
 )
 from isodepth.data.frames import is_frame
 from isodepth.data.validation import (
+    ALPHA,
     MOST,
+    check_alpha,
     check_class_options,
     check_integer,
     is_chunked,
@@ -478,6 +480,7 @@ def compare(
     kinds: KindsLike | None = None,
     n_permutations: int = 0,
     tolerance: float | None = None,
+    alpha: float = 0.05,
     blocks: Any = None,
     progress: bool = False,
     **options: Unpack[MetricOptions],
@@ -506,7 +509,7 @@ def compare(
         `random_state` and `n_jobs`, but its own directions. The units of the test are robust
         standard deviations of the columns, unless `scale` is an array. The test does not support
         weights. With ``nan_policy="omit"``, the distance drops rows and the test keeps them.
-    tolerance, blocks
+    tolerance, alpha, blocks
         Options of the test, see :func:`isodepth.two_sample_test`.
     progress : bool
         Whether to show a progress bar for the test (needs tqdm).
@@ -530,6 +533,8 @@ def compare(
     metric = Metric._from_options(options, compare)
     of_test = {"tolerance": tolerance, "blocks": blocks}
     of_test = {name: value for name, value in of_test.items() if value is not None}
+    if check_alpha(alpha) != ALPHA:
+        of_test["alpha"] = alpha
     if not check_integer(n_permutations, "n_permutations", 0, "; 0 means no test", high=MOST):
         if of_test:
             name = next(iter(of_test))

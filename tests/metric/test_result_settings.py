@@ -45,8 +45,8 @@ def test_objects_in_settings_are_the_strings_of_the_signature() -> None:
 
 def test_settings_of_a_test_are_all_options_that_affect_it() -> None:
     options: dict[str, Any] = {"n_permutations": 19, "random_state": 0}
-    found = isodepth.two_sample_test(*samples(), confidence=0.9, nan_policy="raise", **options)
-    assert found.settings["confidence"] == 0.9
+    found = isodepth.two_sample_test(*samples(), alpha=0.1, nan_policy="raise", **options)
+    assert found.settings["alpha"] == 0.1
     assert found.settings["nan_policy"] == "raise"
     names = set(inspect.signature(isodepth.two_sample_test).parameters)
     assert names - set(found.settings) == {"X", "Y", "kinds", "max_rows", "n_jobs", "progress"}
@@ -119,7 +119,7 @@ def test_settings_repeat_many_distances() -> None:
     "options",
     [
         {},
-        {"tolerance": 0.1, "confidence": 0.9, "scale": None, "nan_policy": "keep"},
+        {"tolerance": 0.1, "alpha": 0.1, "scale": None, "nan_policy": "keep"},
         {"method": "regions"},
         {"method": isodepth.Metric(depth="irw", p=1, q=np.inf, eps=0.2, levels=5)},
     ],

@@ -217,6 +217,7 @@ def test_defaults_of_the_command_line(command: str) -> None:
     assert defaults["random_state"] == 0
     if "n_permutations" in defaults:
         assert defaults["n_permutations"] == (0 if command == "compare" else 999)
+        assert defaults["alpha"] == 0.05
 
 
 def test_options_of_the_text_score_are_listed() -> None:

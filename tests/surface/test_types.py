@@ -73,7 +73,7 @@ def test_types_of_the_loss_are_complete() -> None:
 
 def test_types_of_the_test_are_complete() -> None:
     parameters = {*inspect.signature(isodepth.two_sample_test).parameters}
-    own = {"X", "Y", "n_permutations", "progress"}
+    own = {"X", "Y", "n_permutations", "alpha", "progress"}
     assert {*multiple_testing.TwoSampleOptions.__annotations__} == parameters - own
 
 

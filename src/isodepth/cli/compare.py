@@ -268,9 +268,9 @@ def test(
     tables differ, the changes, and suspicious rows. `compare --n-permutations 999` also prints the
     distance.
 
-    With --max-changed, the exit code is 1 if more than this share of the rows changed, with 95%
-    confidence. With --min-pvalue, it is 1 if the p-value is at most this number. Otherwise the exit
-    code is 0, and 2 after an error.
+    With --max-changed, the exit code is 1 if more than this share of the rows changed, with a
+    confidence of 1 - alpha. With --min-pvalue, it is 1 if the p-value is at most this number.
+    Otherwise the exit code is 0, and 2 after an error.
 
     \b
     Examples:
@@ -288,7 +288,9 @@ def test(
     about: Options = {"names": tables.file_names((x, y))}
     are_large = any(map(_is_large, (x, y)))
     # Rare events of large tables have exact p-values, which may be smaller than the minimum.
-    cli.check_reachable(test["n_permutations"], max_changed, None if are_large else min_pvalue)
+    cli.check_reachable(
+        test["n_permutations"], test["alpha"], max_changed, None if are_large else min_pvalue
+    )
     if are_large:
         first, second = _scanned((x, y), reading, test["blocks"])
         options = dict(test)
