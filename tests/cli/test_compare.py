@@ -240,7 +240,7 @@ def test_large_files_are_read_in_chunks(files: list[str], monkeypatch: pytest.Mo
 
 
 def test_options_that_chunks_do_not_support(folders: list[str]) -> None:
-    assert "--refine has no effect on tables" in refusal("compare", *folders, "--refine", 3)
+    assert "--refine has no effect on folders" in refusal("compare", *folders, "--refine", 3)
     for command in ("compare", "test"):
         for options in (("--blocks", "day"), ("--numeric-only",)):
             message = refusal(command, *folders, "--n-permutations", 19, *options)

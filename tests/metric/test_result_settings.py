@@ -95,7 +95,7 @@ def test_settings_repeat_a_comparison(options: dict[str, Any]) -> None:
 
 def test_settings_repeat_a_comparison_of_sources() -> None:
     x, y = (isodepth.scan(each) for each in tables())
-    options = {**METRIC, "levels": 7}
+    options = {**METRIC, "levels": 7, "refine": 0}
     found = isodepth.compare(x, y, **options)
     assert found.settings.items() >= options.items()
     assert found.units == "robust standard deviations of the columns"

@@ -44,8 +44,9 @@ _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "p": ("--p", float, "Exponent of the mean over levels; may be inf", "2"),
     "q": ("--q", float, "Exponent of the mean over directions; inf for the largest gap", "inf"),
     "n_directions": ("--n-directions", int, "Number of directions of projection", "1000"),
-    "levels": ("--levels", _levels, "Number of levels, or exact", "exact"),
-    "refine": ("--refine", int, "Steps of ascent from the best directions", "20, 0 for finite q"),
+    "levels": ("--levels", _levels, "Number of levels, or exact", "exact, or 20 in chunks"),
+    "refine": ("--refine", int, "Steps of ascent from the best directions",
+               "20, or 0 for finite q or in chunks"),
     "random_state": ("--random-state", int, "Seed of the random numbers", "0"),
 }  # fmt: skip
 #: Values of --scale, with their descriptions.

@@ -10,13 +10,13 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from isodepth.api import Metric
+from isodepth.data.annotations import KindsLike, RandomStateLike
 from isodepth.data.arrays import listed
 from isodepth.data.export import ResultMixin, document, label_column, label_texts
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_alpha, check_integer
 from isodepth.errors import InvalidInputError, UnknownLabelError
 from isodepth.many.collections import as_list, labeled
-from isodepth.metric.settings import RandomState
 from isodepth.metric.signature import json_settings
 from isodepth.significance.findings import fewest_labelings, too_few_permutations
 from isodepth.significance.result import TwoSampleResult
@@ -37,10 +37,10 @@ class TwoSampleOptions(TypedDict, total=False):
     blocks: Any
     scale: Any
     nan_policy: Literal["keep", "raise"]
-    kinds: dict[str, Any] | None
+    kinds: KindsLike | None
     max_rows: int | None
     n_directions: int | None
-    random_state: RandomState
+    random_state: RandomStateLike
     n_jobs: int | None
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isodepth.data.annotations import KindsLike
 from isodepth.data.arrays import describe, listed
 from isodepth.data.columns.kinds import column_lines
 from isodepth.data.frames import NamedArray
@@ -154,7 +155,7 @@ def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricS
     if isinstance(method, MetricSettings):
         _check_method(method)
         of_regions = {name: getattr(method, name) for name in OF_REGIONS}
-        if method.levels == "exact":
+        if method.levels in (None, "exact"):
             of_regions["levels"] = OF_REGIONS["levels"]
     return MetricSettings(refine=0, scale=scale, **of_regions, **options)
 
@@ -193,7 +194,7 @@ def two_sample_test(
     blocks: Any = None,
     scale: Any = "pooled",
     nan_policy: str = "keep",
-    kinds: dict[str, Any] | None = None,
+    kinds: KindsLike | None = None,
     max_rows: int | None = None,
     n_directions: int | None = None,
     random_state: Any = None,
@@ -388,7 +389,7 @@ def _pool(samples: Samples, settings: Settings, device: str | None = None) -> Po
             "method='regions' needs a numeric column with different values, got none; use "
             "method='aggregated'"
         )
-    scale, seed = settings.metric.scale, settings.metric.random_state
+    scale, seed = settings.metric._units, settings.metric.random_state
     if scale is not None and not isinstance(scale, str):
         check_scale_width(scale, len(samples.names))
     permutations = Permutations.draw(
@@ -411,7 +412,7 @@ def _pool_again(
 
     A result keeps the arguments, which need less memory than the pooled rows.
     """
-    scale, compared = settings.metric.scale, samples.compared
+    scale, compared = settings.metric._units, samples.compared
     if scale is not None and not isinstance(scale, str):
         scale = scale[compared]
     columns = np.ascontiguousarray(samples.numbers.T[compared])
@@ -565,7 +566,7 @@ def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -
     medians.
     """
     rows = pool()
-    scale = None if metric.scale is None else rows.divisors
+    scale: Any = None if metric.scale is None else rows.divisors
     fixed = replace(metric, directions=rows.directions, scale=scale)
     parts = np.split(rows.filled_columns.T, [rows.n_x])
     x, y = (NamedArray(part, rows.names) for part in parts)
