@@ -147,7 +147,7 @@ def test_weights_with_a_scale() -> None:
     source = scan(np.column_stack([x, w]), weights=2)
     for scale in ("pooled", "reference"):
         expected = metric(scale=scale, refine=0).distance(x, y, weights=(w, None))
-        value = metric(scale=scale).distance(source, scan(y))
+        value = metric(scale=scale, refine=0).distance(source, scan(y))
         assert value == pytest.approx(expected, rel=1e-12)
 
 

@@ -47,8 +47,8 @@ def test_objects_in_settings_are_the_strings_of_the_signature() -> None:
 
 def test_settings_of_a_test_are_all_options_that_affect_it() -> None:
     options: dict[str, Any] = {"n_permutations": 19, "random_state": 0}
-    found = isodepth.two_sample_test(*samples(), confidence=0.9, nan_policy="raise", **options)
-    assert found.settings["confidence"] == 0.9
+    found = isodepth.two_sample_test(*samples(), alpha=0.1, nan_policy="raise", **options)
+    assert found.settings["alpha"] == 0.1
     assert found.settings["nan_policy"] == "raise"
     names = set(inspect.signature(isodepth.two_sample_test).parameters)
     assert names - set(found.settings) == {"X", "Y", "kinds", "max_rows", "n_jobs", "progress"}
@@ -96,7 +96,7 @@ def test_settings_repeat_a_comparison(options: dict[str, Any]) -> None:
 
 def test_settings_repeat_a_comparison_of_sources() -> None:
     x, y = (isodepth.scan(each) for each in tables())
-    options = {**METRIC, "levels": 7}
+    options = {**METRIC, "levels": 7, "refine": 0}
     found = isodepth.compare(x, y, **options)
     assert found.settings.items() >= options.items()
     assert found.units == "robust standard deviations of the columns"
@@ -123,7 +123,7 @@ def test_settings_repeat_many_distances() -> None:
     "options",
     [
         {},
-        {"tolerance": 0.1, "confidence": 0.9, "scale": None, "nan_policy": "keep"},
+        {"tolerance": 0.1, "alpha": 0.1, "scale": None, "nan_policy": "keep"},
         {"method": "regions"},
         {"method": isodepth.Metric(depth="irw", p=1, q=np.inf, eps=0.2, levels=5)},
     ],

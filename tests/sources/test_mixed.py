@@ -198,12 +198,13 @@ def test_types_of_files_that_contradict(tmp_path: Path) -> None:
 def test_distances_use_the_numbers(form: str, tmp_path: Path) -> None:
     pytest.importorskip("dask" if form == "dask" else "pandas")
     x, y = scanned(form, X, tmp_path / "x"), scanned(form, Y, tmp_path / "y")
-    options = {"n_directions": 11, "levels": 5, "random_state": 0, "nan_policy": "omit"}
+    options = {"n_directions": 11, "levels": 5, "refine": 0, "random_state": 0}
+    options |= {"nan_policy": "omit"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", isodepth.errors.ScaleWarning)
         for kinds in (None, KINDS):
             compared = isodepth.compare(x, y, kinds=kinds, scale="pooled", **options)
-            expected = isodepth.compare(X, Y, kinds=kinds, scale="pooled", refine=0, **options)
+            expected = isodepth.compare(X, Y, kinds=kinds, scale="pooled", **options)
             assert compared.distance == pytest.approx(expected.distance, rel=1e-12)
             assert kinds_and_uses(compared.kinds) == kinds_and_uses(expected.kinds)
             assert compared.columns == expected.columns
@@ -221,7 +222,7 @@ def test_without_a_numeric_column() -> None:
 
 def test_weights_are_not_a_column() -> None:
     frame = X.dropna().assign(weight=1.0)
-    options = {"n_directions": 5, "levels": 3, "random_state": 0, "scale": None}
+    options = {"n_directions": 5, "levels": 3, "refine": 0, "random_state": 0, "scale": None}
     weighted = isodepth.compare(scan(frame, weights="weight"), scan(X.dropna()), **options)
     assert "weight" not in weighted.columns
     with pytest.raises(

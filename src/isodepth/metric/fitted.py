@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -55,6 +55,7 @@ from isodepth.metric.signature import signature_text
 
 if TYPE_CHECKING:
     from isodepth.api import Metric
+    from isodepth.data.annotations import TableLike, VectorLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +133,7 @@ class FittedMetric:
 
     # -- methods for one sample -------------------------------------------------------------
 
-    def regions(self, X: Any, *, weights: Any = None) -> TrimmedRegions:
+    def regions(self, X: TableLike, *, weights: VectorLike | None = None) -> TrimmedRegions:
         """Compute the nested regions of one sample.
 
         Parameters
@@ -144,9 +145,9 @@ class FittedMetric:
 
     def all_regions(
         self,
-        samples: Iterable[Any],
+        samples: Iterable[TableLike],
         *,
-        weights: Sequence[Any] | None = None,
+        weights: Sequence[VectorLike | None] | None = None,
         names: Sequence[str] | None = None,
     ) -> list[TrimmedRegions]:
         """Compute the nested regions of many samples in parallel.
@@ -173,10 +174,22 @@ class FittedMetric:
         checked = [
             self._checked(X, w, name) for X, w, name in zip(inputs, weights, names, strict=True)
         ]
+        return self._fit_samples(checked)
+
+    def _fit_samples(
+        self,
+        checked: Sequence[tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]],
+        advance: Callable[[int], None] = lambda _: None,
+    ) -> list[TrimmedRegions]:
+        """Compute the nested regions of validated and scaled samples.
+
+        Each sample is a triple of its points, the names of the columns or None, and the weights of
+        the points or None. `advance` is called with 1 after each sample.
+        """
         merged = [Sample.of(points, w, resources=self._resources) for points, _, w in checked]
         self._source._warn_if_uninformative(*merged)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
-        workers = self._workers(len(inputs) // 2, work)
+        workers = self._workers(len(checked) // 2, work)
         # Threads process samples in parallel, so each sample is processed by one thread. If there
         # are few samples, the threads process the directions of one sample instead.
         inner = self
@@ -185,9 +198,11 @@ class FittedMetric:
 
         def fit(i: int) -> TrimmedRegions:
             points, columns, w = checked[i]
-            return inner._fit_regions(points, w, columns, merged[i])
+            regions = inner._fit_regions(points, w, columns, merged[i])
+            advance(1)
+            return regions
 
-        return thread_map(fit, range(len(inputs)), workers)
+        return thread_map(fit, range(len(checked)), workers)
 
     def _workers(self, n_tasks: int, operations: int) -> int:
         """Return the number of threads that process samples in parallel, see `worker_count`.
@@ -416,7 +431,7 @@ def _scaled_pair(
     `sides` has X and Y. Return the divided samples and the divisors (d,). If the option is None,
     return the samples unchanged, and None.
     """
-    scale = settings.scale
+    scale = settings._units
     if isinstance(scale, str):
         used = sides if scale == "pooled" else sides[:1]
         points, row_weights = [side.points for side in used], [side.weights for side in used]
@@ -475,8 +490,8 @@ def fit_for_one_sample(
         check_choice(dtype, "dtype", TABLE_DTYPES)
     refuse_learned_scale(settings.scale)
     if settings.scale is not None:
-        check_scale_width(settings.scale, n_features)
-    return fit_metric(settings, n_features, dtype=dtype, scale=settings.scale)
+        check_scale_width(settings._units, n_features)
+    return fit_metric(settings, n_features, dtype=dtype, scale=settings._units)
 
 
 def refuse_learned_scale(scale: Any) -> None:

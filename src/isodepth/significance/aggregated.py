@@ -224,6 +224,7 @@ def region_statistics(rows: PooledSample, metric: MetricSettings, advance: Advan
     after each block of them.
     """
     count, words = rows.permutations.count, rows.permutations.words
+    assert isinstance(metric.levels, int)
     # Support values of both samples at each level, per thread.
     check_level_memory(metric.levels, 32 * len(rows.directions), metric.memory_mb)
     betas = midpoint_levels(metric.levels, metric.eps)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
+from isodepth.data.annotations import TableLike
 from isodepth.data.arrays import listed, numbered
 from isodepth.data.files.input_file import refuse
 from isodepth.data.frames import (
@@ -559,3 +560,7 @@ def _new_iterator(make: Callable[[], Any]) -> Iterator[Any]:
             "a function given to scan must return an iterator of chunks of shape (n, d), got "
             f"{type(chunks).__name__}"
         ) from None
+
+
+#: Sample in memory, a source of `isodepth.scan`, or a Dask collection.
+SampleLike: TypeAlias = TableLike | Source

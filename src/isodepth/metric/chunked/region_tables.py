@@ -110,7 +110,7 @@ def stream_table(
         values = np.empty(shape)
         fitted._write_table(fitted._fit_regions(sample.points, None, None, sample), values)
     settings = fitted._table_settings(checked.how.dtype)
-    columns, scale = source.columns, metric.scale
+    columns, scale = source.columns, metric._units
     table = RegionTable(
         values=values.astype(table_dtype),
         settings=settings,
