@@ -192,7 +192,7 @@ def test_results_and_their_parts_are_frozen() -> None:
 
     Kept rows store the results that were computed from them.
     """
-    changing = {"Depth", "AIIRW", "_BagTransformer", "ReadResult", "Halfspace",
+    changing = {"Depth", "AIIRW", "_BagTransformer", "DistanceTransformer", "ReadResult", "Halfspace",
                 "Bracket", "SuspectState", "ProfileState", "KeptRows", "RowsInMemory",
                 "RowsOfRegions", "RowsOfSources", "TestedRows"}  # fmt: skip
     found = set()
