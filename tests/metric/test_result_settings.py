@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -135,14 +136,39 @@ def test_settings_repeat_a_test(options: dict[str, Any]) -> None:
     assert (again.settings, again.signature) == (found.settings, found.signature)
 
 
-@pytest.mark.parametrize("options", [{}, {"arl": 500, "tolerance": 0.01, "nan_policy": "raise"}])
-def test_settings_repeat_a_monitor(options: dict[str, Any]) -> None:
-    reference = np.random.default_rng(0).normal(size=(200, 2))
-    found = isodepth.Monitor(reference, **options, random_state=0)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"random_state": 3},
+        {"arl": 500, "tolerance": 0.01, "nan_policy": "raise"},
+        {"groups": "site", "kinds": {"code": "category", "y": "omit"}},
+        {"blocks": "day", "groups": "site"},
+    ],
+)
+def test_settings_repeat_a_monitor(options: dict[str, Any], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    reference = pd.DataFrame(rng.normal(size=(200, 2)), columns=["x", "y"])
+    reference = reference.assign(code=rng.integers(3, size=200), site=np.tile(["a", "b"], 100))
+    reference = reference.assign(day=np.repeat(np.arange(20), 10))
+    if "groups" not in options:
+        reference = reference.drop(columns="site")
+    if "blocks" not in options:
+        reference = reference.drop(columns="day")
+    found = isodepth.Monitor(reference, path=tmp_path / "m.npz", **options)
     assert found.settings.items() >= options.items()
-    again = isodepth.Monitor(reference, **{**found.settings, "random_state": 0})
+    loaded = isodepth.Monitor.load(tmp_path / "m.npz", autosave=False)
+    assert loaded.settings == found.settings
+    again = isodepth.Monitor(reference, **found.settings)
     assert again.settings == found.settings
-    assert again.check(reference[:20] + 3) == found.check(reference[:20] + 3)
+    group = "a" if "groups" in options else None
+    batch = reference[:5].assign(x=reference["x"] + 3)
+    assert again.check(batch, group=group) == loaded.check(batch, group=group)
+
+
+def test_settings_of_a_monitor_have_the_number_of_labels() -> None:
+    reference, labels = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 4
+    assert isodepth.Monitor(reference, groups=labels).settings["groups"] == 4
+    assert isodepth.Monitor(reference, blocks=np.arange(200) // 10).settings["blocks"] == 20
 
 
 def test_tables_of_samples_with_and_without_missing_values_are_compared() -> None:

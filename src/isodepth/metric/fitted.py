@@ -42,9 +42,12 @@ from isodepth.geometry.scaling import (
 )
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
 from isodepth.metric.settings import (
+    LEVEL_BYTES,
+    MEMORY_MB,
     TABLE_DTYPES,
     MetricSettings,
     RandomLevels,
+    check_level_memory,
     midpoint_levels,
     used_settings,
 )
@@ -53,9 +56,6 @@ from isodepth.metric.signature import signature_text
 if TYPE_CHECKING:
     from isodepth.api import Metric
     from isodepth.data.annotations import TableLike, VectorLike
-
-#: Working memory on the host in MB if `memory_mb` is None.
-MEMORY_MB = 256.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,9 +280,14 @@ class FittedMetric:
 
     @property
     def _table_shape(self) -> tuple[int, int]:
-        """Shape (L, 2K) of a region table, for L levels and K directions with both signs."""
+        """Shape (L, 2K) of a region table, for L levels and K directions with both signs.
+
+        Raise an error if a table does not fit into the memory.
+        """
         assert self._betas is not None
-        return len(self._betas), 2 * len(self.directions)
+        shape = len(self._betas), 2 * len(self.directions)
+        check_level_memory(shape[0], 8 * shape[1], self.metric.memory_mb)
+        return shape
 
     def _table_settings(self, dtype: str) -> dict[str, Any]:
         """Return the settings of region tables of samples with this dtype."""
@@ -366,6 +371,9 @@ def fit_metric(
         Divisors of the columns.
     """
     levels, seed = settings.levels, settings.random_state
+    n_levels = levels.n_levels if isinstance(levels, RandomLevels) else levels
+    if isinstance(n_levels, int):
+        check_level_memory(n_levels, LEVEL_BYTES, settings.memory_mb)
     betas = midpoint_levels(levels, settings.eps) if isinstance(levels, int) else None
     family, count = settings.directions, settings.n_directions
     if isinstance(seed, int):

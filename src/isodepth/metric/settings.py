@@ -51,6 +51,12 @@ from isodepth.geometry.hull import WAYS
 from isodepth.geometry.scaling import SCALES, check_scale
 from isodepth.metric.signature import array_text, signature_text
 
+#: Working memory on the host in MB if `memory_mb` is None.
+MEMORY_MB = 256.0
+#: Bytes per level of the arrays of one distance, such as levels, weights, gaps and directions.
+LEVEL_BYTES = 160
+# Number of levels whose memory is not limited.
+_FEW_LEVELS = 1000
 #: Line of a docstring that `with_metric_options` replaces with the descriptions of parameters.
 OPTIONS_LINE = "{options of Metric}"
 #: Precisions of region tables.
@@ -181,7 +187,8 @@ class MetricSettings:
         How to average over the levels in [0, 1 - eps]: "exact" integrates over all levels, and an
         integer uses a midpoint grid with that number of levels. None means "exact" for samples in
         memory, and 20 for samples that are read in chunks, for which "exact" is an error. The
-        random levels of the paper are those of :meth:`isodepth.Metric.paper`.
+        random levels of the paper are those of :meth:`isodepth.Metric.paper`. More than 1000 levels
+        are an error if they need more than `memory_mb`.
     normalize : bool
         True averages over the levels in [0, 1 - eps], so that DR = |m1 - m2| for Gaussians of equal
         covariance with means m1 and m2. False integrates over the levels without the factor
@@ -443,6 +450,21 @@ def _checked_levels(levels: Any) -> Any:
         check_choice(levels, "levels", ("exact",))
         return levels
     return check_integer(levels, "levels", 1, "; or 'exact'", high=MOST)
+
+
+def check_level_memory(n_levels: int, level_bytes: int, memory_mb: float | None) -> None:
+    """Raise an error if more than 1000 levels need more than `memory_mb`, 256 if it is None.
+
+    `level_bytes` is the number of bytes per level.
+    """
+    limit = memory_mb or MEMORY_MB
+    most = max(_FEW_LEVELS, int(limit * 2**20 / level_bytes))
+    if n_levels > most:
+        raise InvalidOptionError(
+            f"levels={n_levels} needs {n_levels * level_bytes / 2**20:.1f} MB of memory, more than "
+            f"memory_mb={limit:g}; use at most {most} levels",
+            option="levels",
+        )
 
 
 def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
