@@ -106,5 +106,5 @@ for refine in (0, 20):
 
 # %%
 # Distances of many samples (``pairwise``) are refined only with ``refine=20``, which takes longer.
-# Otherwise use ``q=2`` with ``directions="orthogonal"`` for more than a few columns. In the plane ``directions="equispaced"``
-# is better than random directions.
+# Otherwise use ``q=2`` with ``directions="orthogonal"`` for more than a few columns. In the plane
+# ``directions="equispaced"`` is better than random directions.
