@@ -14,6 +14,14 @@ namespace isodepth {
 // exact. Such differences are due to rounding alone.
 constexpr double exact_gap = 1e-13;
 
+// Check that points are not too large for computations with hulls, and return them. Values are limited to
+// 2**500, so that squared distances do not overflow. With infinite distances, a search for nearest points
+// would not improve.
+inline Rows<double> check_size(Rows<double> rows) {
+    require(are_finite(rows.values(), 0x1p500), "points are too large: scale them to a size of about 1");
+    return rows;
+}
+
 // Rows of a sample, stored row by row and also in tiles (groups of rows stored by columns) for SIMD.
 struct HullRows {
     Rows<double> rows;
@@ -491,6 +499,29 @@ inline void climb(const GrowingHull (&hulls)[2], const Start& at, int64_t steps,
         if (outer <= slack * value) return;
         corner = next;
     }
+}
+
+// Return the directions (J, d), J <= n_ascents, at which local ascents end. The candidates for their starts
+// are `vectors` (C, d), the unit vectors between the means of both samples at each level, and the opposites
+// of all of them.
+inline std::vector<double> ascend(const GrowingHull (&hulls)[2], size_t levels, std::vector<double> vectors,
+                                  int64_t n_ascents, int64_t steps, double slack, int64_t n_threads) {
+    const int64_t d = hulls[0].rows.rows.d, rows = hulls[0].rows.rows.n + hulls[1].rows.rows.n;
+    for (const double x : between_means(hulls, levels)) vectors.push_back(x);
+    const size_t forward = vectors.size();
+    for (size_t i = 0; i < forward; i++) vectors.push_back(-vectors[i]);
+    const Rows<double> candidates{vectors.data(), int64_t(vectors.size()) / d, d};
+    const auto starts = find_starts(hulls, levels, candidates, n_ascents, n_threads);
+    std::vector<double> tops;
+    for (const Start& at : starts)
+        tops.insert(tops.end(), candidates[at.direction], candidates[at.direction] + d);
+    const int64_t count = starts.size();
+    constexpr int64_t passes = 16;  // estimated number of passes of a climb over the rows
+    parallel_checked(worker_count(n_threads, count, passes * rows * count), count,
+                     [&](int64_t, int64_t i, Check& check) {
+                         climb(hulls, starts[i], steps, slack, tops.data() + i * d, check);
+                     });
+    return tops;
 }
 
 }  // namespace isodepth

@@ -55,6 +55,11 @@ CALLS: dict[str, dict[str, Any]] = {
         "x": POINTS, "y": OTHERS, "prefix_sizes_x": SIZES, "prefix_sizes_y": SIZES,
         "directions": DIRECTIONS, "q": 2.0,
     } | NUMBERS,
+    "refined_gaps": {
+        "x": POINTS, "y": OTHERS, "prefix_sizes_x": SIZES, "prefix_sizes_y": SIZES,
+        "shares": np.full(LEVELS, 1 / LEVELS), "directions": DIRECTIONS, "n_ascents": 3, "steps": 5,
+        "slack": 0.01, "points_x": POINTS, "points_y": OTHERS, "exponent": 0, "limit": 1e9,
+    } | NUMBERS,
     "supports": {"ordered": POINTS, "prefix_sizes": SIZES, "directions": DIRECTIONS} | NUMBERS,
     "table_distances": {
         "rows": TABLES, "columns": TABLES + 1, "p": 2.0, "q": 2.0, "length": 1.0,
@@ -91,6 +96,14 @@ CALLS: dict[str, dict[str, Any]] = {
 WRONG_NUMBERS: dict[str, list[tuple[str, Any]]] = {
     "quantile": [("q", -0.1), ("q", 1.1), ("q", np.nan)],
     "gaps": [("q", 0.5), ("q", np.nan), ("n_threads", 0), ("memory_mb", -1.0)],
+    "refined_gaps": [
+        ("n_ascents", -1),
+        ("steps", -1),
+        ("slack", np.nan),
+        ("limit", np.nan),
+        ("points_y", 1e200 * POINTS),
+        ("n_threads", 0),
+    ],
     "table_distances": [("q", 0.5), ("p", 0.0), ("p", np.nan), ("length", -1.0)],
     "power_mean": [("p", 0.0), ("p", np.nan), ("gaps", -MASSES)],
     "merge_levels": [("last", 1.5), ("last", np.nan), ("masses_x", MASSES[::-1].copy())],
