@@ -247,20 +247,62 @@ struct LevelBounds {
     std::vector<int64_t> sides;
 };
 
-// Bounds of the distances of rows at the depth level at which they enter the hull of their sample. They do
-// not depend on each other, so that threads can compute them.
+// A row whose distance to the hull of the other sample at a depth level is searched. The search ends at a
+// distance of at most `enough`.
+struct WantedDistance {
+    int side;
+    int64_t row, level;
+    double enough;
+};
+
+// Searches of the distances of several rows. They do not depend on each other, so that threads share them.
+class DistanceSearches {
+  public:
+    static constexpr size_t at_once = 256;  // maximum number of rows of a call of `look`
+    double spent = 0.0;                     // number of coordinates of rows read so far
+
+    DistanceSearches(GrowingHull (&hulls)[2], double slack, int64_t n_threads)
+        : hulls_(hulls), slack_(slack), n_threads_(n_threads) {}
+
+    // Return for each row the result of `GrowingHull::look`.
+    const std::vector<double>& look(std::span<const WantedDistance> wanted) {
+        constexpr int64_t passes = 8;  // estimated number of passes over the rows of the other sample
+        const Rows<double> first = hulls_[0].rows.rows, second = hulls_[1].rows.rows;
+        const int64_t count = int64_t(wanted.size()), rows = std::max(first.n, second.n);
+        values_.resize(wanted.size());
+        parallel_checked(worker_count(n_threads_, count, passes * rows * count), count,
+                         [&](int64_t worker, int64_t i, Check& check) {
+                             const auto [side, row, level, enough] = wanted[size_t(i)];
+                             auto& own = searches_.of(worker, [&] { return NearestPoint(rows, first.d); });
+                             values_[size_t(i)] =
+                                 hulls_[side].look(row, hulls_[1 - side], level, own, enough, slack_, check);
+                         });
+        spent = 0.0;  // a sum of integers, which does not depend on the order
+        for (const NearestPoint* search : searches_.made()) spent += search->spent;
+        return values_;
+    }
+
+  private:
+    GrowingHull (&hulls_)[2];
+    double slack_;
+    int64_t n_threads_;
+    PerWorker<NearestPoint> searches_{at_once};
+    std::vector<double> values_;
+};
+
+// Bounds of the distances of rows at the depth level at which they enter the hull of their sample.
 class FirstBounds {
   public:
     // `attained` has a lower bound of the Hausdorff distance at each level.
-    FirstBounds(GrowingHull (&hulls)[2], std::vector<double> attained, double slack, int64_t n_threads)
-        : hulls_(hulls), attained_(std::move(attained)), slack_(slack), n_threads_(n_threads) {}
+    FirstBounds(GrowingHull (&hulls)[2], std::vector<double> attained, double slack)
+        : hulls_(hulls), attained_(std::move(attained)), slack_(slack) {}
 
     // Bound the distances of the rows that enter at a level and, if there are few of them, of the rows that
     // enter at the next levels. Do nothing if this has been done. `previous` is the Hausdorff distance at the
     // previous level, which is used to guess the next distances. A search ends at a distance of at most the
-    // guess. Add the number of coordinates of rows that are read to `spent`. If it exceeds `limit`, the
-    // remaining rows get only a rough upper bound.
-    void find(size_t level, double previous, double& spent, double limit) {
+    // guess. If the searches read more than `limit` coordinates, the remaining rows get only a rough upper
+    // bound.
+    void find(size_t level, double previous, DistanceSearches& searches, double limit) {
         if (level < next_) return;
         // Without a guess it is faster to search row by row, because each distance that is found shortens the
         // searches of other rows.
@@ -275,9 +317,9 @@ class FirstBounds {
         const double entered = double(hulls_[0].known.size() + hulls_[1].known.size()),
                      all = rows_at(attained_.size() - 1), part = entered / all;
         if (entered > at_once && rows_at(level) - entered <= 0.25 * all &&
-            spent <= 0.75 * limit * part * part)
+            searches.spent <= 0.75 * limit * part * part)
             factor *= std::max(0.9, 1.0 - 1.0 / double(hulls_[0].rows.rows.d));
-        std::vector<Entry> entries;
+        std::vector<WantedDistance> entries;
         for (; next_ == level || (useful && next_ < attained_.size() && entries.size() < at_once); next_++) {
             const double enough = factor * attained_[next_];
             for (int side = 0; side < 2; side++) {
@@ -291,38 +333,16 @@ class FirstBounds {
                 }
             }
         }
-        for (size_t start = 0; start < entries.size() && spent <= limit; start += at_once)
-            spent += look(std::span(entries).subspan(start, std::min(at_once, entries.size() - start)));
+        for (size_t start = 0; start < entries.size() && searches.spent <= limit; start += at_once)
+            searches.look(std::span(entries).subspan(start, std::min(at_once, entries.size() - start)));
     }
 
   private:
-    struct Entry {
-        int side;
-        int64_t row, level;
-        double enough;
-    };
-    static constexpr size_t at_once = 256;
+    static constexpr size_t at_once = DistanceSearches::at_once;
     GrowingHull (&hulls_)[2];
     const std::vector<double> attained_;
     double slack_;
-    int64_t n_threads_;
     size_t next_ = 0;  // first depth level whose rows have no bounds
-
-    double look(std::span<const Entry> entries) {
-        constexpr int64_t passes = 8;  // estimated number of passes over the rows of the other sample
-        const Rows<double> first = hulls_[0].rows.rows, second = hulls_[1].rows.rows;
-        const int64_t count = int64_t(entries.size()), rows = std::max(first.n, second.n);
-        PerWorker<NearestPoint> searches(count);
-        parallel_checked(worker_count(n_threads_, count, passes * rows * count), count,
-                         [&](int64_t worker, int64_t i, Check& check) {
-                             const auto [side, row, level, enough] = entries[size_t(i)];
-                             auto& own = searches.of(worker, [&] { return NearestPoint(rows, first.d); });
-                             hulls_[side].look(row, hulls_[1 - side], level, own, enough, slack_, check);
-                         });
-        double spent = 0.0;  // a sum of integers, which does not depend on the order
-        for (const NearestPoint* search : searches.made()) spent += search->spent;
-        return spent;
-    }
 };
 
 // Compute bounds of the Hausdorff distances between two growing hulls at all depth levels.
@@ -345,8 +365,7 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
                      std::vector<int64_t>(levels, -1)};
     for (size_t level = 0; level < levels; level++) gaps.directions[level * dim] = 1.0;
     for (int side = 0; side < 2; side++) hulls[side].prepare(hulls[1 - side]);
-    NearestPoint nearest(std::max(hulls[0].rows.rows.n, hulls[1].rows.rows.n), dim);
-    Check check;
+    DistanceSearches searches(hulls, slack, n_threads);
     using Row = std::pair<int, int64_t>;  // index of the sample (0 or 1), and row index
     using Open = std::pair<double, Row>;
     // Rows in the hulls at the current level, by decreasing upper bound of their distance, then by sample and
@@ -354,34 +373,42 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
     // is examined first and is not in the queue.
     std::priority_queue<Open, std::vector<Open>, std::greater<Open>> open;
     std::vector<Row> looked;
+    std::vector<WantedDistance> batch;
     Row furthest{-1, -1};
-    FirstBounds first_bounds(hulls, gaps.lower, slack, n_threads);
+    FirstBounds first_bounds(hulls, gaps.lower, slack);
     for (size_t level = 0; level < levels; level++) {
         const double previous = level > 0 ? gaps.lower[level - 1] : 0.0;
-        first_bounds.find(level, previous, nearest.spent, limit);
+        first_bounds.find(level, previous, searches, limit);
         for (int side = 0; side < 2; side++)
             for (int64_t row = level > 0 ? hulls[side].stops[level - 1] : 0; row < hulls[side].stops[level];
                  row++)
                 open.push({-hulls[side].known[row].upper, {side, row}});
         double &best = gaps.lower[level], &upper = gaps.upper[level];
         looked.clear();
-        if (furthest.first >= 0) looked.push_back(furthest);
-        for (size_t i = 0;; i++) {
-            if (i == looked.size()) {
-                if (open.empty() || !(-open.top().first > (1.0 + slack) * best)) break;
-                looked.push_back(open.top().second);
-                open.pop();
+        batch.clear();
+        if (furthest.first >= 0)
+            batch.push_back({furthest.first, furthest.second, int64_t(level), (1.0 + slack) * best});
+        // Rows are examined in growing batches. A distance that is found shortens the searches of later
+        // batches, and threads share a large batch.
+        for (size_t most = 1;; most = std::min(4 * most, DistanceSearches::at_once), batch.clear()) {
+            const double enough = (1.0 + slack) * best;
+            for (; batch.size() < most && !open.empty() && -open.top().first > enough; open.pop()) {
+                const auto [side, row] = open.top().second;
+                batch.push_back({side, row, int64_t(level), enough});
             }
-            if (nearest.spent > limit) return gaps;
-            const auto [side, row] = looked[i];
-            GrowingHull &own = hulls[side], &other = hulls[1 - side];
-            const double value = own.look(row, other, level, nearest, (1.0 + slack) * best, slack, check);
-            if (!(value > best)) continue;
-            best = value;
-            furthest = {side, row};
-            gaps.sides[level] = side;
-            const double *offset = own.offset(row), size = length(offset, dim);
-            for (size_t k = 0; k < dim; k++) gaps.directions[level * dim + k] = -offset[k] / size;
+            if (batch.empty()) break;
+            if (searches.spent > limit) return gaps;
+            const std::vector<double>& values = searches.look(batch);
+            for (size_t i = 0; i < batch.size(); i++) {
+                const auto [side, row, at, least] = batch[i];
+                looked.push_back({side, row});
+                if (!(values[i] > best)) continue;
+                best = values[i];
+                furthest = looked.back();
+                gaps.sides[level] = side;
+                const double *offset = hulls[side].offset(row), size = length(offset, dim);
+                for (size_t k = 0; k < dim; k++) gaps.directions[level * dim + k] = -offset[k] / size;
+            }
         }
         if (!open.empty()) upper = -open.top().first;
         for (const Row& row : looked) {
