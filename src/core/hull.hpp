@@ -3,7 +3,6 @@
 #pragma once
 
 #include <queue>
-#include <set>
 
 #include "active_set.hpp"
 #include "project.hpp"
@@ -270,13 +269,12 @@ class DistanceSearches {
         const Rows<double> first = hulls_[0].rows.rows, second = hulls_[1].rows.rows;
         const int64_t count = int64_t(wanted.size()), rows = std::max(first.n, second.n);
         values_.resize(wanted.size());
-        parallel_checked(worker_count(n_threads_, count, passes * rows * count), count,
-                         [&](int64_t worker, int64_t i, Check& check) {
-                             const auto [side, row, level, enough] = wanted[size_t(i)];
-                             auto& own = searches_.of(worker, [&] { return NearestPoint(rows, first.d); });
-                             values_[size_t(i)] =
-                                 hulls_[side].look(row, hulls_[1 - side], level, own, enough, slack_, check);
-                         });
+        const int64_t workers = worker_count(n_threads_, count, passes * rows * count, worth_an_awake_helper);
+        parallel_checked(workers, count, [&](int64_t worker, int64_t i, Check& check) {
+            const auto [side, row, level, enough] = wanted[size_t(i)];
+            auto& own = searches_.of(worker, [&] { return NearestPoint(rows, first.d); });
+            values_[size_t(i)] = hulls_[side].look(row, hulls_[1 - side], level, own, enough, slack_, check);
+        });
         spent = 0.0;  // a sum of integers, which does not depend on the order
         for (const NearestPoint* search : searches_.made()) spent += search->spent;
         return values_;
@@ -471,7 +469,8 @@ inline std::vector<Start> find_starts(const GrowingHull (&hulls)[2], int64_t lev
                                       int64_t most, int64_t n_threads) {
     const int64_t count = directions.n, rows = hulls[0].rows.rows.n + hulls[1].rows.rows.n;
     std::vector<std::vector<Start>> found(levels, std::vector<Start>(count));
-    parallel_for(worker_count(n_threads, count, rows * count), count, [&](int64_t, int64_t k) {
+    const int64_t workers = worker_count(n_threads, count, rows * count, worth_an_awake_helper);
+    parallel_for(workers, count, [&](int64_t, int64_t k) {
         std::pair<int64_t, double> furthest[2];
         for (int64_t level = 0; level < levels; level++) {
             for (int side = 0; side < 2; side++) {
@@ -490,10 +489,14 @@ inline std::vector<Start> find_starts(const GrowingHull (&hulls)[2], int64_t lev
     for (auto& own : found) {
         std::stable_sort(own.begin(), own.end(),
                          [](auto& a, auto& b) { return std::abs(a.gap) > std::abs(b.gap); });
-        std::set<std::pair<int, int64_t>> taken;
+        std::vector<std::pair<int, int64_t>> taken;
         for (Start& at : own) {
+            const std::pair vertex(at.side(), at.row[at.side()]);
+            if (int64_t(taken.size()) == most) break;
+            if (std::find(taken.begin(), taken.end(), vertex) != taken.end()) continue;
             at.turn = int64_t(taken.size());
-            if (taken.insert({at.side(), at.row[at.side()]}).second) starts.push_back(at);
+            taken.push_back(vertex);
+            starts.push_back(at);
         }
     }
     std::stable_sort(starts.begin(), starts.end(), [](auto& a, auto& b) { return a.turn < b.turn; });
@@ -544,10 +547,10 @@ inline std::vector<double> ascend(const GrowingHull (&hulls)[2], size_t levels, 
         tops.insert(tops.end(), candidates[at.direction], candidates[at.direction] + d);
     const int64_t count = starts.size();
     constexpr int64_t passes = 16;  // estimated number of passes of a climb over the rows
-    parallel_checked(worker_count(n_threads, count, passes * rows * count), count,
-                     [&](int64_t, int64_t i, Check& check) {
-                         climb(hulls, starts[i], steps, slack, tops.data() + i * d, check);
-                     });
+    const int64_t workers = worker_count(n_threads, count, passes * rows * count, worth_an_awake_helper);
+    parallel_checked(workers, count, [&](int64_t, int64_t i, Check& check) {
+        climb(hulls, starts[i], steps, slack, tops.data() + i * d, check);
+    });
     return tops;
 }
 

@@ -14,11 +14,13 @@ namespace isodepth {
 
 // Number of elementary operations below which an additional thread costs more than it saves. The projection
 // of one row on one direction is one operation. `worth_a_thread` is for threads of Python, which are started
-// for every call. Threads of the core wait for the next section, so `worth_a_helper` is smaller.
-constexpr int64_t worth_a_thread = 250'000, worth_a_helper = 100'000;
+// for every call. Threads of the core wait for the next section, so `worth_a_helper` is smaller. A section
+// that follows another one at once is shared by threads that are still awake, see parallel.cpp.
+constexpr int64_t worth_a_thread = 250'000, worth_a_helper = 100'000, worth_an_awake_helper = 25'000;
 
-inline int64_t worker_count(int64_t n_threads, int64_t parts, int64_t operations) {
-    return std::max<int64_t>(1, std::min({n_threads, parts, operations / worth_a_helper}));
+inline int64_t worker_count(int64_t n_threads, int64_t parts, int64_t operations,
+                            int64_t worth = worth_a_helper) {
+    return std::max<int64_t>(1, std::min({n_threads, parts, operations / worth}));
 }
 
 // Reduce a number of workers, each of which needs `bytes` bytes, to fit into `memory_mb` MiB. At least one
