@@ -269,12 +269,16 @@ class DistanceSearches {
         const Rows<double> first = hulls_[0].rows.rows, second = hulls_[1].rows.rows;
         const int64_t count = int64_t(wanted.size()), rows = std::max(first.n, second.n);
         values_.resize(wanted.size());
-        const int64_t workers = worker_count(n_threads_, count, passes * rows * count, worth_an_awake_helper);
-        parallel_checked(workers, count, [&](int64_t worker, int64_t i, Check& check) {
+        auto work = [&](int64_t worker, int64_t i, Check& check) {
             const auto [side, row, level, enough] = wanted[size_t(i)];
-            auto& own = searches_.of(worker, [&] { return NearestPoint(rows, first.d); });
+            NearestPoint& own = searches_.of(worker, [&] { return NearestPoint(rows, first.d); });
             values_[size_t(i)] = hulls_[side].look(row, hulls_[1 - side], level, own, enough, slack_, check);
-        });
+        };
+        // Starting a section would take as long as one of the many searches that read only a few rows.
+        if (count == 1) work(0, 0, check_);
+        else
+            parallel_checked(worker_count(n_threads_, count, passes * rows * count, worth_an_awake_helper),
+                             count, work);
         spent = 0.0;  // a sum of integers, which does not depend on the order
         for (const NearestPoint* search : searches_.made()) spent += search->spent;
         return values_;
@@ -284,8 +288,9 @@ class DistanceSearches {
     GrowingHull (&hulls_)[2];
     double slack_;
     int64_t n_threads_;
-    PerWorker<NearestPoint> searches_{at_once};
+    PerWorker<NearestPoint> searches_{std::min(n_threads_, int64_t(at_once))};
     std::vector<double> values_;
+    Check check_;
 };
 
 // Bounds of the distances of rows at the depth level at which they enter the hull of their sample.
