@@ -52,8 +52,8 @@ template <class T> static auto gaps(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Siz
                                     Matrix<T> directions, double q, int64_t n_threads, double memory_mb) {
     const Resources resources = check_resources(n_threads, memory_mb);
     const Rows<T> along = check_rows(directions);
-    Prefixes<T> samples[2] = {check_prefixes(check_rows(x, along.d), sizes_x),
-                              check_prefixes(check_rows(y, along.d), sizes_y)};
+    Prefixes<T> samples[2] = {check_prefixes(check_rows(x, along.d, n_threads), sizes_x),
+                              check_prefixes(check_rows(y, along.d, n_threads), sizes_y)};
     require(sizes_x.size() == sizes_y.size(), "both samples need one prefix size per level");
     require(q >= 1, "q must be at least 1");
     auto gaps = new_array<double>({sizes_x.shape(0)});
@@ -71,27 +71,28 @@ static auto refined_gaps(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Sizes sizes_y,
                          int exponent, double limit, int64_t n_threads, double memory_mb) {
     const Resources resources = check_resources(n_threads, memory_mb);
     const Rows<T> along = check_rows(directions);
-    const Prefixes<T> samples[2] = {check_prefixes(check_rows(x, along.d), sizes_x),
-                                    check_prefixes(check_rows(y, along.d), sizes_y)};
+    const Prefixes<T> samples[2] = {check_prefixes(check_rows(x, along.d, n_threads), sizes_x),
+                                    check_prefixes(check_rows(y, along.d, n_threads), sizes_y)};
     const auto weights = check_vector(shares, int64_t(sizes_x.size()));
     require(sizes_x.size() == sizes_y.size(), "both samples need one prefix size per level");
     require(0 <= n_ascents && 0 <= steps && steps < most_rows && slack >= 0 && limit >= 0,
             "n_ascents, steps, slack and limit must not be negative");
-    std::optional<SearchedPoints> points;
+    SearchedPoints points;
     if (points_x && points_y) {
         points = {check_size(check_rows(*points_x)),
                   check_size(check_rows(*points_y, int64_t(points_x->shape(1)))), exponent};
-        require(points->x.n >= samples[0].last() && points->y.n >= samples[1].last(),
+        require(points.x.n >= samples[0].last() && points.y.n >= samples[1].last(),
                 "the points of the search must have the rows of all levels");
     }
     auto found = without_gil([&] {
         Prefixes<T> moved[2] = {samples[0], samples[1]};
         const CenteredRows<T> centered({&moved[0], &moved[1]}, n_threads);
+        if (limit > 0 && !points.x.data) points = scaled_points(samples);
         return refine_gaps<T>(samples, moved, weights, along, points, {n_ascents, steps, slack, limit},
                               resources);
     });
     const size_t levels = found.gaps.size(), d = size_t(along.d), ascended = found.ascended.size() / d,
-                 r = points ? size_t(points->x.d) : 1, searched = found.searched.size() / r;
+                 r = points.x.data ? size_t(points.x.d) : d, searched = found.searched.size() / r;
     return std::tuple(as_array(std::move(found.gaps), {levels}), as_array(std::move(found.codes), {levels}),
                       as_array(std::move(found.ascended), {ascended, d}),
                       as_array(std::move(found.searched), {searched, r}));

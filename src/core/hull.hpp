@@ -16,8 +16,8 @@ constexpr double exact_gap = 1e-13;
 // Check that points are not too large for computations with hulls, and return them. Values are limited to
 // 2**500, so that squared distances do not overflow. With infinite distances, a search for nearest points
 // would not improve.
-inline Rows<double> check_size(Rows<double> rows) {
-    require(are_finite(rows.values(), 0x1p500), "points are too large: scale them to a size of about 1");
+inline Rows<double> check_size(Rows<double> rows, int64_t n_threads = 1) {
+    require(are_finite(rows, n_threads, 0x1p500), "points are too large: scale them to a size of about 1");
     return rows;
 }
 

@@ -198,4 +198,22 @@ void over_rows(int64_t n, int64_t operations, int64_t n_threads, auto work, int6
                  [&](int64_t, int64_t part) { work(part * each, std::min(n, (part + 1) * each)); });
 }
 
+// The checks of arrays.hpp, for large arrays: several threads read the values.
+
+template <class T> bool are_finite(Rows<T> rows, int64_t n_threads, T limit = std::numeric_limits<T>::max()) {
+    std::atomic<bool> finite = true;
+    over_rows(rows.n, rows.d, n_threads, [&](int64_t start, int64_t stop) {
+        if (!are_finite(std::span(rows[start], rows[stop]), limit)) finite = false;
+    });
+    return finite;
+}
+
+template <class T> Rows<T> check_rows(const Matrix<T>& array, int64_t d, int64_t n_threads) {
+    require(d < 0 || int64_t(array.shape(1)) == d, "two arrays have different numbers of columns");
+    check_shape(array);
+    const Rows<T> rows{array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))};
+    check_finite(without_gil([&] { return are_finite(rows, n_threads); }));
+    return rows;
+}
+
 }  // namespace isodepth

@@ -9,18 +9,44 @@ namespace isodepth {
 
 // Options of the refinement. `n_ascents` is the maximum number of ascents; 0 for a search of vertices only.
 // Ascents and searches end at the relative tolerance `slack`. The search reads at most about `limit`
-// coordinates of points.
+// coordinates of points; 0 for no search.
 struct RefineOptions {
     int64_t n_ascents, steps;
     double slack, limit;
 };
 
-// Samples for the search of vertices, with a common origin and scale: lengths in the original coordinates are
-// lengths of these points times 2**exponent.
+// Rows of both samples for the search of vertices, with a common origin and scale: original lengths are
+// lengths of these rows times 2**exponent.
 struct SearchedPoints {
-    Rows<double> x, y;
-    int exponent;
+    Rows<double> x{}, y{};
+    int exponent = 0;
+    std::vector<double> values[2]{};  // memory of x and y, unless the caller owns it
 };
+
+// Return the rows of both samples with the first row of the first sample as origin. The unit of length is a
+// power of two, so that squares of lengths neither overflow nor underflow.
+template <class T> SearchedPoints scaled_points(const Prefixes<T> (&samples)[2]) {
+    SearchedPoints points;
+    const int64_t d = samples[0].d;
+    double largest = 0.0;
+    for (const auto& sample : samples)
+        for (int64_t i = 0; i < sample.last() * d; i++)
+            largest = std::max(largest, std::fabs(double(sample.rows[i])));
+    std::frexp(largest, &points.exponent);
+    // The limit keeps the scale finite. Subnormal numbers are then scaled to at least 2**-52.
+    points.exponent = std::max(points.exponent, -1022);
+    const double scale = std::ldexp(1.0, -points.exponent);
+    for (int side = 0; side < 2; side++) {
+        auto& values = points.values[side];
+        values.assign(samples[side].rows, samples[side].rows + samples[side].last() * d);
+        // Zero minus a number is not -0.0, and neither are the sums. So equal rows have equal bits.
+        for (int64_t i = 0; i < int64_t(values.size()); i++)
+            values[size_t(i)] = values[size_t(i)] * scale + (0.0 - samples[0].rows[i % d] * scale);
+    }
+    points.x = {points.values[0].data(), samples[0].last(), d};
+    points.y = {points.values[1].data(), samples[1].last(), d};
+    return points;
+}
 
 struct RefinedGaps {
     std::vector<double> gaps;  // (L,)
@@ -90,7 +116,8 @@ template <class T> std::vector<double> ascended_directions(const Prefixes<T> (&s
     for (int side = 0; side < 2; side++) {
         for (const int64_t level : chosen) stops[side].push_back(samples[side].sizes[level]);
         const int64_t n = stops[side].back(), d = directions.d;
-        if constexpr (sizeof(T) == sizeof(double)) rows[side] = check_size({samples[side].rows, n, d});
+        if constexpr (sizeof(T) == sizeof(double))
+            rows[side] = check_size({samples[side].rows, n, d}, n_threads);
         else {
             copies[side].assign(samples[side].rows, samples[side].rows + n * d);
             rows[side] = {copies[side].data(), n, d};
@@ -101,12 +128,13 @@ template <class T> std::vector<double> ascended_directions(const Prefixes<T> (&s
     return ascend(hulls, chosen.size(), starts, options.n_ascents, options.steps, options.slack, n_threads);
 }
 
-// Compute the gap of each level: the maximum along `directions`, raised by ascents and, if `points` has
-// samples, by a search of vertices. `centered` are the samples minus a common center.
+// Compute the gap of each level: the maximum along `directions`, raised by ascents and, if `options.limit`
+// is positive, by a search of vertices in the coordinates of `points`. `centered` are the samples minus a
+// common center.
 template <class T> RefinedGaps refine_gaps(const Prefixes<T> (&samples)[2], const Prefixes<T> (&centered)[2],
                                            std::span<const double> shares, Rows<T> directions,
-                                           const std::optional<SearchedPoints>& points,
-                                           const RefineOptions& options, Resources resources) {
+                                           const SearchedPoints& points, const RefineOptions& options,
+                                           Resources resources) {
     const size_t levels = shares.size();
     const int64_t d = directions.d, n_threads = resources.n_threads;
     RefinedGaps found{std::vector<double>(levels), std::vector<int64_t>(levels), {}, {}};
@@ -129,19 +157,20 @@ template <class T> RefinedGaps refine_gaps(const Prefixes<T> (&samples)[2], cons
             }
         count += int64_t(vectors.size()) / d;
     }
-    if (!points) return found;
-    GrowingHull hulls[2] = {{{points->x, n_threads}, samples[0].sizes},
-                            {{points->y, n_threads}, samples[1].sizes}};
+    if (options.limit == 0) return found;
+    GrowingHull hulls[2] = {{{points.x, n_threads}, samples[0].sizes},
+                            {{points.y, n_threads}, samples[1].sizes}};
     std::vector<double> attained;
-    for (const double gap : found.gaps) attained.push_back(std::ldexp(gap, -points->exponent));
+    for (const double gap : found.gaps) attained.push_back(std::ldexp(gap, -points.exponent));
     const LevelBounds bounds = bound_levels(hulls, attained, options.slack, options.limit, n_threads);
     for (size_t level = 0; level < levels; level++)
         if (bounds.sides[level] >= 0) {
-            const double raised = std::ldexp(bounds.lower[level], points->exponent);
+            const double raised = std::ldexp(bounds.lower[level], points.exponent);
             found.gaps[level] = std::max(found.gaps[level], raised);
             found.codes[level] = count++;
-            const double* vector = bounds.directions.data() + level * size_t(points->x.d);
-            found.searched.insert(found.searched.end(), vector, vector + points->x.d);
+            const double* vector = bounds.directions.data() + level * size_t(points.x.d);
+            // Adding zero turns -0.0 into 0.0.
+            for (int64_t k = 0; k < points.x.d; k++) found.searched.push_back(vector[k] + 0.0);
         }
     return found;
 }

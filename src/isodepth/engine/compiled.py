@@ -260,10 +260,10 @@ def refined_gaps(
         Relative tolerance. An ascent or a search ends if the gap could increase by at most this
         fraction.
     points : SearchedPoints or None
-        Rows of both samples for the search of vertices; None for no search.
+        Coordinates for the search of vertices; None for those of x and y.
     limit : float
-        Maximum number of point coordinates that the search reads. Levels are searched from the
-        innermost one outwards.
+        Maximum number of point coordinates that the search reads; 0 for no search. Levels are
+        searched from the innermost one outwards.
 
     Returns
     -------
@@ -274,7 +274,7 @@ def refined_gaps(
     ascended : ndarray of shape (J, d), with J <= n_ascents
         Unit vectors at which the ascents ended.
     searched : ndarray of shape (R, r)
-        Unit vectors that the search found, in the coordinates of `points`.
+        Unit vectors that the search found, in the coordinates of `points`, or r = d.
     """
     units = np.ascontiguousarray(directions, dtype=x.dtype)
     sizes_x, sizes_y = map(_sizes, prefix_sizes)

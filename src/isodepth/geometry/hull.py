@@ -400,8 +400,11 @@ def refine_gaps(
     replaces_ascent = cost <= _CHEAP * limit
     # The number of ascents is proportional to the number of sampled directions, within limits.
     n_ascents = min(_MOST_ASCENTS, max(_FEWEST_ASCENTS, len(directions) // 12))
+    # Few points in many columns are searched in coordinates of their span.
     frame = points = None
-    if cost <= _AFFORDABLE * limit:
+    if cost > _AFFORDABLE * limit:
+        limit = 0.0
+    elif n + m <= d:
         frame = common_frame(x[:n], y[:m])
         points = SearchedPoints(frame.first, frame.second, frame.exponent)
     gaps, codes, ascended, searched = refined_gaps(
@@ -410,7 +413,6 @@ def refine_gaps(
         slack=_FULL if replaces_ascent else _SLACK,
         points=points, limit=limit, resources=resources,
     )  # fmt: skip
-    vectors = (
-        [directions, ascended, frame.directions(searched)] if frame else [directions, ascended]
-    )
-    return gaps, np.concatenate(vectors), codes
+    if frame is not None:
+        searched = frame.directions(searched)
+    return gaps, np.concatenate([directions, ascended, searched]), codes
