@@ -279,7 +279,7 @@ def test_the_python_of_a_report_of_categories_alone_makes_the_test_again() -> No
     "options",
     [
         {},
-        {"tolerance": 0.02, "confidence": 0.9},
+        {"tolerance": 0.02, "alpha": 0.1},
         {"scale": None, "n_directions": 7, "kinds": {"b": "omit"}},
         {"method": "regions"},
         {"method": isodepth.Metric(levels=5)},
@@ -296,7 +296,7 @@ def test_the_code_of_a_test_repeats_it(options) -> None:
     again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
     np.testing.assert_array_equal(again.null_distribution, test.null_distribution)
     assert again.signature == test.signature
-    assert again.confidence == test.confidence
+    assert again.alpha == test.alpha
     assert again.kinds == test.kinds
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -62,8 +63,8 @@ def worker_count(n_jobs: int | None, n_tasks: int, operations: int) -> int:
 def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int) -> list[Value]:
     """Apply `function` to every item, and return the results in the order of the items.
 
-    The first item is processed in the calling thread, the others in a pool of at most n threads. If
-    n = 1, all items are processed in the calling thread. Threads are useful for tasks that spend
+    At most n items are processed at the same time: the first item, and some of the others, in the
+    calling thread, the rest in a pool of n - 1 threads. Threads are useful for tasks that spend
     their time in functions of `isodepth._core`, which release the GIL. After an error or an
     interrupt no further item is started, and functions of `isodepth._core` that run in the pool
     end.
@@ -71,12 +72,35 @@ def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int)
     items = list(items)
     if n == 1 or len(items) < 2:
         return [function(item) for item in items]
-    stop = core.StopFlag()
-    pool = ThreadPoolExecutor(min(n, len(items) - 1), initializer=stop.watch)
+    results: dict[int, Value] = {}
+    waiting, lock, stop = iter(range(1, len(items))), threading.Lock(), core.StopFlag()
+    failed = threading.Event()
+
+    def process(index: int | None) -> None:
+        try:
+            while index is not None and not failed.is_set():
+                results[index] = function(items[index])
+                with lock:
+                    index = next(waiting, None)
+        except BaseException:
+            failed.set()
+            raise
+
+    def process_others() -> None:
+        with lock:
+            index = next(waiting, None)
+        process(index)
+
+    count = min(n, len(items)) - 1
+    pool = ThreadPoolExecutor(count, initializer=stop.watch)
     try:
-        others = pool.map(function, items[1:])
-        return [function(items[0]), *others]
+        others = [pool.submit(process_others) for _ in range(count)]
+        process(0)
+        for other in others:
+            other.result()  # raises the error of a thread
+        return [results[index] for index in range(len(items))]
     finally:
+        failed.set()
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
 

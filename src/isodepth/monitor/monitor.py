@@ -167,8 +167,19 @@ class Monitor(ReportableResult):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Values of `alpha`, `arl`, `tolerance`, `patience` and `nan_policy` by name."""
-        return {**asdict(self._state.policy), "nan_policy": self._state.reader.nan_policy}
+        """Options of the monitor by name, with the values that were used.
+
+        `random_state` is an integer, also if it was None. `blocks` and `groups` are names of
+        columns, or the number of blocks or groups if labels were passed. ``Monitor(reference,
+        **settings)``, with the same labels, repeats the monitor.
+        """
+        state = self._state
+        kinds = {kind.column: kind.option for kind in self.kinds if kind.option is not None}
+        return {
+            **asdict(state.policy), "blocks": state.blocks, "groups": state.grouping,
+            "kinds": kinds or None, "nan_policy": state.reader.nan_policy,
+            "random_state": state.seed,
+        }  # fmt: skip
 
     @property
     def n_batches(self) -> int:
@@ -192,7 +203,8 @@ class Monitor(ReportableResult):
         ----------
         batch : array-like or data frame of shape (m, d), or the result of :func:`isodepth.scan`
             Columns of data frames are matched by name; columns that the reference does not have
-            are ignored. A batch that cannot be read is not counted.
+            are ignored. If the columns of the reference have names, a batch without names is an
+            error. A batch that cannot be read is not counted.
         label : str, date or number, optional
             Name of the batch within its group. A batch with the label of an earlier batch of the
             same group is not counted again: the earlier verdict is returned, or an error is raised

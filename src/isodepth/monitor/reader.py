@@ -6,19 +6,18 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import FEW, column_labels, listed
+from isodepth.data.arrays import FEW, column_labels, listed, numbered
 from isodepth.data.columns.kinds import ColumnKind, MixedFrames, category_values, split_columns
 from isodepth.data.columns.values import boolean
 from isodepth.data.frames import (
     NamedArray,
     Names,
-    in_order,
     is_frame,
     labels_of,
     select_columns,
@@ -100,6 +99,11 @@ class BatchReader:
         """Names of all columns, categories last."""
         return (*(self.columns or column_labels(self.width)), *self.categories)
 
+    @property
+    def _has_names(self) -> bool:
+        """Return whether numeric columns have names other than the strings "0", "1", ..."""
+        return bool(self.columns) and list(self.columns or ()) != numbered(self.width)
+
     @_names_in_code()
     def read(self, batch: Any) -> tuple[Iterable[np.ndarray], dict[int, Counter[str]]]:
         """Return an iterable of chunks of rows, and the counts of new categories by column index.
@@ -114,6 +118,8 @@ class BatchReader:
                 return self._chunks(source, unseen), unseen
             if self.categories:
                 self._matched(source)  # raises an error
+            if self._has_names and source.columns is None:
+                raise self._lacks_names()
             if self.columns is not None and source.columns is not None:
                 if not {*self.columns} <= {*source.columns}:
                     raise self._lacks_columns(source.columns)
@@ -156,14 +162,17 @@ class BatchReader:
         if mixed is not None:
             mixed = self._with_booleans(batch, mixed)
             self._check_kinds(batch, mixed)
-        rows, _, new = self._rows(mixed or MixedFrames([batch], {}, ()), _BATCH)
+        rows, columns, new = self._rows(mixed or MixedFrames([batch], {}, ()), _BATCH)
+        if self._has_names and columns is None:
+            raise self._lacks_names()
         check_same_width(self.width, rows.shape[1] - len(self.categories), _REFERENCE, _BATCH)
         return rows, new
 
     def _matched(self, batch: Any) -> Any:
         """Return a batch with the columns of the reference only, in the order of the reference.
 
-        A batch without column names, or with repeated ones, is returned unchanged.
+        A batch without column names, or with repeated ones, is returned unchanged. Default labels
+        0, 1, ... of pandas are not names.
         """
         labels = labels_of(batch)
         if self.categories and (labels is None or isinstance(batch, NamedArray)):
@@ -175,11 +184,18 @@ class BatchReader:
         if self.columns is None or labels in (None, names) or len({*labels}) < len(labels):
             return batch
         if not {*names} <= {*labels}:
-            if len(labels) == len(names) and not self.categories:
-                with suppress(InvalidInputError):
-                    return in_order(batch, names, _BATCH, _REFERENCE)
-            raise self._lacks_columns(labels)
+            unnamed = list(labels) == numbered(len(labels))
+            raise self._lacks_names() if unnamed else self._lacks_columns(labels)
         return select_columns(batch, names)
+
+    def _lacks_names(self) -> InvalidInputError:
+        """Return the error for a batch without column names, if the reference has names."""
+        names = listed([repr(name) for name in self.names], FEW)
+        return InvalidInputError(
+            "the batch has no column names, and columns are matched by name with those of the "
+            f"reference: {names}; pass a data frame, or a file, with these column names, such as "
+            "pandas.DataFrame(batch, columns=monitor.columns). The batch was not counted"
+        )
 
     def _lacks_columns(self, labels: Sequence[str]) -> InvalidInputError:
         """Return the error for a batch whose columns `labels` lack columns of the reference."""

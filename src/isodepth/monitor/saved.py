@@ -41,7 +41,8 @@ NAMES: FieldNames = {
     MonitorState: {
         "policy": "alarm_policy", "reader": "columns", "groups": "groups", "ranks": "rank_evidence",
         "n_batches": "n_batches", "crossings": "n_crossings", "alarm_since": "alarm_since",
-        "records": "verdicts", "labels": "labels",
+        "records": "verdicts", "labels": "labels", "seed": "random_state",
+        "blocks": "blocks_option", "grouping": "groups_option",
     },
     AlarmPolicy: {"alpha": "alpha", "arl": "arl", "tolerance": "tolerance", "patience": "patience"},
     BatchReader: {
