@@ -90,7 +90,7 @@ class NearestPoint {
   public:
     ActiveSet active;
     double lower = 0.0;  // lower bound of the distance from the query to the hull
-    double spent = 0.0;  // number of coordinates of rows read so far
+    int64_t spent = 0;   // number of coordinates of rows read so far
     int64_t steps;       // maximum number of further steps
 
     NearestPoint(int64_t n_rows, int64_t dim, int64_t steps = int64_t(1) << 60)
@@ -105,7 +105,7 @@ class NearestPoint {
         const auto [row, slope] = among.lowest(solved, stop, query, -infinity<double>, product(offset));
         proven = std::min(proven, lower_bound(slope, distance));
         if (!close(among.rows, row, query, distance, proven, slack)) return false;
-        spent += double((stop - solved) * among.rows.d);
+        spent += (stop - solved) * among.rows.d;
         return true;
     }
 
@@ -120,7 +120,7 @@ class NearestPoint {
         const Rows<double> rows = among.rows;
         if (!active.factorize(rows, query)) {
             solved = 0;
-            spent += double(stop * rows.d);
+            spent += stop * rows.d;
             auto square = [](int64_t, Vec<double> step, Vec<double> sum) {
                 return multiply_add<double>(step, step, sum);
             };
@@ -149,7 +149,7 @@ class NearestPoint {
             // Accept the first row whose <v, current point - row> is at least `useful` times the maximum of
             // the last full pass.
             const double square = active.distance * active.distance, good = square - useful * promise;
-            spent += double((stop - solved) * rows.d);
+            spent += (stop - solved) * rows.d;
             const auto [entering, slope] =
                 among.lowest(solved, stop, query, good, product(active.offset.data()));
             const bool all = !(slope <= good);
@@ -258,7 +258,7 @@ struct WantedDistance {
 class DistanceSearches {
   public:
     static constexpr size_t at_once = 256;  // maximum number of rows of a call of `look`
-    double spent = 0.0;                     // number of coordinates of rows read so far
+    std::atomic<int64_t> spent = 0;         // number of coordinates of rows read so far
 
     DistanceSearches(GrowingHull (&hulls)[2], double slack, int64_t n_threads)
         : hulls_(hulls), slack_(slack), n_threads_(n_threads) {}
@@ -272,15 +272,15 @@ class DistanceSearches {
         auto work = [&](int64_t worker, int64_t i, Check& check) {
             const auto [side, row, level, enough] = wanted[size_t(i)];
             NearestPoint& own = searches_.of(worker, [&] { return NearestPoint(rows, first.d); });
+            own.spent = 0;
             values_[size_t(i)] = hulls_[side].look(row, hulls_[1 - side], level, own, enough, slack_, check);
+            spent += own.spent;
         };
         // Starting a section would take as long as one of the many searches that read only a few rows.
         if (count == 1) work(0, 0, check_);
         else
             parallel_checked(worker_count(n_threads_, count, passes * rows * count, worth_an_awake_helper),
                              count, work);
-        spent = 0.0;  // a sum of integers, which does not depend on the order
-        for (const NearestPoint* search : searches_.made()) spent += search->spent;
         return values_;
     }
 
@@ -288,7 +288,7 @@ class DistanceSearches {
     GrowingHull (&hulls_)[2];
     double slack_;
     int64_t n_threads_;
-    PerWorker<NearestPoint> searches_{std::min(n_threads_, int64_t(at_once))};
+    PerWorker<NearestPoint> searches_{std::clamp<int64_t>(n_threads_, 1, at_once)};
     std::vector<double> values_;
     Check check_;
 };
@@ -320,7 +320,7 @@ class FirstBounds {
         const double entered = double(hulls_[0].known.size() + hulls_[1].known.size()),
                      all = rows_at(attained_.size() - 1), part = entered / all;
         if (entered > at_once && rows_at(level) - entered <= 0.25 * all &&
-            searches.spent <= 0.75 * limit * part * part)
+            double(searches.spent) <= 0.75 * limit * part * part)
             factor *= std::max(0.9, 1.0 - 1.0 / double(hulls_[0].rows.rows.d));
         std::vector<WantedDistance> entries;
         for (; next_ == level || (useful && next_ < attained_.size() && entries.size() < at_once); next_++) {
@@ -336,7 +336,7 @@ class FirstBounds {
                 }
             }
         }
-        for (size_t start = 0; start < entries.size() && searches.spent <= limit; start += at_once)
+        for (size_t start = 0; start < entries.size() && double(searches.spent) <= limit; start += at_once)
             searches.look(std::span(entries).subspan(start, std::min(at_once, entries.size() - start)));
     }
 
@@ -400,7 +400,7 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
                 batch.push_back({side, row, int64_t(level), enough});
             }
             if (batch.empty()) break;
-            if (searches.spent > limit) return gaps;
+            if (double(searches.spent) > limit) return gaps;
             const std::vector<double>& values = searches.look(batch);
             for (size_t i = 0; i < batch.size(); i++) {
                 const auto [side, row, at, least] = batch[i];

@@ -138,18 +138,18 @@ template <class T> RefinedGaps refine_gaps(const Prefixes<T> (&samples)[2], cons
     const size_t levels = shares.size();
     const int64_t d = directions.d, n_threads = resources.n_threads;
     RefinedGaps found{std::vector<double>(levels), std::vector<int64_t>(levels), {}, {}};
-    auto along = [&](Rows<T> vectors, std::vector<double>& gaps, std::vector<int64_t>& codes) {
+    auto along = [&](Rows<T> vectors, std::vector<double>& gaps, std::vector<int64_t>& codes, int64_t worth) {
         level_gaps<T>(centered, Tiles<T>(vectors, n_threads), infinity<double>, resources, gaps.data(),
-                      codes.data());
+                      codes.data(), worth);
     };
-    along(directions, found.gaps, found.codes);
+    along(directions, found.gaps, found.codes, worth_a_helper);
     int64_t count = directions.n;
     if (options.n_ascents > 0) {
         found.ascended = ascended_directions(samples, shares, directions, found, options, n_threads);
         const std::vector<T> vectors(found.ascended.begin(), found.ascended.end());
         std::vector<double> gaps(levels);
         std::vector<int64_t> codes(levels);
-        along({vectors.data(), int64_t(vectors.size()) / d, d}, gaps, codes);
+        along({vectors.data(), int64_t(vectors.size()) / d, d}, gaps, codes, worth_an_awake_helper);
         for (size_t level = 0; level < levels; level++)
             if (gaps[level] > found.gaps[level]) {
                 found.gaps[level] = gaps[level];
