@@ -89,7 +89,7 @@ def test_a_level_with_nearly_all_the_mass_is_chosen_once(heavy: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("sizes", [(30, 40, 3), (300, 200, 4), (3000, 2000, 2), (40, 50, 100)])
+@pytest.mark.parametrize("sizes", [(30, 40, 3), (300, 200, 4), (3000, 2000, 2), (8, 10, 30)])
 @pytest.mark.parametrize("tied", [False, True])
 def test_one_call_returns_the_bits_of_separate_steps(
     dtype: str, sizes: tuple[int, int, int], tied: bool
