@@ -58,7 +58,14 @@ from isodepth.significance.two_sample import two_sample_test
 if TYPE_CHECKING:
     import torch
 
-    from isodepth.data.annotations import KindsLike, Precision, TableLike, TensorLike, VectorLike
+    from isodepth.data.annotations import (
+        KindsLike,
+        LabelsLike,
+        Precision,
+        TableLike,
+        TensorLike,
+        VectorLike,
+    )
     from isodepth.sources.source import SampleLike
 
 
@@ -481,7 +488,7 @@ def compare(
     n_permutations: int = 0,
     tolerance: float | None = None,
     alpha: float = 0.05,
-    blocks: Any = None,
+    blocks: LabelsLike | None = None,
     progress: bool = False,
     **options: Unpack[MetricOptions],
 ) -> Comparison:
@@ -531,7 +538,7 @@ def compare(
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.4.0
     """
     metric = Metric._from_options(options, compare)
-    of_test = {"tolerance": tolerance, "blocks": blocks}
+    of_test: dict[str, Any] = {"tolerance": tolerance, "blocks": blocks}
     of_test = {name: value for name, value in of_test.items() if value is not None}
     if check_alpha(alpha) != ALPHA:
         of_test["alpha"] = alpha

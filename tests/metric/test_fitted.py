@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -182,3 +184,32 @@ def test_levels_are_limited_by_the_memory_only_beyond_a_thousand() -> None:
     assert isodepth.distance(x, x, levels=6553, memory_mb=1) == 0.0
     with pytest.raises(InvalidOptionError, match="use at most 6553 levels"):
         isodepth.distance(x, x, levels=6554, memory_mb=1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda samples, metric: isodepth.pairwise(samples, **metric),
+        lambda samples, metric: isodepth.region_tables(samples, **metric),
+        lambda samples, metric: Metric(**metric).with_directions(2).all_regions(samples),
+        lambda samples, metric: isodepth.distance(*samples[:2], **metric),
+    ],
+)
+def test_a_depth_function_is_not_called_by_several_threads_at_once(
+    call: Callable[..., Any],
+) -> None:
+    lock, running, most = threading.Lock(), 0, 0
+
+    def depth(points: np.ndarray) -> np.ndarray:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.01)
+        with lock:
+            running -= 1
+        return -np.abs(points - np.median(points, axis=0)).sum(axis=1)
+
+    samples = [np.random.default_rng(i).normal(size=(2000, 2)) for i in range(8)]
+    call(samples, {"depth": depth, "n_jobs": 4, "random_state": 0})
+    assert most == 1

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import isodepth
+from isodepth.errors import InvalidOptionError
 
 
 def samples() -> tuple[np.ndarray, np.ndarray]:
@@ -110,6 +111,8 @@ def test_settings_repeat_many_distances() -> None:
     assert found.settings.items() >= options.items()
     assert isodepth.pairwise(tables(), **found.settings) == found
     made = isodepth.region_tables(tables(), **options)
+    with pytest.raises(InvalidOptionError, match=r"description of an array .*attribute `scale`"):
+        isodepth.region_tables(tables(), **made.settings)
     # Tables have the divisors of their columns.
     settings = made.settings | {"scale": made.scale}
     assert isodepth.region_tables(tables(), **settings) == made

@@ -595,6 +595,27 @@ def test_a_batch_without_names_is_refused_if_the_reference_has_names() -> None:
             plain.check(batch)
 
 
+@pytest.mark.parametrize("words", [("false", "true"), ("0", "1"), ("FALSE", "True")])
+@pytest.mark.parametrize("missing", [False, True])
+def test_booleans_equal_their_strings(
+    words: tuple[str, str], missing: bool, tmp_path: Path
+) -> None:
+    """The two-sample test counts them as equal, too. A CSV file has strings, a Parquet file not."""
+    rng = np.random.default_rng(72)
+    table = pd.DataFrame({"ok": rng.random(1200) < 0.6, "x": rng.normal(size=1200)})
+    if missing:
+        table["ok"] = table["ok"].astype(object).mask(rng.random(1200) < 0.1)
+    reference, batch = table[:1000], table[1000:].reset_index(drop=True)
+    fitted = Monitor(reference, random_state=0, path=tmp_path / "m.npz")
+    strings = batch.assign(ok=batch["ok"].map({False: words[0], True: words[1]}))
+    expected = fitted.check(batch)
+    later = Monitor.load(tmp_path / "m.npz", autosave=False)
+    found = later.check(strings)
+    assert (found.pvalue, found.changes) == (expected.pvalue, ())
+    # Strings that stand for something else are new categories.
+    assert later.check(batch.assign(ok="yes")).alarm
+
+
 def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
     """Strings in a numeric column and numbers in a column of categories are errors."""
     rng = np.random.default_rng(71)

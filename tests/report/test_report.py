@@ -388,7 +388,7 @@ def test_the_verdict_of_a_monitor(monitor, pages) -> None:
 def test_samples_in_chunks_have_a_report() -> None:
     x, y = pair()
     result = isodepth.compare(
-        isodepth.scan(x.points), isodepth.scan(y.points), levels=10, n_directions=20,
+        isodepth.scan(x.points), isodepth.scan(y.points), levels=10, refine=0, n_directions=20,
         random_state=0,
     )  # fmt: skip
     page = html_report(result)

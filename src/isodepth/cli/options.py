@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isodepth.cli.commands import session
+from isodepth.data.annotations import TestNanPolicy
 from isodepth.data.extras import load_extra
 from isodepth.data.files.output import PAGE_ENDINGS, check_target
 from isodepth.data.missing import NAN_POLICIES
@@ -134,11 +135,11 @@ class ReadingOptions:
     category: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    nan_policy: str = "keep"
+    nan_policy: Any = "keep"
     left_out: list[str] = field(default_factory=list)
 
     @property
-    def test_nan_policy(self) -> str:
+    def test_nan_policy(self) -> TestNanPolicy:
         """Option `nan_policy` of a test: "raise" if this is the choice of the user, else "keep"."""
         return "raise" if self.nan_policy == "raise" else "keep"
 

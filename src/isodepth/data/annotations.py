@@ -70,8 +70,12 @@ ScaleLike: TypeAlias = Literal["pooled", "reference"] | VectorLike | None
 CovarianceLike: TypeAlias = Literal["empirical", "mcd", "ledoit-wolf"] | CovarianceEstimator
 #: Kinds of columns by their names, which may be integers.
 KindsLike: TypeAlias = Mapping[Any, Any]
+#: Labels of the rows, a pair of them for two samples, or the name of the column with the labels.
+LabelsLike: TypeAlias = SupportsArray | Sequence[Any]
 #: Treatment of missing values in distances.
 NanPolicy: TypeAlias = Literal["raise", "omit"]
+#: Treatment of missing values in tests and monitors.
+TestNanPolicy: TypeAlias = Literal["keep", "raise"]
 #: Precision of floating-point numbers.
 Precision: TypeAlias = Literal["float32", "float64"]
 #: Seed or generator of random numbers.

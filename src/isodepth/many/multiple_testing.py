@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal, TypedDict, Unpack
@@ -10,13 +10,19 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.annotations import KindsLike, RandomStateLike
+from isodepth.data.annotations import (
+    KindsLike,
+    LabelsLike,
+    RandomStateLike,
+    TestNanPolicy,
+    VectorLike,
+)
 from isodepth.data.arrays import listed
 from isodepth.data.export import ResultMixin, document, label_column, label_texts
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_alpha, check_integer
 from isodepth.errors import InvalidInputError, UnknownLabelError
-from isodepth.many.collections import as_list, labeled
+from isodepth.many.collections import SamplesLike, as_list, labeled
 from isodepth.metric.signature import json_settings
 from isodepth.significance.findings import fewest_labelings, too_few_permutations
 from isodepth.significance.result import TwoSampleResult
@@ -34,9 +40,9 @@ class TwoSampleOptions(TypedDict, total=False):
 
     method: Literal["aggregated", "regions"] | Metric
     tolerance: float | None
-    blocks: Any
-    scale: Any
-    nan_policy: Literal["keep", "raise"]
+    blocks: LabelsLike | None
+    scale: Literal["pooled"] | VectorLike | None
+    nan_policy: TestNanPolicy
     kinds: KindsLike | None
     max_rows: int | None
     n_directions: int | None
@@ -182,9 +188,9 @@ class PairwiseTestResult(ResultMixin):
 
 
 def pairwise_test(
-    samples: Any,
+    samples: SamplesLike,
     *,
-    by: Any = None,
+    by: str | Sequence[str] | None = None,
     n_permutations: int | None = None,
     alpha: float = 0.05,
     progress: bool = False,
@@ -227,12 +233,12 @@ def pairwise_test(
       may and july: adjusted p = 0.003
       june and july: adjusted p = 0.003
     """
-    samples, labels = labeled(samples, by)
-    samples = as_list(samples, "samples")
-    if len(samples) < 2:
-        raise InvalidInputError(f"a pair needs two samples, got {len(samples)}")
-    names = tuple(labels or map(str, range(len(samples))))
-    pairs = list(combinations(range(len(samples)), 2))
+    inputs, labels = labeled(samples, by)
+    inputs = as_list(inputs, "samples")
+    if len(inputs) < 2:
+        raise InvalidInputError(f"a pair needs two samples, got {len(inputs)}")
+    names = tuple(labels or map(str, range(len(inputs))))
+    pairs = list(combinations(range(len(inputs)), 2))
     alpha = check_alpha(alpha)
     if n_permutations is None:
         n_permutations = max(999, fewest_labelings(alpha, _ATTAINABLE * len(pairs)) - 1)
@@ -241,7 +247,7 @@ def pairwise_test(
     with progress_bar(progress, len(pairs), "tests", "pair") as advance:
         for i, j in pairs:
             test = two_sample_test(
-                samples[i], samples[j], n_permutations=n_permutations, alpha=alpha, **options
+                inputs[i], inputs[j], n_permutations=n_permutations, alpha=alpha, **options
             )
             tests.append(
                 test if labels is None else test._with(_names=label_texts((names[i], names[j])))

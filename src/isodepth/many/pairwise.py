@@ -23,7 +23,7 @@ from isodepth.data.validation import (
     check_n_jobs,
     split_weights,
 )
-from isodepth.engine.compiled import Resources, thread_map, worker_count
+from isodepth.engine.compiled import Resources, thread_map
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import draws_at_random, integer_seed
 from isodepth.geometry.regions import Sample
@@ -382,10 +382,8 @@ def _tables_of_arrays(
     """
     samples, name = group.samples, group.name
     first = samples[0].points
-    workers = worker_count(
-        metric.n_jobs, len(samples) // 2, len(samples) * len(first) * metric.n_directions
-    )
     fitted = fit_for_one_sample(metric, first.shape[1])
+    workers = fitted._workers(len(samples) // 2, len(samples) * len(first) * metric.n_directions)
     if workers > 1:
         fitted = replace(fitted, _resources=Resources(1, fitted._resources.memory_mb / workers))
     values = np.empty((len(samples), *fitted._table_shape), dtype=table_dtype)

@@ -189,7 +189,7 @@ class FittedMetric:
         merged = [Sample.of(points, w, resources=self._resources) for points, _, w in checked]
         self._source._warn_if_uninformative(*merged)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
-        workers = worker_count(self.metric.n_jobs, len(checked) // 2, work)
+        workers = self._workers(len(checked) // 2, work)
         # Threads process samples in parallel, so each sample is processed by one thread. If there
         # are few samples, the threads process the directions of one sample instead.
         inner = self
@@ -203,6 +203,15 @@ class FittedMetric:
             return regions
 
         return thread_map(fit, range(len(checked)), workers)
+
+    def _workers(self, n_tasks: int, operations: int) -> int:
+        """Return the number of threads that process samples in parallel, see `worker_count`.
+
+        A depth function of the user may not be thread-safe, so it is not called in parallel.
+        """
+        if not isinstance(self.metric._source, Depth):
+            return 1
+        return worker_count(self._resources.n_threads, n_tasks, operations)
 
     def _fit_regions(
         self,
@@ -440,13 +449,10 @@ def _regions_of_both(fitted: FittedMetric, sides: Sequence[SampleRows]) -> list[
     """Compute the regions of two samples, the entries of `sides`.
 
     The samples are processed in parallel, because some steps for one sample do not use all threads.
-    A depth function of the user may not be thread-safe, so it is not called in parallel.
     """
     sizes = [len(side.points) for side in sides]
     threads, memory_mb = fitted._resources.n_threads, fitted._resources.memory_mb
-    workers = 1
-    if isinstance(fitted.metric._source, Depth):
-        workers = worker_count(threads, 2, sum(sizes) * len(fitted.directions))
+    workers = fitted._workers(2, sum(sizes) * len(fitted.directions))
 
     def fit(side: int) -> TrimmedRegions:
         rows, inner = sides[side], fitted

@@ -164,8 +164,9 @@ class MetricSettings:
         must have the default values of `n_directions`, `directions`, `random_state` and `n_jobs`,
         which are options of the metric. Any estimator with `fit` and `score_samples`, and any
         function of the points (and of the weights, if there are any) is accepted as well.
-        Estimators are copied. With the projection depth a share of up to `eps` of contaminated rows
-        has a bounded effect; other depths tolerate less contamination.
+        Estimators are copied, and neither they nor functions are called by several threads at once.
+        With the projection depth a share of up to `eps` of contaminated rows has a bounded effect;
+        other depths tolerate less contamination.
     p : float in (0, inf]
         Order of the mean over levels; inf is the maximum. For p < 1 the triangle inequality holds
         for the p-th power only. As p tends to 0, the mean tends to the geometric mean.
@@ -493,6 +494,12 @@ def _check_refine(refine: Any, q: float, gap: str) -> None:
 def _checked_scale(scale: Any) -> Any:
     if scale is None or (isinstance(scale, str) and scale in SCALES):
         return scale
+    if isinstance(scale, str) and scale.startswith("given:"):
+        raise InvalidOptionError(
+            f"scale={scale!r} is the description of an array in `settings`; pass the array itself, "
+            "which is the attribute `scale` of a region table",
+            option="scale",
+        )
     numbers = check_scale(scale)
     numbers.setflags(write=False)
     return numbers

@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from typing import Any, ClassVar, Literal, Unpack
 
+from isodepth.data.annotations import KindsLike, LabelsLike, RandomStateLike, TestNanPolicy
 from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.export import document
 from isodepth.data.files import output
@@ -27,6 +28,7 @@ from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy
 from isodepth.results.base import ReportableResult
 from isodepth.results.protocols import MonitorReportOptions
+from isodepth.sources.source import SampleLike
 
 _LONGEST_LABEL = 200
 
@@ -95,17 +97,17 @@ class Monitor(ReportableResult):
 
     def __init__(
         self,
-        reference: Any,
+        reference: SampleLike,
         *,
         alpha: float | None = None,
         arl: float | None = None,
         tolerance: float | None = None,
         patience: int = 1,
-        blocks: Any = None,
-        groups: Any = None,
-        kinds: dict[str, Any] | None = None,
-        nan_policy: str = "keep",
-        random_state: Any = None,
+        blocks: LabelsLike | None = None,
+        groups: LabelsLike | None = None,
+        kinds: KindsLike | None = None,
+        nan_policy: TestNanPolicy = "keep",
+        random_state: RandomStateLike = None,
         path: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
     ) -> None:
@@ -196,7 +198,7 @@ class Monitor(ReportableResult):
         """Verdicts on the last 500 batches."""
         return [Verdict._from_json(line) for line in self._state.records]
 
-    def check(self, batch: Any, *, label: Any = None, group: Any = None) -> Verdict:
+    def check(self, batch: SampleLike, *, label: Any = None, group: Any = None) -> Verdict:
         """Check the next batch of the stream, and return the verdict on it.
 
         Parameters

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import FEW, column_labels, listed, numbered
+from isodepth.data.arrays import FEW, column_labels, is_missing, listed, numbered
 from isodepth.data.columns.kinds import ColumnKind, MixedFrames, category_values, split_columns
 from isodepth.data.columns.values import boolean
 from isodepth.data.frames import (
@@ -64,6 +64,7 @@ class BatchReader:
     nan_policy: str  # "keep" or "raise"
     categories: dict[str, tuple[str, ...]]  # for each category column, its values in the reference
     kinds: tuple[ColumnKind, ...]  # kinds of all columns of a data frame; empty for an array
+    booleans: tuple[str, ...] = ()  # category columns whose values in the reference are booleans
 
     @classmethod
     @_names_in_code()
@@ -76,8 +77,10 @@ class BatchReader:
         is None, such a source raises an error.
         """
         found: tuple[ColumnKind, ...] | None = None
+        booleans = _boolean_columns(reference)
         if is_chunked(reference):
             source = as_source(reference)
+            booleans = [name for name, type_ in source._others.items() if type_ == "bool"]
             refuse_weights(source, "reference")
             if source._is_numeric and not kinds:
                 reference = load_rows(source, "reference", nan_policy, seed)
@@ -88,7 +91,9 @@ class BatchReader:
         mixed = mixed._replace(columns=mixed.columns if found is None else found)
         values = {column: {*strings} for column, (strings,) in mixed.categories.items()}
         known = {c: tuple(sorted(v for v in own if v is not None)) for c, own in values.items()}
-        reader = cls(0, None, nan_policy, known, mixed.columns)
+        reader = cls(
+            0, None, nan_policy, known, mixed.columns, tuple(c for c in known if c in booleans)
+        )
         rows, columns, _ = reader._rows(mixed, _REFERENCE)
         if known:
             columns = tuple(each.column for each in mixed.columns if each.use == "numeric")
@@ -210,7 +215,8 @@ class BatchReader:
         """Convert 0 and 1 to False and True if the reference has booleans, and vice versa.
 
         This applies to columns that are categories in the reference, and numbers or booleans in the
-        batch. As in the two-sample test, 0 equals False and 1 equals True.
+        batch. As in the two-sample test, 0 equals False and 1 equals True. Strings such as "true"
+        are converted if the reference has booleans.
         """
         import narwhals as nw
 
@@ -220,6 +226,7 @@ class BatchReader:
             strings = {boolean(value): value for value in known}
             (values,) = categories[column]
             typed = dtypes[column].is_numeric() or dtypes[column] == nw.Boolean
+            typed = typed or column in self.booleans
             booleans = typed and all(boolean(value) for value in values if value is not None)
             if booleans and known and "" not in strings and len(strings) == len(known):
                 words = _are_booleans(known)
@@ -297,6 +304,29 @@ class BatchReader:
 def _are_booleans(categories: Collection[str]) -> bool:
     """Return whether the categories of a column are True, False or both."""
     return bool(categories) and {*categories} <= {"True", "False"}
+
+
+def _boolean_columns(X: Any) -> list[str]:
+    """Return the names of the columns of an eager data frame that hold booleans only."""
+    if isinstance(X, NamedArray) or not is_frame(X):
+        return []
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(X, eager_only=True)
+        schema = frame.schema
+    except (TypeError, ValueError):
+        return []  # reading the frame raises the error with the reason
+    objects = [label for label, dtype in schema.items() if dtype == nw.Object]
+    types = {
+        label: {type(v) for v in frame.get_column(label).to_list() if not is_missing(v)}
+        for label in objects
+    }
+    return [
+        str(label)
+        for label, dtype in schema.items()
+        if dtype == nw.Boolean or types.get(label) == {bool}
+    ]
 
 
 def _with_missing_numbers(batch: Any, columns: Collection[str]) -> Any:

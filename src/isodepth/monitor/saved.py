@@ -47,7 +47,7 @@ NAMES: FieldNames = {
     AlarmPolicy: {"alpha": "alpha", "arl": "arl", "tolerance": "tolerance", "patience": "patience"},
     BatchReader: {
         "width": "n_numeric", "columns": "numeric", "nan_policy": "nan_policy",
-        "categories": "categories", "kinds": "kinds",
+        "categories": "categories", "kinds": "kinds", "booleans": "booleans",
     },
     ColumnKind: {
         "column": "name", "kind": "kind", "use": "use", "note": "note", "option": "option",

@@ -6,11 +6,17 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from isodepth.data.annotations import KindsLike
+from isodepth.data.annotations import (
+    KindsLike,
+    LabelsLike,
+    RandomStateLike,
+    TestNanPolicy,
+    VectorLike,
+)
 from isodepth.data.arrays import describe, listed
 from isodepth.data.columns.kinds import column_lines
 from isodepth.data.frames import NamedArray
@@ -70,6 +76,7 @@ from isodepth.significance.tolerance import (
     tolerant_statistics,
 )
 from isodepth.sources.passes import runner_of
+from isodepth.sources.source import SampleLike
 from isodepth.sources.subsets import subset_pair
 
 if TYPE_CHECKING:
@@ -184,20 +191,20 @@ def _check_method(metric: MetricSettings) -> None:
 
 @check_option_names
 def two_sample_test(
-    X: Any,
-    Y: Any,
+    X: SampleLike,
+    Y: SampleLike,
     *,
-    method: str | Metric = "aggregated",
+    method: Literal["aggregated", "regions"] | Metric = "aggregated",
     n_permutations: int = 999,
     tolerance: float | None = None,
     alpha: float = 0.05,
-    blocks: Any = None,
-    scale: Any = "pooled",
-    nan_policy: str = "keep",
+    blocks: LabelsLike | None = None,
+    scale: Literal["pooled"] | VectorLike | None = "pooled",
+    nan_policy: TestNanPolicy = "keep",
     kinds: KindsLike | None = None,
     max_rows: int | None = None,
     n_directions: int | None = None,
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> TwoSampleResult:
