@@ -1,4 +1,4 @@
-"""Draw docs/figures/readme.png: the effect of 6% of outliers on the regions and on distances.
+"""Draw docs/figures/readme.png: the effect of 5% of outliers on the regions and on distances.
 
 Run `python examples/readme_figure.py` in the root of the project (needs matplotlib). It prints the
 numbers that README quotes.
@@ -25,11 +25,11 @@ FIGURE = Path(__file__).resolve().parents[1] / "docs" / "figures" / "readme.png"
 BLUE, ORANGE, BLACK, GREY = "#0072B2", "#D55E00", "#1a1a1a", "#8c8c8c"
 LEVELS = (0.2, 0.5, 0.8)
 SHOWN_GAP = 0.8
-N_POINTS, N_WRONG = 300, 18
+N_POINTS, N_WRONG = 300, 15
 
 
 def samples() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return X, Y, and Y with 6% of wrong rows, each of shape (300, 2)."""
+    """Return X, Y, and Y with 5% of wrong rows, each of shape (300, 2)."""
     rng = np.random.default_rng(3)
     X = rng.multivariate_normal([0, 0], [[1.0, 0.5], [0.5, 1.0]], N_POINTS)
     Y = rng.multivariate_normal([3.8, 0], [[1.0, -0.3], [-0.3, 0.8]], N_POINTS)
@@ -107,7 +107,7 @@ def _draw_regions(axes: Axes) -> None:
 
     first, second = (r.points[r.indices(SHOWN_GAP)] for r in (of_x, of_contaminated))
     gap = hull_distance(first, second)
-    farther = first if gap.side == "X" else second
+    farther = first if gap.sample == "X" else second
     start = farther[(farther @ gap.direction).argmax()]
     stop = start - gap.distance * gap.direction
     axes.annotate("", stop, start, arrowprops={"arrowstyle": "<|-|>", "color": BLACK, "lw": 1.6,
@@ -120,7 +120,7 @@ def _draw_regions(axes: Axes) -> None:
     )  # fmt: skip
     axes.text(-0.6, 3.2, "sample X", color=BLUE, fontsize=14, ha="center", weight="bold")
     axes.text(4.4, 3.2, "sample Y", color=ORANGE, fontsize=14, ha="center", weight="bold")
-    axes.text(14.9, 6.05, "6% of the rows are wrong", color=ORANGE, fontsize=13, ha="center")
+    axes.text(14.9, 6.05, "5% of the rows are wrong", color=ORANGE, fontsize=13, ha="center")
     axes.annotate(
         "dotted: the regions of Y\nwithout the wrong rows", (5.35, -0.9), (8.2, -2.3),
         va="center", fontsize=13, color=BLACK, arrowprops=leader,

@@ -33,7 +33,7 @@ def share_of_swapped_levels(metric, host, device):
     """
     sides = [_Prefixes(one, other) for one, other in zip(host, device, strict=True)]
     end = 1.0 - metric.eps
-    if metric.levels == "exact":
+    if metric._memory_levels == "exact":
         edges = np.unique(np.concatenate([[0.0], *(side.edges() for side in sides)]))
         edges = np.append(edges[edges < end], end)
         starts, widths = edges[:-1], np.diff(edges) / end if end > 0 else np.ones(1)

@@ -72,14 +72,20 @@ template <class Array> void check_aligned(const Array& array) {
             "an array is not aligned in memory; pass a copy, such as numpy.array(x)");
 }
 
-template <class Array> void check_values(const Array& array) {
+template <class Array> void check_shape(const Array& array) {
     check_aligned(array);
     require(array.size() > 0, "an array is empty; it needs at least one row and one column");
     for (size_t axis = 0; axis < array.ndim(); axis++)
         require(int64_t(array.shape(axis)) < most_rows,
                 "an array has 2**30 rows or columns or more; use fewer");
+}
+
+inline void check_finite(bool finite) { require(finite, "an array has a value that is NaN or infinite"); }
+
+template <class Array> void check_values(const Array& array) {
+    check_shape(array);
     if constexpr (std::is_floating_point_v<typename Array::Scalar>)
-        require(are_finite(values_of(array)), "an array has a value that is NaN or infinite");
+        check_finite(are_finite(values_of(array)));
 }
 
 // Check a vector and return its values. If `size` is not negative, the vector must have `size` values.

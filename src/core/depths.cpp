@@ -59,13 +59,27 @@ template <class T> static Result<int64_t> order(Vector<T> values, int64_t n_thre
     return out;
 }
 
+template <class T> static Result<T> take_rows(Matrix<T> table, Vector<int64_t> order, int64_t n_threads) {
+    check_shape(table);
+    const int64_t n = table.shape(0), d = table.shape(1);
+    const auto indices = check_vector(order);
+    for (const int64_t i : indices) require(0 <= i && i < n, "a row index is out of range");
+    auto out = new_array<T>({indices.size(), size_t(d)});
+    ReleasedGil released;
+    over_rows(int64_t(indices.size()), 8 * d, n_threads, [&](int64_t start, int64_t stop) {
+        for (int64_t i = start; i < stop; i++)
+            std::copy_n(table.data() + indices[size_t(i)] * d, d, out.data() + i * d);
+    });
+    return out;
+}
+
 template <class T> static nb::tuple center_and_exponent(Matrix<T> points) {
     const Frame<T> frame(check_rows(points));
     return nb::make_tuple(as_array(frame.center, {points.shape(1)}), frame.exponent);
 }
 
 template <class T> static nb::tuple distinct_rows(Matrix<T> table, Weights weights, int64_t n_threads) {
-    const Rows<T> rows = check_rows(table);
+    const Rows<T> rows = check_rows(table, -1, n_threads);
     const int64_t n = rows.n, *own = check_weights(weights, n, 0).first;
     const auto distinct = without_gil([&] { return DistinctRows<T>(rows, n_threads); });
     const size_t count = size_t(distinct.count());
@@ -137,6 +151,7 @@ template <class T> static void bind(nb::module_& m) {
     m.def("project", project<T>, points, directions, threads,
           "Projections (K, n) of points (n, d) on directions (K, d).");
     m.def("order", order<T>, "values"_in, threads, "Indices (n,) that sort finite values stably.");
+    m.def("take_rows", take_rows<T>, rows, "order"_in, threads, "Rows of a table (n, d) in another order.");
     m.def("center_and_exponent", center_and_exponent<T>, points,
           "Center (d,) of the points, and the integer e for which 2**e is near their spread.");
     m.def("distinct_rows", distinct_rows<T>, rows, weights, threads,

@@ -59,7 +59,7 @@ template <class T> void scale_directions(DirectionTask<T>& task, const std::vect
 template <class T> DirectionTask<T> task_of(const Matrix<T>& points, const Matrix<T>& directions,
                                             const Weights& weights, const std::optional<Matrix<T>>& queries,
                                             Resources resources, int64_t least_weight = 1) {
-    const Rows<T> rows = check_rows(points), along = check_rows(directions, rows.d);
+    const Rows<T> rows = check_rows(points, -1, resources.n_threads), along = check_rows(directions, rows.d);
     DirectionTask<T> task = {};
     task.points = rows.data, task.directions = along.data, task.resources = resources;
     task.n = task.m = rows.n, task.d = rows.d, task.count = along.n;

@@ -2,6 +2,7 @@
 // between tables of support functions.
 #include "gaps.hpp"
 
+#include "refine.hpp"
 #include "tables.hpp"
 
 namespace isodepth {
@@ -51,8 +52,8 @@ template <class T> static auto gaps(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Siz
                                     Matrix<T> directions, double q, int64_t n_threads, double memory_mb) {
     const Resources resources = check_resources(n_threads, memory_mb);
     const Rows<T> along = check_rows(directions);
-    Prefixes<T> samples[2] = {check_prefixes(check_rows(x, along.d), sizes_x),
-                              check_prefixes(check_rows(y, along.d), sizes_y)};
+    Prefixes<T> samples[2] = {check_prefixes(check_rows(x, along.d, n_threads), sizes_x),
+                              check_prefixes(check_rows(y, along.d, n_threads), sizes_y)};
     require(sizes_x.size() == sizes_y.size(), "both samples need one prefix size per level");
     require(q >= 1, "q must be at least 1");
     auto gaps = new_array<double>({sizes_x.shape(0)});
@@ -61,6 +62,40 @@ template <class T> static auto gaps(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Siz
     const CenteredRows<T> centered({&samples[0], &samples[1]}, n_threads);
     level_gaps<T>(samples, Tiles<T>(along, n_threads), q, resources, gaps.data(), codes.data());
     return std::pair(gaps, codes);
+}
+
+template <class T>
+static auto refined_gaps(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Sizes sizes_y, Vector<double> shares,
+                         Matrix<T> directions, int64_t n_ascents, int64_t steps, double slack,
+                         std::optional<Matrix<double>> points_x, std::optional<Matrix<double>> points_y,
+                         int exponent, double limit, int64_t n_threads, double memory_mb) {
+    const Resources resources = check_resources(n_threads, memory_mb);
+    const Rows<T> along = check_rows(directions);
+    const Prefixes<T> samples[2] = {check_prefixes(check_rows(x, along.d, n_threads), sizes_x),
+                                    check_prefixes(check_rows(y, along.d, n_threads), sizes_y)};
+    const auto weights = check_vector(shares, int64_t(sizes_x.size()));
+    require(sizes_x.size() == sizes_y.size(), "both samples need one prefix size per level");
+    require(0 <= n_ascents && 0 <= steps && steps < most_rows && slack >= 0 && limit >= 0,
+            "n_ascents, steps, slack and limit must not be negative");
+    SearchedPoints points;
+    if (points_x && points_y) {
+        points = {check_size(check_rows(*points_x)),
+                  check_size(check_rows(*points_y, int64_t(points_x->shape(1)))), exponent};
+        require(points.x.n >= samples[0].last() && points.y.n >= samples[1].last(),
+                "the points of the search must have the rows of all levels");
+    }
+    auto found = without_gil([&] {
+        Prefixes<T> moved[2] = {samples[0], samples[1]};
+        const CenteredRows<T> centered({&moved[0], &moved[1]}, n_threads);
+        if (limit > 0 && !points.x.data) points = scaled_points(samples);
+        return refine_gaps<T>(samples, moved, weights, along, points, {n_ascents, steps, slack, limit},
+                              resources);
+    });
+    const size_t levels = found.gaps.size(), d = size_t(along.d), ascended = found.ascended.size() / d,
+                 r = points.x.data ? size_t(points.x.d) : d, searched = found.searched.size() / r;
+    return std::tuple(as_array(std::move(found.gaps), {levels}), as_array(std::move(found.codes), {levels}),
+                      as_array(std::move(found.ascended), {ascended, d}),
+                      as_array(std::move(found.searched), {searched, r}));
 }
 
 template <class T> static Result<T> supports(Matrix<T> ordered, Sizes sizes, Matrix<T> directions,
@@ -157,6 +192,12 @@ static double mean_of_gaps(Vector<double> gaps, Vector<double> shares, double p,
 template <class T> static void bind_for(nb::module_& m) {
     m.def("gaps", gaps<T>, "x"_in, "y"_in, "prefix_sizes_x"_in, "prefix_sizes_y"_in, "directions"_in, "q"_a,
           "n_threads"_a, "memory_mb"_a, "Gap (L,) of each level, and code (L,) of the maximizing direction.");
+    m.def("refined_gaps", refined_gaps<T>, "x"_in, "y"_in, "prefix_sizes_x"_in, "prefix_sizes_y"_in,
+          "shares"_in, "directions"_in, "n_ascents"_a, "steps"_a, "slack"_a, "points_x"_in.none(),
+          "points_y"_in.none(), "exponent"_a, "limit"_a, "n_threads"_a, "memory_mb"_a,
+          "Gap (L,) of each level, raised by local ascent and a search of vertices, code (L,) of the "
+          "maximizing vector, and the vectors that were found: those of the ascent (J, d), and those of the "
+          "search (R, r) in the coordinates of its points.");
     m.def("supports", supports<T>, "ordered"_in, "prefix_sizes"_in, "directions"_in, "n_threads"_a,
           "memory_mb"_a, "Support values (L, 2 K) of the regions along directions and their opposites.");
     m.def("table_distances", distances<T>, "rows"_in, "columns"_in.none(), "p"_a, "q"_a, "length"_a,

@@ -146,16 +146,18 @@ template <class T> class LevelGaps {
 };
 
 // Write the gap between the support functions of two samples at each depth level to `gaps`. Write its
-// maximizing direction to `codes`: k for direction k, and -1 - k for the opposite of direction k.
+// maximizing direction to `codes`: k for direction k, and -1 - k for the opposite of direction k. `worth` is
+// that of `worker_count`.
 template <class T> void level_gaps(const Prefixes<T> (&samples)[2], const Tiles<T>& directions, double q,
-                                   Resources resources, double* gaps, int64_t* codes) {
+                                   Resources resources, double* gaps, int64_t* codes,
+                                   int64_t worth = worth_a_helper) {
     // A maximum does not depend on the order of the directions, so each thread has its own maxima. Sums of
     // powers depend on the order. So each of a fixed number of blocks of directions has its own sums, which
     // are added in the order of the blocks.
     constexpr int64_t blocks_of_sums = 32;
     const bool mean = !std::isinf(q);
     const Walk<T, 2> walk(samples, directions, resources, mean ? blocks_of_sums : directions.count,
-                          LevelGaps<T>::bytes);
+                          LevelGaps<T>::bytes, worth);
     PerWorker<LevelGaps<T>> found(mean ? walk.blocks : walk.workers);  // gaps of the levels of one stage
     auto make = [&] { return LevelGaps<T>(walk.levels, q, directions.n); };
     int64_t first = 0;  // first depth level of the stage

@@ -3,12 +3,8 @@
 
 namespace isodepth {
 
-// Check a matrix with d columns and return its rows. Values are limited to 2**500, so that squared distances
-// do not overflow. With infinite distances, a search for nearest points would not improve.
 static Rows<double> check_hull(const Matrix<double>& array, int64_t d) {
-    const Rows<double> rows = check_rows(array, d);
-    require(are_finite(rows.values(), 0x1p500), "points are too large: scale them to a size of about 1");
-    return rows;
+    return check_size(check_rows(array, d));
 }
 
 // Two samples, deepest rows first. `stops` (2, levels) has the number of rows of each sample in its depth
@@ -68,27 +64,12 @@ static Result<double> ascent(Matrix<double> first, Matrix<double> second, Matrix
     const Rows<double> along = check_rows(starts, int64_t(first.shape(1)));
     require(n_ascents >= 1 && 0 <= steps && steps < most_rows && slack >= 0,
             "n_ascents must be positive, steps and slack must not be negative");
-    const size_t d = first.shape(1);
-    std::vector<double> tops;
-    {
-        ReleasedGil released;
+    std::vector<double> tops = without_gil([&] {
         const HullPair pair(first, second, stops, n_threads);
-        std::vector<double> vectors = between_means(pair.hulls, pair.levels);
-        vectors.insert(vectors.begin(), along.data, along.data + along.n * along.d);
-        const size_t forward = vectors.size();
-        for (size_t i = 0; i < forward; i++) vectors.push_back(-vectors[i]);
-        const Rows<double> candidates{vectors.data(), int64_t(vectors.size() / d), along.d};
-        const auto found = find_starts(pair.hulls, pair.levels, candidates, n_ascents, n_threads);
-        const int64_t count = found.size(), rows = first.shape(0) + second.shape(0);
-        for (const Start& at : found)
-            tops.insert(tops.end(), candidates[at.direction], candidates[at.direction] + d);
-        constexpr int64_t passes = 16;  // estimated number of passes of a climb over the rows
-        parallel_checked(worker_count(n_threads, count, passes * rows * count), count,
-                         [&](int64_t, int64_t i, Check& check) {
-                             climb(pair.hulls, found[i], steps, slack, tops.data() + i * d, check);
-                         });
-    }
-    const size_t count = tops.size() / d;
+        return ascend(pair.hulls, pair.levels, {along.data, along.data + along.n * along.d}, n_ascents, steps,
+                      slack, n_threads);
+    });
+    const size_t d = first.shape(1), count = tops.size() / d;
     return as_array(std::move(tops), {count, d});
 }
 

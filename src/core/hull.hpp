@@ -3,7 +3,6 @@
 #pragma once
 
 #include <queue>
-#include <set>
 
 #include "active_set.hpp"
 #include "project.hpp"
@@ -13,6 +12,14 @@ namespace isodepth {
 // Relative difference of the upper and the lower bound of a distance below which the distance counts as
 // exact. Such differences are due to rounding alone.
 constexpr double exact_gap = 1e-13;
+
+// Check that points are not too large for computations with hulls, and return them. Values are limited to
+// 2**500, so that squared distances do not overflow. With infinite distances, a search for nearest points
+// would not improve.
+inline Rows<double> check_size(Rows<double> rows, int64_t n_threads = 1) {
+    require(are_finite(rows, n_threads, 0x1p500), "points are too large: scale them to a size of about 1");
+    return rows;
+}
 
 // Rows of a sample, stored row by row and also in tiles (groups of rows stored by columns) for SIMD.
 struct HullRows {
@@ -83,7 +90,7 @@ class NearestPoint {
   public:
     ActiveSet active;
     double lower = 0.0;  // lower bound of the distance from the query to the hull
-    double spent = 0.0;  // number of coordinates of rows read so far
+    int64_t spent = 0;   // number of coordinates of rows read so far
     int64_t steps;       // maximum number of further steps
 
     NearestPoint(int64_t n_rows, int64_t dim, int64_t steps = int64_t(1) << 60)
@@ -98,7 +105,7 @@ class NearestPoint {
         const auto [row, slope] = among.lowest(solved, stop, query, -infinity<double>, product(offset));
         proven = std::min(proven, lower_bound(slope, distance));
         if (!close(among.rows, row, query, distance, proven, slack)) return false;
-        spent += double((stop - solved) * among.rows.d);
+        spent += (stop - solved) * among.rows.d;
         return true;
     }
 
@@ -113,7 +120,7 @@ class NearestPoint {
         const Rows<double> rows = among.rows;
         if (!active.factorize(rows, query)) {
             solved = 0;
-            spent += double(stop * rows.d);
+            spent += stop * rows.d;
             auto square = [](int64_t, Vec<double> step, Vec<double> sum) {
                 return multiply_add<double>(step, step, sum);
             };
@@ -142,7 +149,7 @@ class NearestPoint {
             // Accept the first row whose <v, current point - row> is at least `useful` times the maximum of
             // the last full pass.
             const double square = active.distance * active.distance, good = square - useful * promise;
-            spent += double((stop - solved) * rows.d);
+            spent += (stop - solved) * rows.d;
             const auto [entering, slope] =
                 among.lowest(solved, stop, query, good, product(active.offset.data()));
             const bool all = !(slope <= good);
@@ -239,20 +246,66 @@ struct LevelBounds {
     std::vector<int64_t> sides;
 };
 
-// Bounds of the distances of rows at the depth level at which they enter the hull of their sample. They do
-// not depend on each other, so that threads can compute them.
+// A row whose distance to the hull of the other sample at a depth level is searched. The search ends at a
+// distance of at most `enough`.
+struct WantedDistance {
+    int side;
+    int64_t row, level;
+    double enough;
+};
+
+// Searches of the distances of several rows. They do not depend on each other, so that threads share them.
+class DistanceSearches {
+  public:
+    static constexpr size_t at_once = 256;  // maximum number of rows of a call of `look`
+    std::atomic<int64_t> spent = 0;         // number of coordinates of rows read so far
+
+    DistanceSearches(GrowingHull (&hulls)[2], double slack, int64_t n_threads)
+        : hulls_(hulls), slack_(slack), n_threads_(n_threads) {}
+
+    // Return for each row the result of `GrowingHull::look`.
+    const std::vector<double>& look(std::span<const WantedDistance> wanted) {
+        constexpr int64_t passes = 8;  // estimated number of passes over the rows of the other sample
+        const Rows<double> first = hulls_[0].rows.rows, second = hulls_[1].rows.rows;
+        const int64_t count = int64_t(wanted.size()), rows = std::max(first.n, second.n);
+        values_.resize(wanted.size());
+        auto work = [&](int64_t worker, int64_t i, Check& check) {
+            const auto [side, row, level, enough] = wanted[size_t(i)];
+            NearestPoint& own = searches_.of(worker, [&] { return NearestPoint(rows, first.d); });
+            own.spent = 0;
+            values_[size_t(i)] = hulls_[side].look(row, hulls_[1 - side], level, own, enough, slack_, check);
+            spent += own.spent;
+        };
+        // Starting a section would take as long as one of the many searches that read only a few rows.
+        if (count == 1) work(0, 0, check_);
+        else
+            parallel_checked(worker_count(n_threads_, count, passes * rows * count, worth_an_awake_helper),
+                             count, work);
+        return values_;
+    }
+
+  private:
+    GrowingHull (&hulls_)[2];
+    double slack_;
+    int64_t n_threads_;
+    PerWorker<NearestPoint> searches_{std::clamp<int64_t>(n_threads_, 1, at_once)};
+    std::vector<double> values_;
+    Check check_;
+};
+
+// Bounds of the distances of rows at the depth level at which they enter the hull of their sample.
 class FirstBounds {
   public:
     // `attained` has a lower bound of the Hausdorff distance at each level.
-    FirstBounds(GrowingHull (&hulls)[2], std::vector<double> attained, double slack, int64_t n_threads)
-        : hulls_(hulls), attained_(std::move(attained)), slack_(slack), n_threads_(n_threads) {}
+    FirstBounds(GrowingHull (&hulls)[2], std::vector<double> attained, double slack)
+        : hulls_(hulls), attained_(std::move(attained)), slack_(slack) {}
 
     // Bound the distances of the rows that enter at a level and, if there are few of them, of the rows that
     // enter at the next levels. Do nothing if this has been done. `previous` is the Hausdorff distance at the
     // previous level, which is used to guess the next distances. A search ends at a distance of at most the
-    // guess. Add the number of coordinates of rows that are read to `spent`. If it exceeds `limit`, the
-    // remaining rows get only a rough upper bound.
-    void find(size_t level, double previous, double& spent, double limit) {
+    // guess. If the searches read more than `limit` coordinates, the remaining rows get only a rough upper
+    // bound.
+    void find(size_t level, double previous, DistanceSearches& searches, double limit) {
         if (level < next_) return;
         // Without a guess it is faster to search row by row, because each distance that is found shortens the
         // searches of other rows.
@@ -267,9 +320,9 @@ class FirstBounds {
         const double entered = double(hulls_[0].known.size() + hulls_[1].known.size()),
                      all = rows_at(attained_.size() - 1), part = entered / all;
         if (entered > at_once && rows_at(level) - entered <= 0.25 * all &&
-            spent <= 0.75 * limit * part * part)
+            double(searches.spent) <= 0.75 * limit * part * part)
             factor *= std::max(0.9, 1.0 - 1.0 / double(hulls_[0].rows.rows.d));
-        std::vector<Entry> entries;
+        std::vector<WantedDistance> entries;
         for (; next_ == level || (useful && next_ < attained_.size() && entries.size() < at_once); next_++) {
             const double enough = factor * attained_[next_];
             for (int side = 0; side < 2; side++) {
@@ -283,38 +336,16 @@ class FirstBounds {
                 }
             }
         }
-        for (size_t start = 0; start < entries.size() && spent <= limit; start += at_once)
-            spent += look(std::span(entries).subspan(start, std::min(at_once, entries.size() - start)));
+        for (size_t start = 0; start < entries.size() && double(searches.spent) <= limit; start += at_once)
+            searches.look(std::span(entries).subspan(start, std::min(at_once, entries.size() - start)));
     }
 
   private:
-    struct Entry {
-        int side;
-        int64_t row, level;
-        double enough;
-    };
-    static constexpr size_t at_once = 256;
+    static constexpr size_t at_once = DistanceSearches::at_once;
     GrowingHull (&hulls_)[2];
     const std::vector<double> attained_;
     double slack_;
-    int64_t n_threads_;
     size_t next_ = 0;  // first depth level whose rows have no bounds
-
-    double look(std::span<const Entry> entries) {
-        constexpr int64_t passes = 8;  // estimated number of passes over the rows of the other sample
-        const Rows<double> first = hulls_[0].rows.rows, second = hulls_[1].rows.rows;
-        const int64_t count = int64_t(entries.size()), rows = std::max(first.n, second.n);
-        PerWorker<NearestPoint> searches(count);
-        parallel_checked(worker_count(n_threads_, count, passes * rows * count), count,
-                         [&](int64_t worker, int64_t i, Check& check) {
-                             const auto [side, row, level, enough] = entries[size_t(i)];
-                             auto& own = searches.of(worker, [&] { return NearestPoint(rows, first.d); });
-                             hulls_[side].look(row, hulls_[1 - side], level, own, enough, slack_, check);
-                         });
-        double spent = 0.0;  // a sum of integers, which does not depend on the order
-        for (const NearestPoint* search : searches.made()) spent += search->spent;
-        return spent;
-    }
 };
 
 // Compute bounds of the Hausdorff distances between two growing hulls at all depth levels.
@@ -337,8 +368,7 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
                      std::vector<int64_t>(levels, -1)};
     for (size_t level = 0; level < levels; level++) gaps.directions[level * dim] = 1.0;
     for (int side = 0; side < 2; side++) hulls[side].prepare(hulls[1 - side]);
-    NearestPoint nearest(std::max(hulls[0].rows.rows.n, hulls[1].rows.rows.n), dim);
-    Check check;
+    DistanceSearches searches(hulls, slack, n_threads);
     using Row = std::pair<int, int64_t>;  // index of the sample (0 or 1), and row index
     using Open = std::pair<double, Row>;
     // Rows in the hulls at the current level, by decreasing upper bound of their distance, then by sample and
@@ -346,34 +376,42 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
     // is examined first and is not in the queue.
     std::priority_queue<Open, std::vector<Open>, std::greater<Open>> open;
     std::vector<Row> looked;
+    std::vector<WantedDistance> batch;
     Row furthest{-1, -1};
-    FirstBounds first_bounds(hulls, gaps.lower, slack, n_threads);
+    FirstBounds first_bounds(hulls, gaps.lower, slack);
     for (size_t level = 0; level < levels; level++) {
         const double previous = level > 0 ? gaps.lower[level - 1] : 0.0;
-        first_bounds.find(level, previous, nearest.spent, limit);
+        first_bounds.find(level, previous, searches, limit);
         for (int side = 0; side < 2; side++)
             for (int64_t row = level > 0 ? hulls[side].stops[level - 1] : 0; row < hulls[side].stops[level];
                  row++)
                 open.push({-hulls[side].known[row].upper, {side, row}});
         double &best = gaps.lower[level], &upper = gaps.upper[level];
         looked.clear();
-        if (furthest.first >= 0) looked.push_back(furthest);
-        for (size_t i = 0;; i++) {
-            if (i == looked.size()) {
-                if (open.empty() || !(-open.top().first > (1.0 + slack) * best)) break;
-                looked.push_back(open.top().second);
-                open.pop();
+        batch.clear();
+        if (furthest.first >= 0)
+            batch.push_back({furthest.first, furthest.second, int64_t(level), (1.0 + slack) * best});
+        // Rows are examined in growing batches. A distance that is found shortens the searches of later
+        // batches, and threads share a large batch.
+        for (size_t most = 1;; most = std::min(4 * most, DistanceSearches::at_once), batch.clear()) {
+            const double enough = (1.0 + slack) * best;
+            for (; batch.size() < most && !open.empty() && -open.top().first > enough; open.pop()) {
+                const auto [side, row] = open.top().second;
+                batch.push_back({side, row, int64_t(level), enough});
             }
-            if (nearest.spent > limit) return gaps;
-            const auto [side, row] = looked[i];
-            GrowingHull &own = hulls[side], &other = hulls[1 - side];
-            const double value = own.look(row, other, level, nearest, (1.0 + slack) * best, slack, check);
-            if (!(value > best)) continue;
-            best = value;
-            furthest = {side, row};
-            gaps.sides[level] = side;
-            const double *offset = own.offset(row), size = length(offset, dim);
-            for (size_t k = 0; k < dim; k++) gaps.directions[level * dim + k] = -offset[k] / size;
+            if (batch.empty()) break;
+            if (double(searches.spent) > limit) return gaps;
+            const std::vector<double>& values = searches.look(batch);
+            for (size_t i = 0; i < batch.size(); i++) {
+                const auto [side, row, at, least] = batch[i];
+                looked.push_back({side, row});
+                if (!(values[i] > best)) continue;
+                best = values[i];
+                furthest = looked.back();
+                gaps.sides[level] = side;
+                const double *offset = hulls[side].offset(row), size = length(offset, dim);
+                for (size_t k = 0; k < dim; k++) gaps.directions[level * dim + k] = -offset[k] / size;
+            }
         }
         if (!open.empty()) upper = -open.top().first;
         for (const Row& row : looked) {
@@ -436,7 +474,8 @@ inline std::vector<Start> find_starts(const GrowingHull (&hulls)[2], int64_t lev
                                       int64_t most, int64_t n_threads) {
     const int64_t count = directions.n, rows = hulls[0].rows.rows.n + hulls[1].rows.rows.n;
     std::vector<std::vector<Start>> found(levels, std::vector<Start>(count));
-    parallel_for(worker_count(n_threads, count, rows * count), count, [&](int64_t, int64_t k) {
+    const int64_t workers = worker_count(n_threads, count, rows * count, worth_an_awake_helper);
+    parallel_for(workers, count, [&](int64_t, int64_t k) {
         std::pair<int64_t, double> furthest[2];
         for (int64_t level = 0; level < levels; level++) {
             for (int side = 0; side < 2; side++) {
@@ -455,10 +494,14 @@ inline std::vector<Start> find_starts(const GrowingHull (&hulls)[2], int64_t lev
     for (auto& own : found) {
         std::stable_sort(own.begin(), own.end(),
                          [](auto& a, auto& b) { return std::abs(a.gap) > std::abs(b.gap); });
-        std::set<std::pair<int, int64_t>> taken;
+        std::vector<std::pair<int, int64_t>> taken;
         for (Start& at : own) {
+            const std::pair vertex(at.side(), at.row[at.side()]);
+            if (int64_t(taken.size()) == most) break;
+            if (std::find(taken.begin(), taken.end(), vertex) != taken.end()) continue;
             at.turn = int64_t(taken.size());
-            if (taken.insert({at.side(), at.row[at.side()]}).second) starts.push_back(at);
+            taken.push_back(vertex);
+            starts.push_back(at);
         }
     }
     std::stable_sort(starts.begin(), starts.end(), [](auto& a, auto& b) { return a.turn < b.turn; });
@@ -491,6 +534,29 @@ inline void climb(const GrowingHull (&hulls)[2], const Start& at, int64_t steps,
         if (outer <= slack * value) return;
         corner = next;
     }
+}
+
+// Return the directions (J, d), J <= n_ascents, at which local ascents end. The candidates for their starts
+// are `vectors` (C, d), the unit vectors between the means of both samples at each level, and the opposites
+// of all of them.
+inline std::vector<double> ascend(const GrowingHull (&hulls)[2], size_t levels, std::vector<double> vectors,
+                                  int64_t n_ascents, int64_t steps, double slack, int64_t n_threads) {
+    const int64_t d = hulls[0].rows.rows.d, rows = hulls[0].rows.rows.n + hulls[1].rows.rows.n;
+    for (const double x : between_means(hulls, levels)) vectors.push_back(x);
+    const size_t forward = vectors.size();
+    for (size_t i = 0; i < forward; i++) vectors.push_back(-vectors[i]);
+    const Rows<double> candidates{vectors.data(), int64_t(vectors.size()) / d, d};
+    const auto starts = find_starts(hulls, levels, candidates, n_ascents, n_threads);
+    std::vector<double> tops;
+    for (const Start& at : starts)
+        tops.insert(tops.end(), candidates[at.direction], candidates[at.direction] + d);
+    const int64_t count = starts.size();
+    constexpr int64_t passes = 16;  // estimated number of passes of a climb over the rows
+    const int64_t workers = worker_count(n_threads, count, passes * rows * count, worth_an_awake_helper);
+    parallel_checked(workers, count, [&](int64_t, int64_t i, Check& check) {
+        climb(hulls, starts[i], steps, slack, tops.data() + i * d, check);
+    });
+    return tops;
 }
 
 }  // namespace isodepth

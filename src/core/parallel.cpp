@@ -116,14 +116,11 @@ class Team {
     std::list<Helper> helpers_;
 
     void call_helpers(int64_t count) {
-        std::lock_guard<std::mutex> held(guard_);
+        std::unique_lock<std::mutex> held(guard_);
         helpers_.remove_if([](Helper& helper) {
             if (helper.finished) helper.thread.join();
             return helper.finished;
         });
-        if (sleeping_ <= count) wake_.notify_all();
-        else
-            for (int64_t i = 0; i < count; i++) wake_.notify_one();
         try {
             while (int64_t(helpers_.size()) < count) {
                 Helper& helper = helpers_.emplace_back();
@@ -133,6 +130,12 @@ class Team {
             // If the system refuses another thread, the threads that were started do all the work.
             helpers_.remove_if([](const Helper& helper) { return !helper.thread.joinable(); });
         }
+        const int64_t sleeping = sleeping_;
+        // A helper that wakes up needs the lock, so it must not be held here.
+        held.unlock();
+        if (sleeping <= count) wake_.notify_all();
+        else
+            for (int64_t i = 0; i < count; i++) wake_.notify_one();
     }
 
     // Take part in every section after section number `seen`, until there is none for a while.

@@ -14,11 +14,13 @@ namespace isodepth {
 
 // Number of elementary operations below which an additional thread costs more than it saves. The projection
 // of one row on one direction is one operation. `worth_a_thread` is for threads of Python, which are started
-// for every call. Threads of the core wait for the next section, so `worth_a_helper` is smaller.
-constexpr int64_t worth_a_thread = 250'000, worth_a_helper = 100'000;
+// for every call. Threads of the core wait for the next section, so `worth_a_helper` is smaller. A section
+// that follows another one at once is shared by threads that are still awake, see parallel.cpp.
+constexpr int64_t worth_a_thread = 250'000, worth_a_helper = 100'000, worth_an_awake_helper = 25'000;
 
-inline int64_t worker_count(int64_t n_threads, int64_t parts, int64_t operations) {
-    return std::max<int64_t>(1, std::min({n_threads, parts, operations / worth_a_helper}));
+inline int64_t worker_count(int64_t n_threads, int64_t parts, int64_t operations,
+                            int64_t worth = worth_a_helper) {
+    return std::max<int64_t>(1, std::min({n_threads, parts, operations / worth}));
 }
 
 // Reduce a number of workers, each of which needs `bytes` bytes, to fit into `memory_mb` MiB. At least one
@@ -194,6 +196,24 @@ void over_rows(int64_t n, int64_t operations, int64_t n_threads, auto work, int6
     const int64_t parts = (n + each - 1) / each;
     parallel_for(std::min(workers, parts), parts,
                  [&](int64_t, int64_t part) { work(part * each, std::min(n, (part + 1) * each)); });
+}
+
+// The checks of arrays.hpp, for large arrays: several threads read the values.
+
+template <class T> bool are_finite(Rows<T> rows, int64_t n_threads, T limit = std::numeric_limits<T>::max()) {
+    std::atomic<bool> finite = true;
+    over_rows(rows.n, rows.d, n_threads, [&](int64_t start, int64_t stop) {
+        if (!are_finite(std::span(rows[start], rows[stop]), limit)) finite = false;
+    });
+    return finite;
+}
+
+template <class T> Rows<T> check_rows(const Matrix<T>& array, int64_t d, int64_t n_threads) {
+    require(d < 0 || int64_t(array.shape(1)) == d, "two arrays have different numbers of columns");
+    check_shape(array);
+    const Rows<T> rows{array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))};
+    check_finite(without_gil([&] { return are_finite(rows, n_threads); }));
+    return rows;
 }
 
 }  // namespace isodepth

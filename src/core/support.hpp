@@ -128,16 +128,16 @@ template <class T, int Samples> class Walk {
     int64_t blocks, workers, levels = 0;
 
     // A block has at least one tile of directions, and there are at most `most_blocks` blocks. `level_bytes`
-    // is the scratch memory of a thread per depth level of a stage.
+    // is the scratch memory of a thread per depth level of a stage, and `worth` that of `worker_count`.
     Walk(const Prefixes<T> (&samples)[Samples], const Tiles<T>& directions, Resources resources,
-         int64_t most_blocks, int64_t level_bytes = 0)
+         int64_t most_blocks, int64_t level_bytes = 0, int64_t worth = worth_a_helper)
         : samples(samples), directions(directions), blocks(std::min(directions.count, most_blocks)) {
         int64_t rows = 0, longest = 0;
         for (const auto& sample : samples) {
             rows += sample.last();
             longest = std::max(longest, sample.last());
         }
-        workers = worker_count(resources.n_threads, blocks, rows * directions.n);
+        workers = worker_count(resources.n_threads, blocks, rows * directions.n, worth);
         cut();
         // Several threads need larger stages, because they wait for each other at the end of a stage.
         group(workers > 1 ? 4 : 1);

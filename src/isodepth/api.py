@@ -21,7 +21,9 @@ from isodepth.data.columns.kinds import (
 )
 from isodepth.data.frames import is_frame
 from isodepth.data.validation import (
+    ALPHA,
     MOST,
+    check_alpha,
     check_class_options,
     check_integer,
     is_chunked,
@@ -45,7 +47,6 @@ from isodepth.metric.settings import (
     MetricOptions,
     MetricSettings,
     PaperOptions,
-    Precision,
     RandomLevels,
     check_for_tables,
     with_metric_options,
@@ -56,6 +57,16 @@ from isodepth.significance.two_sample import two_sample_test
 
 if TYPE_CHECKING:
     import torch
+
+    from isodepth.data.annotations import (
+        KindsLike,
+        LabelsLike,
+        Precision,
+        TableLike,
+        TensorLike,
+        VectorLike,
+    )
+    from isodepth.sources.source import SampleLike
 
 
 # A constructor of its own, so that its errors name Metric.
@@ -96,22 +107,32 @@ class Metric(MetricSettings):
         )
 
     @overload
-    def distance(
+    def distance(  # type: ignore[overload-overlap]
         self,
-        X: torch.Tensor,
-        Y: torch.Tensor,
+        X: TensorLike,
+        Y: TensorLike,
         *,
-        weights: Any = None,
-        kinds: dict[str, Any] | None = None,
+        weights: Sequence[VectorLike | None] | None = None,
+        kinds: KindsLike | None = None,
     ) -> torch.Tensor: ...
 
     @overload
     def distance(
-        self, X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None
+        self,
+        X: SampleLike,
+        Y: SampleLike,
+        *,
+        weights: Sequence[VectorLike | None] | None = None,
+        kinds: KindsLike | None = None,
     ) -> float: ...
 
     def distance(
-        self, X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None
+        self,
+        X: SampleLike,
+        Y: SampleLike,
+        *,
+        weights: Sequence[VectorLike | None] | None = None,
+        kinds: KindsLike | None = None,
     ) -> Any:
         """Compute the distance DR_{p,eps} between two samples; p and eps are options.
 
@@ -120,16 +141,19 @@ class Metric(MetricSettings):
         X, Y : array-likes or data frames of shape (n, d) and (m, d)
             Columns of frames are matched by name, in the order of X. Non-numeric columns, and
             columns that only one frame has, are left out, with a
-            :class:`isodepth.errors.ColumnWarning`. Sources of :func:`isodepth.scan` and Dask
-            collections are read in chunks and compared with ``refine=0`` on a grid of levels, 20
-            if ``levels="exact"``. X and Y may also be torch tensors on one device, which may
-            require grad.
+            :class:`isodepth.errors.ColumnWarning`. X and Y may also be torch tensors on one device,
+            which may require grad. Sources of :func:`isodepth.scan` and Dask collections are read
+            in chunks. They are compared with ``levels=20, refine=0`` by default, so that the
+            distance is usually smaller than that of the same rows in memory. An
+            :class:`isodepth.errors.ApproximationWarning` is then issued, unless q is finite or both
+            options are set.
         weights : pair (wx, wy) or None
             Weights of the rows of X and Y, of shape (n,) and (m,). None for equal weights, also as
             an entry of the pair.
         kinds : dict or None
-            Kinds of columns of data frames, see :func:`isodepth.two_sample_test`. Columns of kind
-            "category" or "omit" are left out without a warning.
+            Kinds of columns by their names, which may be integers, see
+            :func:`isodepth.two_sample_test`. The columns of a source without names are 0, 1, ...
+            Columns of kind "category" or "omit" are left out without a warning.
 
         Returns
         -------
@@ -144,6 +168,7 @@ class Metric(MetricSettings):
             from isodepth.metric.chunked import entry
 
             compared = entry.compare(self, X, Y, weights, kinds=kinds)
+            entry.warn_of_replaced_defaults(self, compared)
             _warn_of_omitted(compared.kinds, kinds)
             return compared.distance
         X, Y, used, _ = _numeric(X, Y, kinds)
@@ -158,7 +183,12 @@ class Metric(MetricSettings):
         return fitted.distance(x, y)
 
     def compare(
-        self, X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None
+        self,
+        X: SampleLike,
+        Y: SampleLike,
+        *,
+        weights: Sequence[VectorLike | None] | None = None,
+        kinds: KindsLike | None = None,
     ) -> Comparison:
         """Compare two samples: distance, gaps between trimmed regions, contributions of columns.
 
@@ -180,7 +210,7 @@ class Metric(MetricSettings):
         """
         return self._compare(_private_copy(X), _private_copy(Y), weights, kinds)
 
-    def _compare(self, X: Any, Y: Any, weights: Any, kinds: dict[str, Any] | None) -> Comparison:
+    def _compare(self, X: Any, Y: Any, weights: Any, kinds: KindsLike | None) -> Comparison:
         """Compare two samples without copying them.
 
         The result keeps the samples, for example for `suspicious_rows`, so that their values must
@@ -189,7 +219,9 @@ class Metric(MetricSettings):
         if is_chunked(X) or is_chunked(Y):
             from isodepth.metric.chunked import entry
 
-            return entry.compare(self, X, Y, weights, kinds=kinds)
+            compared = entry.compare(self, X, Y, weights, kinds=kinds)
+            entry.warn_of_replaced_defaults(self, compared)
+            return compared
         X, Y, used, inputs = _numeric(X, Y, kinds)
         kept = RowsInMemory(*inputs)
         if is_tensor(X) or is_tensor(Y):
@@ -198,7 +230,7 @@ class Metric(MetricSettings):
             return compare_tensors(self, X, Y, weights)._with(_kept=kept)
         return compare_arrays(self, X, Y, weights)._with(kinds=used, _kept=kept)
 
-    def regions(self, X: Any, *, weights: Any = None) -> TrimmedRegions:
+    def regions(self, X: TableLike, *, weights: VectorLike | None = None) -> TrimmedRegions:
         """Return the nested depth-trimmed regions of one sample.
 
         The result stores the depth function, the directions and the scale that define the regions.
@@ -217,7 +249,7 @@ class Metric(MetricSettings):
         """
         return self._fit_one(X, weights, "Metric.regions")[1]
 
-    def with_directions(self, n_features: int, *, dtype: str | None = None) -> FittedMetric:
+    def with_directions(self, n_features: int, *, dtype: Precision | None = None) -> FittedMetric:
         """Return a metric with sampled directions and levels, to compare many samples.
 
         Parameters
@@ -246,7 +278,11 @@ class Metric(MetricSettings):
         return fit_for_one_sample(self, n_features, dtype)
 
     def region_table(
-        self, X: Any, *, weights: Any = None, table_dtype: Precision = "float64"
+        self,
+        X: SampleLike,
+        *,
+        weights: VectorLike | None = None,
+        table_dtype: Precision = "float64",
     ) -> RegionTable:
         """Compute the region table of one sample, to compare it with many other tables.
 
@@ -283,7 +319,7 @@ class Metric(MetricSettings):
             settings=settings,
             n_features=regions.n_features,
             columns=regions.columns,
-            scale=self.scale,
+            scale=self._units,
         )
 
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
@@ -293,7 +329,7 @@ class Metric(MetricSettings):
         """
         refuse_chunks(X, purpose)
         refuse_learned_scale(self.scale)
-        points, columns, checked, *_ = prepare(X, weights, "X", self, self.scale, "weights")
+        points, columns, checked, *_ = prepare(X, weights, "X", self, self._units, "weights")
         fitted = self.with_directions(points.shape[1])
         sample = Sample.of(points, checked)
         self._source._warn_if_uninformative(sample)
@@ -371,34 +407,34 @@ def _numeric(X: Any, Y: Any, kinds: Any) -> _NumericPair:
 
 
 @overload
-def distance(
-    X: torch.Tensor,
-    Y: torch.Tensor,
+def distance(  # type: ignore[overload-overlap]
+    X: TensorLike,
+    Y: TensorLike,
     *,
-    weights: Any = None,
-    kinds: dict[str, Any] | None = None,
+    weights: Sequence[VectorLike | None] | None = None,
+    kinds: KindsLike | None = None,
     **options: Unpack[MetricOptions],
 ) -> torch.Tensor: ...
 
 
 @overload
 def distance(
-    X: Any,
-    Y: Any,
+    X: SampleLike,
+    Y: SampleLike,
     *,
-    weights: Any = None,
-    kinds: dict[str, Any] | None = None,
+    weights: Sequence[VectorLike | None] | None = None,
+    kinds: KindsLike | None = None,
     **options: Unpack[MetricOptions],
 ) -> float: ...
 
 
 @with_metric_options()
 def distance(
-    X: Any,
-    Y: Any,
+    X: SampleLike,
+    Y: SampleLike,
     *,
-    weights: Any = None,
-    kinds: dict[str, Any] | None = None,
+    weights: Sequence[VectorLike | None] | None = None,
+    kinds: KindsLike | None = None,
     **options: Unpack[MetricOptions],
 ) -> Any:
     """Compute DR_{p,eps} between two samples, a distance that is robust to outliers.
@@ -412,15 +448,18 @@ def distance(
         One observation per row. Columns of frames are matched by name, in the order of X.
         Non-numeric columns, and columns that only one frame has, are left out, with a warning. X
         and Y may also be torch tensors on one device, sources of :func:`isodepth.scan`, or Dask
-        collections. The last two are compared with ``refine=0`` and 20 levels by default, so that
-        the distance is smaller than that of the same rows in memory.
+        collections. The last two are compared with ``levels=20, refine=0`` by default, so that the
+        distance is usually smaller than that of the same rows in memory. An
+        :class:`isodepth.errors.ApproximationWarning` is then issued, unless q is finite or both
+        options are set.
     weights : pair (wx, wy) or None
         Weights of the rows, of shape (n,) and (m,). None for equal weights, also as an entry of the
         pair.
     kinds : dict or None
-        Kinds of columns of data frames, if their types are not sufficient: "numeric", "category",
-        "omit", a list of values in their order, or an integer to subtract; see
-        :func:`isodepth.two_sample_test`.
+        Kinds of columns, if their types are not sufficient: "numeric", "category", "omit", a list
+        of values in their order, or an integer to subtract; see :func:`isodepth.two_sample_test`.
+        Keys are names of columns of data frames, which may be integers. The columns of a source
+        without names are 0, 1, ... Arrays have numeric columns only.
     {options of Metric}
 
     Returns
@@ -441,14 +480,15 @@ def distance(
 
 @with_metric_options()
 def compare(
-    X: Any,
-    Y: Any,
+    X: SampleLike,
+    Y: SampleLike,
     *,
-    weights: Any = None,
-    kinds: dict[str, Any] | None = None,
+    weights: Sequence[VectorLike | None] | None = None,
+    kinds: KindsLike | None = None,
     n_permutations: int = 0,
     tolerance: float | None = None,
-    blocks: Any = None,
+    alpha: float = 0.05,
+    blocks: LabelsLike | None = None,
     progress: bool = False,
     **options: Unpack[MetricOptions],
 ) -> Comparison:
@@ -460,21 +500,23 @@ def compare(
         One observation per row. Columns of frames are matched by name, in the order of X. The
         distance uses numeric columns only, and the test also compares categories. Columns that only
         one frame has are not compared, but listed in the result. X and Y may also be torch tensors
-        on one device, sources of :func:`isodepth.scan`, or Dask collections.
+        on one device, sources of :func:`isodepth.scan`, or Dask collections. The last two are
+        compared with ``levels=20, refine=0`` by default, see :func:`isodepth.distance`.
     weights : pair (wx, wy) or None
         Weights of the rows, of shape (n,) and (m,). None for equal weights, also as an entry of the
         pair.
     kinds : dict or None
-        Kinds of columns of data frames, if their types are not sufficient: "numeric", "category",
-        "omit", a list of values in their order, or an integer to subtract; see
-        :func:`isodepth.two_sample_test`.
+        Kinds of columns, if their types are not sufficient: "numeric", "category", "omit", a list
+        of values in their order, or an integer to subtract; see :func:`isodepth.two_sample_test`.
+        Keys are names of columns of data frames, which may be integers. The columns of a source
+        without names are 0, 1, ... Arrays have numeric columns only.
     n_permutations : int
         Number of permutations of a test by :func:`isodepth.two_sample_test`; 0 means no test. The
         result of the test is the attribute `test` of the comparison. The test uses the given
         `random_state` and `n_jobs`, but its own directions. The units of the test are robust
         standard deviations of the columns, unless `scale` is an array. The test does not support
         weights. With ``nan_policy="omit"``, the distance drops rows and the test keeps them.
-    tolerance, blocks
+    tolerance, alpha, blocks
         Options of the test, see :func:`isodepth.two_sample_test`.
     progress : bool
         Whether to show a progress bar for the test (needs tqdm).
@@ -496,8 +538,10 @@ def compare(
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.4.0
     """
     metric = Metric._from_options(options, compare)
-    of_test = {"tolerance": tolerance, "blocks": blocks}
+    of_test: dict[str, Any] = {"tolerance": tolerance, "blocks": blocks}
     of_test = {name: value for name, value in of_test.items() if value is not None}
+    if check_alpha(alpha) != ALPHA:
+        of_test["alpha"] = alpha
     if not check_integer(n_permutations, "n_permutations", 0, "; 0 means no test", high=MOST):
         if of_test:
             name = next(iter(of_test))

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sklearn import exceptions
 
 __all__ = [
+    "ApproximationWarning",
     "BusyFileError",
     "ColumnWarning",
     "DegenerateDepthWarning",
@@ -118,6 +119,10 @@ class MissingExtraError(IsodepthError, ImportError):
 
 class DeviceMemoryError(IsodepthError, MemoryError):
     """The memory of a device is too small for a computation."""
+
+
+class ApproximationWarning(UserWarning):
+    """A distance uses a grid of levels and no refinement, because samples are read in chunks."""
 
 
 class ColumnWarning(UserWarning):

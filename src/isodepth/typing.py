@@ -1,9 +1,26 @@
-"""Classes of results, of their parts, and of other objects that functions return, for annotations.
+"""Types for annotations: classes of results and of their parts, and types of arguments.
 
 Functions, and attributes and methods of results, return objects of these classes. Objects are not
 created by hand: their attributes are stable, but not their constructors.
+
+The names that end in `Like`, `NanPolicy` and `Precision` are types of arguments. They are aliases
+for type checkers, and may accept more in later versions.
 """
 
+from isodepth.data.annotations import (
+    CovarianceLike,
+    DepthLike,
+    DirectionsLike,
+    KindsLike,
+    LabelsLike,
+    NanPolicy,
+    Precision,
+    RandomStateLike,
+    ScaleLike,
+    TableLike,
+    TestNanPolicy,
+    VectorLike,
+)
 from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.missing import MissingPair, MissingReport, MissingShare
 from isodepth.geometry.hull import HullDistance
@@ -16,6 +33,7 @@ from isodepth.inspection.suspicious import (
     SuspiciousRows,
 )
 from isodepth.inspection.typical import TypicalRow, TypicalRows
+from isodepth.many.collections import SamplesLike
 from isodepth.many.multiple_testing import PairwiseTestResult
 from isodepth.metric.attribution import LargestGap
 from isodepth.metric.comparison import ChanceLevel, Comparison
@@ -27,7 +45,7 @@ from isodepth.monitor.verdict import Verdict
 from isodepth.results.changes import Change, Contribution
 from isodepth.significance.result import ColumnTest, Component, TwoSampleResult
 from isodepth.significance.samples import ValueShare
-from isodepth.sources.source import Source
+from isodepth.sources.source import SampleLike, Source
 
 __all__ = [
     "ChanceLevel",
@@ -38,25 +56,39 @@ __all__ = [
     "Comparison",
     "Component",
     "Contribution",
+    "CovarianceLike",
+    "DepthLike",
+    "DirectionsLike",
     "FittedMetric",
     "Gradient",
     "HullDistance",
+    "KindsLike",
+    "LabelsLike",
     "LargestGap",
     "MissingPair",
     "MissingReport",
     "MissingShare",
+    "NanPolicy",
     "OneSidedValue",
     "PairwiseTestResult",
+    "Precision",
     "RandomLevels",
+    "RandomStateLike",
     "RegionTables",
     "RepeatedValue",
+    "SampleLike",
+    "SamplesLike",
+    "ScaleLike",
     "Source",
     "SuspiciousRow",
     "SuspiciousRows",
+    "TableLike",
+    "TestNanPolicy",
     "TrimmedRegions",
     "TwoSampleResult",
     "TypicalRow",
     "TypicalRows",
     "ValueShare",
+    "VectorLike",
     "Verdict",
 ]

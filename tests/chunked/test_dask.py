@@ -95,8 +95,8 @@ def test_collections_are_samples() -> None:
     import dask.dataframe as dd
 
     x, y = POINTS[:200], POINTS[200:500] + 1
-    options = {"n_directions": 20, "levels": 8, "random_state": 0}
-    expected = isodepth.distance(x, y, refine=0, **options)
+    options = {"n_directions": 20, "levels": 8, "refine": 0, "random_state": 0}
+    expected = isodepth.distance(x, y, **options)
     array = da.from_array(x, chunks=(90, 3))
     assert isodepth.distance(array, y, **options) == expected
     assert scan(array.astype("float32")).dtype == "float32"

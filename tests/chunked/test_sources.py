@@ -107,7 +107,7 @@ def test_precision_as_in_memory(tmp_path: Path) -> None:
 
 
 def test_columns_are_matched_by_name() -> None:
-    turned = isodepth.distance(scan(FRAME), scan(FRAME[["z", "x", "y"]] + 1), **OPTIONS)
+    turned = isodepth.distance(scan(FRAME), scan(FRAME[["z", "x", "y"]] + 1), refine=0, **OPTIONS)
     assert turned == isodepth.distance(POINTS, POINTS + 1, refine=0, **OPTIONS)
     with pytest.raises(InvalidInputError, match="they have no column in common; rename"):
         isodepth.distance(scan(FRAME), scan(FRAME.set_axis(list("abc"), axis=1)), **OPTIONS)
@@ -236,9 +236,10 @@ def test_missing_values(tmp_path: Path) -> None:
     ):
         with pytest.raises(InvalidInputError, match=match):
             isodepth.distance(source, POINTS, **OPTIONS)
-    comparison = isodepth.compare(scan(tmp_path), POINTS, scale=None, nan_policy="omit", **OPTIONS)
+    options = {"scale": None, "nan_policy": "omit", "refine": 0, **OPTIONS}
+    comparison = isodepth.compare(scan(tmp_path), POINTS, **options)
     kept = holes[~np.isnan(holes).any(axis=1)]
-    whole = isodepth.compare(holes, POINTS, scale=None, nan_policy="omit", refine=0, **OPTIONS)
+    whole = isodepth.compare(holes, POINTS, **options)
     assert comparison.distance == isodepth.distance(kept, POINTS, refine=0, **OPTIONS)
     assert [side.n_dropped for side in (comparison.missing.x, comparison.missing.y)] == [40, 0]
     counts = [each.missing.x.counts.values() for each in (comparison, whole)]
@@ -277,7 +278,7 @@ def test_options_that_are_refused_for_chunks() -> None:
 def test_a_comparison_has_all_output_except_for_rows() -> None:
     """The output of a comparison of sources equals that of the same samples as arrays."""
     x, y = POINTS, POINTS[:50] + [3, 0, 0]
-    parts = isodepth.compare(scan([x[:7], x[7:]]), scan(y), scale=None, **OPTIONS)
+    parts = isodepth.compare(scan([x[:7], x[7:]]), scan(y), scale=None, refine=0, **OPTIONS)
     whole = isodepth.compare(x, y, scale=None, refine=0, **OPTIONS)
     assert parts.to_frame().equals(whole.to_frame())
     mine, expected = parts.to_dict(), whole.to_dict()
@@ -289,8 +290,6 @@ def test_a_comparison_has_all_output_except_for_rows() -> None:
     assert shown[:2] == str(whole).splitlines()[:2]
     assert "levels=5" in parts.signature
     assert "refine=0" in parts.signature
-    default = isodepth.compare(scan(POINTS), POINTS, scale=None, n_directions=5, random_state=0)
-    assert "levels=20" in default.signature
     with pytest.raises(InvalidInputError, match="gradient is not available"):
         parts.gradient()
     for call in (isodepth.ProjectionDepth().fit, isodepth.Metric().regions):
@@ -306,9 +305,9 @@ def test_settings_as_in_memory(options: dict, dtype: str) -> None:
     x = POINTS.astype(dtype)
     y = (3 * POINTS + 1).astype(dtype)
     x[:45, 1] = 0.5  # three quarters of a column are equal
-    options = {"scale": None, **OPTIONS, **options}
+    options = {"scale": None, "refine": 0, **OPTIONS, **options}
     comparison = isodepth.compare(scan([x[:9], x[9:]]), scan(y), **options)
-    expected = isodepth.compare(x, y, refine=0, **options)
+    expected = isodepth.compare(x, y, **options)
     tolerance = 1e-6 if dtype == "float32" else 1e-14
     assert comparison.distance == pytest.approx(expected.distance, rel=tolerance)
     assert np.allclose(comparison.gaps, expected.gaps, rtol=tolerance)

@@ -38,6 +38,8 @@ def test_version_and_missing_commands() -> None:
     assert "No such option" in refusal("compare", "a", "b", "--nonsense")
     assert "Did you mean '--random-state'?" in refusal("test", "a", "b", "--seed", "1")
     assert "Did you mean '--n-permutations'?" in refusal("test", "a", "b", "--n-resamples", "1")
+    hint = "No such option '--confidence'. Did you mean '--alpha' (1 - confidence)?"
+    assert hint in refusal("test", "a", "b", "--confidence", "0.95")
     assert "standard input can be read only once" in refusal("compare", "-", "-")
 
 

@@ -240,7 +240,7 @@ def test_large_files_are_read_in_chunks(files: list[str], monkeypatch: pytest.Mo
 
 
 def test_options_that_chunks_do_not_support(folders: list[str]) -> None:
-    assert "--refine has no effect on tables" in refusal("compare", *folders, "--refine", 3)
+    assert "--refine has no effect on folders" in refusal("compare", *folders, "--refine", 3)
     for command in ("compare", "test"):
         for options in (("--blocks", "day"), ("--numeric-only",)):
             message = refusal(command, *folders, "--n-permutations", 19, *options)
@@ -307,6 +307,31 @@ def test_every_option_of_the_test_has_an_effect(files: list[str]) -> None:
     assert usual["signature"] == tested.signature
 
 
+def test_alpha_is_the_level_of_the_test(files: list[str], tables: list[NamedArray]) -> None:
+    given = (files[0], files[1], "--drop", "day", "--n-permutations", "99")
+    for alpha in (0.001, 0.5):
+        test = run_json("test", *given, "--alpha", alpha)
+        compared = run_json("compare", *given, "--alpha", alpha)
+        for found in (test, compared["test"]):
+            assert found["alpha"] == found["settings"]["alpha"] == alpha
+            assert found["headline"].startswith("No sig") == (found["pvalue"] > alpha)
+            assert bool(found["changes"]) == (found["pvalue"] <= alpha)
+        assert f"alpha={alpha}" in test["code"]
+        assert f"alpha={alpha}" in compared["code"]
+    reported = run_json("report", *given, "--alpha", "0.001", "-o", "r.html")
+    assert reported["test"]["alpha"] == 0.001
+    page = Path("r.html").read_text("utf-8")
+    assert "99 permutations cannot give a p-value of at most 0.001, at least 999 are needed" in page
+    assert "<td>alpha</td><td>0.001</td>" in page
+    for command in ("test", "compare", "report"):
+        said = refusal(
+            command, *given, "--alpha", "95", *(("-o", "r.html") * (command == "report"))
+        )
+        assert "--alpha must lie in (0, 1), got 95.0; the level of a test with 95% conf" in said
+    said = refusal("compare", *files[:2], "--alpha", "0.01")
+    assert "--alpha has no effect without a test; add --n-permutations" in said
+
+
 @pytest.mark.parametrize("command", ["compare", "test"])
 def test_numbers_beyond_any_memory_are_refused(files: list[str], command: str) -> None:
     said = refusal(command, *files[:2], "--n-directions", 99999999999999999999)
@@ -333,14 +358,18 @@ def test_thresholds_set_the_exit_code(files: list[str], arguments: list[str], co
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--n-permutations", "19", "--min-pvalue", "0.01"], "add --n-permutations 99"),
-        (["--min-pvalue", "0"], "increase it"),
+        (["--n-permutations", "19", "--min-pvalue", "0.01"], "increase --n-permutations"),
+        (["--min-pvalue", "0"], "--min-pvalue must be above 0, got 0"),
         (
             ["--n-permutations", "19", "--min-pvalue", "0.01"],
-            "error: --min-pvalue 0.01 is below 0.05",
+            "error: --min-pvalue has no effect: 19 permutations cannot give a p-value of at most "
+            "0.01, at least 99 are needed",
         ),
-        (["--n-permutations", "18", "--max-changed", "5%"], "at least 19 permutations"),
-        (["--n-permutations", "18", "--max-changed", "5%"], "error: --max-changed needs"),
+        (["--n-permutations", "18", "--max-changed", "5%"], "at least 19 are needed"),
+        (
+            ["--n-permutations", "98", "--alpha", "0.01", "--max-changed", "5%"],
+            "error: --max-changed",
+        ),
         (["--max-changed", "5"], "such as 5%"),
         (["--tolerance", "500%"], "such as 5%"),
     ],

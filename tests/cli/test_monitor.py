@@ -51,7 +51,7 @@ def test_codes_numbers_show_and_reset(folder: Path) -> None:
     codes = []
     for kind, batches in (("quiet", QUIET), ("loud", LOUD)):
         for i, batch in enumerate(batches):
-            verdict = expected.check(batch)
+            verdict = expected.check(NamedArray(batch, NAMES))
             codes.append(int(verdict.alarm))
             found = run_json("monitor", "check", "m.npz", f"{kind}{i}.csv", code=codes[-1])
             assert found == {**verdict.to_dict(), "warnings": []}
@@ -86,19 +86,21 @@ def test_a_folder_of_batches_is_checked_once_in_one_call(folder: Path) -> None:
 
 
 def test_columns_of_a_batch(folder: Path) -> None:
-    wanted = library().check(QUIET[0]).n_suspicious
+    wanted = library().check(NamedArray(QUIET[0], NAMES)).n_suspicious
     digests = set()
     turned = save(Path("turned.csv"), QUIET[0][:, [2, 0, 1]], ("age", "size", "weight"))
     more = np.column_stack([QUIET[0], np.arange(40)])
     wide = save(Path("wide.csv"), more, (*NAMES, "id"))
-    np.save("plain.npy", QUIET[0])
-    for batch in (turned, wide, "plain.npy"):
+    for batch in (turned, wide):
         # The rows are the same, so that the label is accepted again.
         found = run_json("monitor", "check", "m.npz", batch, "--label", "same")
         assert found["n_suspicious"] == wanted
         digests.add(found["batch_number"])
     assert digests == {1}
     save(Path("other.csv"), QUIET[0], ("size", "weight", "sex"))
+    np.save("plain.npy", QUIET[0])
+    message = "no column names, and columns are matched by name with those of the reference: 'size'"
+    assert message in refusal("monitor", "check", "m.npz", "plain.npy")
     message = "lacks the column 'age' of the reference; add it to the batch, or fit the monitor"
     assert message in refusal("monitor", "check", "m.npz", "other.csv")
 
@@ -151,9 +153,8 @@ def test_settings_and_missing_values(folder: Path) -> None:
     expected = library(alpha=0.2, nan_policy="keep", random_state=4)
     rows = QUIET[0].copy()
     rows[-1] = [1.0, np.nan, 2.0]
-    assert (
-        run_json("monitor", "check", "o.npz", "holes.csv")["pvalue"] == expected.check(rows).pvalue
-    )
+    wanted = expected.check(NamedArray(rows, NAMES)).pvalue
+    assert run_json("monitor", "check", "o.npz", "holes.csv")["pvalue"] == wanted
     # `check` has no option --nan-policy: the advice is to fit again.
     run("monitor", "fit", "reference.csv", "-o", "strict.npz", "--nan-policy", "raise")
     refused = refusal("monitor", "check", "strict.npz", "holes.csv")

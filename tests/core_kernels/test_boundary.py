@@ -48,12 +48,18 @@ CALLS: dict[str, dict[str, Any]] = {
     } | THREAD,
     "project": {"points": POINTS, "directions": DIRECTIONS} | THREAD,
     "order": {"values": MASSES} | THREAD,
+    "take_rows": {"rows": POINTS, "order": np.arange(N)} | THREAD,
     "center_and_exponent": {"points": POINTS},
     "distinct_rows": {"rows": POINTS, "weights": WEIGHTS} | THREAD,
     "quantile": {"rows": POINTS.T.copy(), "q": 0.3, "weights": WEIGHTS} | THREAD,
     "gaps": {
         "x": POINTS, "y": OTHERS, "prefix_sizes_x": SIZES, "prefix_sizes_y": SIZES,
         "directions": DIRECTIONS, "q": 2.0,
+    } | NUMBERS,
+    "refined_gaps": {
+        "x": POINTS, "y": OTHERS, "prefix_sizes_x": SIZES, "prefix_sizes_y": SIZES,
+        "shares": np.full(LEVELS, 1 / LEVELS), "directions": DIRECTIONS, "n_ascents": 3, "steps": 5,
+        "slack": 0.01, "points_x": POINTS, "points_y": OTHERS, "exponent": 0, "limit": 1e9,
     } | NUMBERS,
     "supports": {"ordered": POINTS, "prefix_sizes": SIZES, "directions": DIRECTIONS} | NUMBERS,
     "table_distances": {
@@ -90,7 +96,16 @@ CALLS: dict[str, dict[str, Any]] = {
 #: Numbers outside of their range.
 WRONG_NUMBERS: dict[str, list[tuple[str, Any]]] = {
     "quantile": [("q", -0.1), ("q", 1.1), ("q", np.nan)],
+    "take_rows": [("order", np.full(N, N)), ("order", np.full(N, -1))],
     "gaps": [("q", 0.5), ("q", np.nan), ("n_threads", 0), ("memory_mb", -1.0)],
+    "refined_gaps": [
+        ("n_ascents", -1),
+        ("steps", -1),
+        ("slack", np.nan),
+        ("limit", np.nan),
+        ("points_y", 1e200 * POINTS),
+        ("n_threads", 0),
+    ],
     "table_distances": [("q", 0.5), ("p", 0.0), ("p", np.nan), ("length", -1.0)],
     "power_mean": [("p", 0.0), ("p", np.nan), ("gaps", -MASSES)],
     "merge_levels": [("last", 1.5), ("last", np.nan), ("masses_x", MASSES[::-1].copy())],
@@ -113,10 +128,14 @@ WRONG_NUMBERS: dict[str, list[tuple[str, Any]]] = {
     "halfspace_masses": [("points", POINTS[:, :1].copy()), ("points", 1e300 * POINTS)],
 }
 #: Arrays that may hold any values, or be empty, or have any length.
-INFINITE = {("Chunk.numbers_inside", "low"), ("Chunk.numbers_inside", "high")}
+INFINITE = {
+    ("take_rows", "rows"),
+    ("Chunk.numbers_inside", "low"),
+    ("Chunk.numbers_inside", "high"),
+}
 EMPTY = {(name, "queries") for name in CALLS}
 ANY_LENGTH = {
-    ("order", "values"), ("tie_ends", "falling"),
+    ("order", "values"), ("take_rows", "order"), ("tie_ends", "falling"),
     ("label_distances", "betas"), ("supports", "prefix_sizes"),
 }  # fmt: skip
 SIZE_NAMES = {"weights", "masses", "prefix_sizes", "prefix_sizes_x", "prefix_sizes_y", "stops"}

@@ -147,3 +147,23 @@ def test_lower_bounds_are_rounded_down(count: int) -> None:
     shown = lower_percent(count / 10000)
     assert round(100 * float(shown.removesuffix("%"))) == count // step * step
     assert "e" not in shown
+
+
+def test_an_integer_that_was_subtracted_is_added_to_the_numbers_of_a_change() -> None:
+    base = 1_700_000_000_000_000_000
+    kinds = [ColumnKind("t", "numeric", "numeric", option=base)]
+    median = change("location", "t", "median", (32.0, 90.4))
+    spread = change("spread", "t", "interquartile range", (3.0, 9.0))
+    within = change("shape", "t", "share", (0.1, 0.5), limit=7.0, side="within")
+    limit = change("extremes", "t", "share", (0.0, 0.5), limit=7.0, side="above")
+    value = change("value", "t", "share", (0.0, 0.5), value=5.0)
+    other = change("location", "x", "median", (32.0, 90.0))
+    texts = [each.text for each in for_kinds([median, spread, within, limit, value, other], kinds)]
+    assert texts == [
+        f"t: median {base + 32} -> {base + 90}",
+        spread.text,
+        within.text,
+        f"t above {base + 7}: 0% -> 50%",
+        f"t = {base + 5}: 0% -> 50%",
+        other.text,
+    ]

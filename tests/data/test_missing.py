@@ -128,3 +128,9 @@ def test_without_dropped_rows_nothing_is_said_to_be_dropped() -> None:
     assert text.startswith("X has missing values in a (50); no row dropped; a is missing in 50.0%")
     assert text.endswith("standard errors apart")
     assert str(MissingPair(y, y)) == "no row dropped"
+
+
+def test_reports_can_be_converted_and_compared() -> None:
+    report = MissingReport(9, 1, {"a": 3})
+    assert report.to_dict() == {"n_rows": 9, "n_dropped": 1, "counts": {"a": 3}}
+    assert report == MissingReport(9, 1, {"a": 3}) != MissingReport(9, 1, {"a": 2})

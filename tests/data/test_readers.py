@@ -525,3 +525,16 @@ def test_the_recommended_encoding_reads_the_file(
     with pytest.raises(UnreadableFileError, match=rf"read_csv\(..., encoding='{named}'\)"):
         read_table(path)
     assert content.decode(named) == text
+
+
+def test_periods_in_a_file_are_read_without_an_import_of_pandas(tmp_path: Path) -> None:
+    """pyarrow reads them as integers until pandas has registered their type."""
+    months = pd.period_range("2020-01", periods=4, freq="M")
+    pd.DataFrame({"month": months, "x": range(4)}).to_parquet(tmp_path / "a.parquet")
+    code = (
+        "import sys, isodepth; assert 'pandas' not in sys.modules; "
+        f"(part,) = isodepth.scan({str(tmp_path / 'a.parquet')!r})._parts; "
+        "print(next(part.frames(9)).table.column('month').to_pylist())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['2020-01', '2020-02', '2020-03', '2020-04']"

@@ -289,7 +289,7 @@ def test_nan_and_infinite_values_together() -> None:
         check_points(np.array([[0.0, math.nan], [math.inf, 0.0]]))
 
 
-@pytest.mark.parametrize("name", ["n_permutations", "tolerance", "blocks", "method", "confidence"])
+@pytest.mark.parametrize("name", ["n_permutations", "tolerance", "alpha", "blocks", "method"])
 def test_options_of_tests_are_not_options_of_a_distance(name: str) -> None:
     rows = np.zeros((8, 2))
     functions = ("two_sample_test", "compare")

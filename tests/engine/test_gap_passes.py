@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from twins import naive, naive_gaps
+from twins import naive, naive_gaps, stepwise_refinement
 
 from isodepth import _core as core
 from isodepth.engine import compiled as engine
@@ -146,13 +146,13 @@ def test_climbers_attain_more_than_their_starts(
     starts = rng.standard_normal((4, d))
     starts /= np.linalg.norm(starts, axis=1, keepdims=True)
     both = np.concatenate([starts, -starts])
-    found = engine.ascent(x, y, sizes, both, n_ascents=64, steps=20, slack=1e-6)
+    found = stepwise_refinement.ascent(x, y, sizes, both, n_ascents=64, steps=20, slack=1e-6)
     assert 1 <= len(found) <= 64
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, rtol=1e-12)
     before, after = (engine.level_gaps(x, y, sizes, U)[0] for U in (starts, found))
     tolerance = 16 * d * np.finfo(dtype).eps * max(np.abs(x).max(), np.abs(y).max())
     assert (after >= before - tolerance).all()
-    few = engine.ascent(x, y, sizes, starts, n_ascents=3, steps=0, slack=1e-6)
+    few = stepwise_refinement.ascent(x, y, sizes, starts, n_ascents=3, steps=0, slack=1e-6)
     assert 1 <= len(few) <= 3
 
 
@@ -180,7 +180,7 @@ def test_same_bits_for_any_number_of_threads(dtype: str, tied: bool, q: float) -
             supports = np.empty((len(few[0]), 2 * len(U)))
             engine.write_supports(x, few[0], U, supports, resources)
             options = {"n_ascents": 32, "steps": 20, "slack": 1e-3, "resources": resources}
-            tops = engine.ascent(x, y, few, np.eye(3), **options)
+            tops = stepwise_refinement.ascent(x, y, few, np.eye(3), **options)
             found.add(b"".join(a.tobytes() for a in (*gaps, supports, tops)))
     assert len(found) == 1
 

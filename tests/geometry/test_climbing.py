@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from twins import stepwise_refinement
+from twins.stepwise_refinement import chosen_levels
 
 import isodepth
-from isodepth.geometry.hull import chosen_levels
-from isodepth.geometry.regions import LevelPlan
+from isodepth.engine.compiled import Resources
+from isodepth.geometry.hull import refine_gaps
+from isodepth.geometry.regions import LevelPlan, exact_plan
 
 
 def attained(result: isodepth.typing.Comparison, betas: np.ndarray) -> np.ndarray:
@@ -83,3 +86,30 @@ def test_a_level_with_nearly_all_the_mass_is_chosen_once(heavy: int) -> None:
     assert heavy in chosen
     assert (np.diff(chosen) > 0).all()
     assert chosen.max() < 9
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("sizes", [(30, 40, 3), (300, 200, 4), (3000, 2000, 2), (8, 10, 30)])
+@pytest.mark.parametrize("tied", [False, True])
+def test_one_call_returns_the_bits_of_separate_steps(
+    dtype: str, sizes: tuple[int, int, int], tied: bool
+) -> None:
+    """Check sizes for which the search of vertices replaces the ascent, follows it, or is left out.
+
+    Few rows in many columns are searched in coordinates of their span.
+    """
+    rng = np.random.default_rng(sizes)
+    n, m, d = sizes
+    X, Y = rng.standard_normal((n, d)), rng.standard_normal((m, d)) * 1.5 + 0.3
+    if tied:
+        X, Y = np.rint(X), np.rint(Y)
+    fitted = isodepth.Metric(depth="irw", n_directions=200, random_state=0).with_directions(
+        d, dtype=dtype
+    )
+    x, y = fitted.all_regions([X.astype(dtype), Y.astype(dtype)])
+    arguments = x._ordered, y._ordered, exact_plan(x, y, 0.1), fitted.directions, 20
+    expected = stepwise_refinement.refine_gaps(*arguments)
+    for n_jobs in (1, 3):
+        found = refine_gaps(*arguments, Resources(n_jobs))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)

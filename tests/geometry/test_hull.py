@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.spatial import ConvexHull
 from twins import naive_hull as naive
+from twins.stepwise_refinement import raise_gaps
 
 from isodepth.engine.compiled import Resources
 from isodepth.errors import InvalidInputError
@@ -21,7 +22,6 @@ from isodepth.geometry.hull import (
     exact_gaps,
     hull_distance,
     project_to_hull,
-    raise_gaps,
 )
 
 ROUNDING = 1e-13

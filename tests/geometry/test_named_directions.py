@@ -80,7 +80,7 @@ def climbed(case: int) -> tuple[np.ndarray, int]:
     # With these limits no vertices are evaluated, only the ascent is used.
     with patch.multiple(gaps_module, _LEAST_WORK=0.0, _WORK_PER_STEP=0.0):
         gaps, vectors, where = gaps_module.refine_gaps(
-            x._ordered, y._ordered, plan, directions, *found, 20, Resources(1)
+            x._ordered, y._ordered, plan, directions, 20, Resources(1)
         )
     units = signed_directions(vectors, where)
     for u, i, j, gap in zip(units, *plan.prefix_sizes, gaps, strict=True):

@@ -49,7 +49,9 @@ def test_keys_that_cannot_be_sorted_keep_their_order() -> None:
     frame = FRAME.assign(month=FRAME["month"].astype(object).replace({1: "1"}))
     found = isodepth.pairwise(frame, by="month", **OPTIONS)
     check(found, (3, "1", 10))
-    assert repr(found) == f"DistanceMatrix: distances between 3 samples\n  {found.signature}"
+    assert repr(found) == (
+        f"DistanceMatrix: distances between 3 samples, without refinement\n  {found.signature}"
+    )
     with pytest.raises(ValueError, match="copy"):
         np.asarray(found, dtype="float32", copy=False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -82,9 +83,36 @@ def test_texts_of_a_pair_have_its_labels(tmp_path) -> None:
 def test_the_headline_says_if_no_rejection_is_possible() -> None:
     x = np.random.default_rng(0).normal(size=(40, 2))
     few = isodepth.pairwise_test([x, x + 10, x - 10], n_permutations=49, random_state=0)
-    assert few.headline.endswith("(adjusted p <= 0.05); 49 permutations are too few for 3 pairs.")
+    assert few.headline == (
+        "0 of 3 pairs of 3 samples differ (adjusted p <= 0.05); 49 permutations cannot give an "
+        "adjusted p-value of at most 0.05, at least 59 are needed."
+    )
     enough = isodepth.pairwise_test([x, x + 10, x - 10], n_permutations=59, random_state=0)
     assert enough.headline == "3 of 3 pairs of 3 samples differ (adjusted p <= 0.05)."
+
+
+def test_alpha_is_the_level_of_adjusted_pvalues() -> None:
+    result = isodepth.pairwise_test(BAGS, n_permutations=999, random_state=0)
+    assert result.adjusted_pvalues.tolist() == [result.pvalues[0], 0.003, 0.003]
+    low, at = (
+        isodepth.pairwise_test(BAGS, n_permutations=999, random_state=0, alpha=alpha)
+        for alpha in (0.0029, 0.003)
+    )
+    assert (low.significant, at.significant) == (False, True)
+    assert at.headline == "2 of 3 pairs of 3 samples differ (adjusted p <= 0.003)."
+    assert low.headline == (
+        "0 of 3 pairs of 3 samples differ (adjusted p <= 0.0029); 999 permutations cannot give an "
+        "adjusted p-value of at most 0.0029, at least 1034 are needed."
+    )
+    assert repr(low) == low.headline
+    assert at.alpha == at.settings["alpha"] == at.to_dict()["alpha"] == at[("a", "b")].alpha
+    # 36 pairs and 1199 permutations: the smallest adjusted p-value is 0.03, up to rounding.
+    smallest = np.full(3, (1 / 1200) * 36)
+    assert smallest[0] > 0.03
+    assert replace(at, alpha=0.03, adjusted_pvalues=smallest).significant
+    for wrong in (0, 1, 95):
+        with pytest.raises(InvalidOptionError, match="alpha must lie in"):
+            isodepth.pairwise_test(BAGS, alpha=wrong)
 
 
 def test_samples_by_a_column_and_categories() -> None:
@@ -109,8 +137,8 @@ def test_settings_repeat_the_tests_of_all_pairs() -> None:
     assert again == found
     assert (again.settings, again.significant) == (found.settings, False)
     assert found.headline == (
-        "0 of 6 pairs of 4 samples differ (adjusted p <= 0.05); 39 permutations are too few for 6 "
-        "pairs."
+        "0 of 6 pairs of 4 samples differ (adjusted p <= 0.05); 39 permutations cannot give an "
+        "adjusted p-value of at most 0.05, at least 119 are needed."
     )
     one = isodepth.pairwise_test([BAGS["a"], BAGS["b"]], n_permutations=39, random_state=0)
     assert one.headline == "0 of 1 pair of 2 samples differ (adjusted p <= 0.05)."

@@ -265,7 +265,7 @@ def test_bad_weights_are_named(weights: object, message: str) -> None:
 
 def test_bad_options() -> None:
     with pytest.raises(InvalidOptionError, match="cannot be refined, got refine=20"):
-        pairwise(BAGS[:2], refine=20)
+        region_tables(BAGS[:2], refine=20)
     with pytest.raises(InvalidOptionError, match="did you mean 'n_directions'"):
         pairwise(BAGS[:2], n_direction=20)
     for function in (isodepth.pairwise, region_tables):
@@ -386,11 +386,7 @@ def test_a_matrix_has_its_settings_by_the_names_of_the_options() -> None:
     wanted = {"p": np.inf, "levels": 5, "n_directions": 7, "random_state": 3, "depth": "projection"}
     assert matrix.settings is not None
     assert matrix.settings.items() >= wanted.items()
-    assert matrix.settings.keys() <= {
-        *inspect.signature(isodepth.pairwise).parameters,
-        "gap",
-        "refine",
-    }
+    assert matrix.settings.keys() <= {*inspect.signature(isodepth.pairwise).parameters, "gap"}
     in_json = json.loads(matrix.to_json())["settings"]
     assert in_json == matrix.settings | {"p": "inf", "q": "inf"}
     assert matrix.settings["q"] == np.inf

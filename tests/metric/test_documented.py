@@ -18,9 +18,9 @@ TAKERS = {
     "distance": set(),
     "compare": set(),
     "region_tables": TABLES,
-    "pairwise": TABLES,
+    "pairwise": {"gap"},
     "RegionTransformer": TABLES | {"memory_mb"},
-    "DistanceTransformer": TABLES | {"memory_mb"},
+    "DistanceTransformer": {"gap", "memory_mb"},
 }
 
 
@@ -68,7 +68,7 @@ def test_estimators_explain_all_they_take() -> None:
 def test_defaults_are_those_of_the_metric_or_of_tables() -> None:
     assert 'depth : str, estimator or callable, default "projection"\n' in isodepth.distance.__doc__
     assert "memory_mb : float or None, default None\n" in isodepth.distance.__doc__
-    assert 'levels : "exact" or int, default "exact"\n' in isodepth.compare.__doc__
+    assert 'levels : "exact", int or None, default None\n' in isodepth.compare.__doc__
     assert "levels : int, default 20\n" in isodepth.pairwise.__doc__
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import isodepth
 from isodepth import AIIRWDepth, Metric
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError, InvalidOptionError
 from isodepth.typing import RandomLevels
@@ -149,3 +153,63 @@ def test_directions_in_the_precision_of_the_samples() -> None:
         rounded.regions(SAMPLES[0])
     with pytest.raises(InvalidOptionError, match="dtype must be one of"):
         metric.with_directions(3, dtype="float16")
+
+
+@pytest.mark.parametrize(
+    ("call", "most"),
+    [
+        (lambda x, **options: isodepth.distance(x, x, **options), 1_677_721),
+        (lambda x, **options: isodepth.compare(x, x, **options), 1_677_721),
+        (lambda x, **options: isodepth.pairwise([x, x], **options), 16_777),
+        (lambda x, **options: isodepth.Metric(**options, random_state=0).region_table(x), 16_777),
+        (lambda x, **options: isodepth.distance(isodepth.scan(x), x, **options), 16_777),
+        (lambda x, **options: isodepth.two_sample_test(x, x + 1, method=Metric(**options)), 83_886),
+    ],
+)
+def test_levels_beyond_the_memory_are_refused(call: Callable[..., Any], most: int) -> None:
+    """2**31 - 1 levels would need 320 GB; they are refused before an array of them exists."""
+    x = np.random.default_rng(0).normal(size=(30, 2))
+    for levels in (most + 1, 2**31 - 1):
+        with pytest.raises(InvalidOptionError, match=r"MB of memory, more than memory_mb=256"):
+            call(x, levels=levels)
+    with pytest.raises(InvalidOptionError, match=rf"use at most {most} levels"):
+        call(x, levels=most + 1)
+
+
+def test_levels_are_limited_by_the_memory_only_beyond_a_thousand() -> None:
+    x = np.random.default_rng(0).normal(size=(30, 2))
+    assert isodepth.distance(x, x, levels=1000, memory_mb=0.001) == 0.0
+    with pytest.raises(InvalidOptionError, match=r"levels=1001 needs 0\.2 MB.*at most 1000 levels"):
+        isodepth.distance(x, x, levels=1001, memory_mb=0.001)
+    assert isodepth.distance(x, x, levels=6553, memory_mb=1) == 0.0
+    with pytest.raises(InvalidOptionError, match="use at most 6553 levels"):
+        isodepth.distance(x, x, levels=6554, memory_mb=1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda samples, metric: isodepth.pairwise(samples, **metric),
+        lambda samples, metric: isodepth.region_tables(samples, **metric),
+        lambda samples, metric: Metric(**metric).with_directions(2).all_regions(samples),
+        lambda samples, metric: isodepth.distance(*samples[:2], **metric),
+    ],
+)
+def test_a_depth_function_is_not_called_by_several_threads_at_once(
+    call: Callable[..., Any],
+) -> None:
+    lock, running, most = threading.Lock(), 0, 0
+
+    def depth(points: np.ndarray) -> np.ndarray:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.01)
+        with lock:
+            running -= 1
+        return -np.abs(points - np.median(points, axis=0)).sum(axis=1)
+
+    samples = [np.random.default_rng(i).normal(size=(2000, 2)) for i in range(8)]
+    call(samples, {"depth": depth, "n_jobs": 4, "random_state": 0})
+    assert most == 1

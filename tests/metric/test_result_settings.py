@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 
 import isodepth
+from isodepth.errors import InvalidOptionError
 
 
 def samples() -> tuple[np.ndarray, np.ndarray]:
@@ -45,8 +47,8 @@ def test_objects_in_settings_are_the_strings_of_the_signature() -> None:
 
 def test_settings_of_a_test_are_all_options_that_affect_it() -> None:
     options: dict[str, Any] = {"n_permutations": 19, "random_state": 0}
-    found = isodepth.two_sample_test(*samples(), confidence=0.9, nan_policy="raise", **options)
-    assert found.settings["confidence"] == 0.9
+    found = isodepth.two_sample_test(*samples(), alpha=0.1, nan_policy="raise", **options)
+    assert found.settings["alpha"] == 0.1
     assert found.settings["nan_policy"] == "raise"
     names = set(inspect.signature(isodepth.two_sample_test).parameters)
     assert names - set(found.settings) == {"X", "Y", "kinds", "max_rows", "n_jobs", "progress"}
@@ -94,7 +96,7 @@ def test_settings_repeat_a_comparison(options: dict[str, Any]) -> None:
 
 def test_settings_repeat_a_comparison_of_sources() -> None:
     x, y = (isodepth.scan(each) for each in tables())
-    options = {**METRIC, "levels": 7}
+    options = {**METRIC, "levels": 7, "refine": 0}
     found = isodepth.compare(x, y, **options)
     assert found.settings.items() >= options.items()
     assert found.units == "robust standard deviations of the columns"
@@ -109,6 +111,8 @@ def test_settings_repeat_many_distances() -> None:
     assert found.settings.items() >= options.items()
     assert isodepth.pairwise(tables(), **found.settings) == found
     made = isodepth.region_tables(tables(), **options)
+    with pytest.raises(InvalidOptionError, match=r"description of an array .*attribute `scale`"):
+        isodepth.region_tables(tables(), **made.settings)
     # Tables have the divisors of their columns.
     settings = made.settings | {"scale": made.scale}
     assert isodepth.region_tables(tables(), **settings) == made
@@ -119,7 +123,7 @@ def test_settings_repeat_many_distances() -> None:
     "options",
     [
         {},
-        {"tolerance": 0.1, "confidence": 0.9, "scale": None, "nan_policy": "keep"},
+        {"tolerance": 0.1, "alpha": 0.1, "scale": None, "nan_policy": "keep"},
         {"method": "regions"},
         {"method": isodepth.Metric(depth="irw", p=1, q=np.inf, eps=0.2, levels=5)},
     ],
@@ -135,14 +139,39 @@ def test_settings_repeat_a_test(options: dict[str, Any]) -> None:
     assert (again.settings, again.signature) == (found.settings, found.signature)
 
 
-@pytest.mark.parametrize("options", [{}, {"arl": 500, "tolerance": 0.01, "nan_policy": "raise"}])
-def test_settings_repeat_a_monitor(options: dict[str, Any]) -> None:
-    reference = np.random.default_rng(0).normal(size=(200, 2))
-    found = isodepth.Monitor(reference, **options, random_state=0)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"random_state": 3},
+        {"arl": 500, "tolerance": 0.01, "nan_policy": "raise"},
+        {"groups": "site", "kinds": {"code": "category", "y": "omit"}},
+        {"blocks": "day", "groups": "site"},
+    ],
+)
+def test_settings_repeat_a_monitor(options: dict[str, Any], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    reference = pd.DataFrame(rng.normal(size=(200, 2)), columns=["x", "y"])
+    reference = reference.assign(code=rng.integers(3, size=200), site=np.tile(["a", "b"], 100))
+    reference = reference.assign(day=np.repeat(np.arange(20), 10))
+    if "groups" not in options:
+        reference = reference.drop(columns="site")
+    if "blocks" not in options:
+        reference = reference.drop(columns="day")
+    found = isodepth.Monitor(reference, path=tmp_path / "m.npz", **options)
     assert found.settings.items() >= options.items()
-    again = isodepth.Monitor(reference, **{**found.settings, "random_state": 0})
+    loaded = isodepth.Monitor.load(tmp_path / "m.npz", autosave=False)
+    assert loaded.settings == found.settings
+    again = isodepth.Monitor(reference, **found.settings)
     assert again.settings == found.settings
-    assert again.check(reference[:20] + 3) == found.check(reference[:20] + 3)
+    group = "a" if "groups" in options else None
+    batch = reference[:5].assign(x=reference["x"] + 3)
+    assert again.check(batch, group=group) == loaded.check(batch, group=group)
+
+
+def test_settings_of_a_monitor_have_the_number_of_labels() -> None:
+    reference, labels = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 4
+    assert isodepth.Monitor(reference, groups=labels).settings["groups"] == 4
+    assert isodepth.Monitor(reference, blocks=np.arange(200) // 10).settings["blocks"] == 20
 
 
 def test_tables_of_samples_with_and_without_missing_values_are_compared() -> None:

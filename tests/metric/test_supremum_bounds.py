@@ -42,7 +42,7 @@ def test_means_over_directions_and_chunks_have_no_bounds() -> None:
     with pytest.raises(InvalidInputError, match="this comparison has q=2"):
         isodepth.compare(x, y, q=2, random_state=0).supremum_bounds()
     chunks = isodepth.compare(
-        isodepth.scan(x), isodepth.scan(y), levels=10, n_directions=20, random_state=0
+        isodepth.scan(x), isodepth.scan(y), levels=10, refine=0, n_directions=20, random_state=0
     )
     with pytest.raises(InvalidInputError, match="need the rows"):
         chunks.supremum_bounds()

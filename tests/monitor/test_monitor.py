@@ -361,12 +361,40 @@ def test_the_largest_effect_describes_a_change_in_the_first_batch(change: Any, t
     rng = np.random.default_rng(62)
     rows = np.column_stack([rng.normal(size=5500), rng.lognormal(sigma=0.8, size=5500)])
     monitor = Monitor(pd.DataFrame(rows[:5000], columns=["a", "b"]), random_state=0)
-    verdict = monitor.check(np.column_stack([rows[5000:, 0], change(rows[5000:, 1])]))
+    batch = np.column_stack([rows[5000:, 0], change(rows[5000:, 1])])
+    verdict = monitor.check(pd.DataFrame(batch, columns=["a", "b"]))
     assert verdict.alarm
     assert [change.columns for change in verdict.changes] == [("b",)]
     assert str(verdict.changes[0]).startswith(text)
     assert 0.0 < verdict.changes[0].changed_share <= verdict.changed_share
     assert verdict.changed_share == verdict.changes[0].changed_share or "median" in text
+
+
+@pytest.mark.parametrize(
+    ("center", "change", "kind"),
+    [
+        (-0.25, lambda x: x + 0.5, "location"),  # the medians are -0.25 and 0.25
+        (3.0, lambda x: -x, "sign"),
+        (-3.0, lambda x: -x, "sign"),
+    ],
+)
+def test_a_shift_across_zero_is_not_a_change_of_sign(center: float, change: Any, kind: str) -> None:
+    rng = np.random.default_rng(2)
+    monitor = Monitor(rng.normal(center, 1, (5000, 2)), random_state=0)
+    batch = rng.normal(center, 1, (300, 2))
+    batch[:, 0] = change(batch[:, 0])
+    (found,) = monitor.check(batch).changes
+    assert (found.kind, found.quantity) == (kind, "median")
+    assert found.factor == (-1.0 if kind == "sign" else None)
+
+
+def test_a_shift_of_skewed_values_is_not_a_change_of_sign() -> None:
+    """The median and the interquartile range are those of the negated values, but no value else."""
+    rng = np.random.default_rng(3)
+    values = rng.lognormal(sigma=0.8, size=(6000, 2))
+    monitor = Monitor(values[:5000], random_state=0)
+    (found,) = monitor.check(values[5000:] - [2.0, 0.0]).changes
+    assert (found.kind, found.columns) == ("location", ("column 0",))
 
 
 @functools.cache
@@ -518,7 +546,8 @@ def test_results_can_be_read_by_programs() -> None:
     fields = json.loads(json.dumps(monitor.to_dict()))
     assert fields["verdicts"] == [verdict.to_dict()]
     assert fields["settings"] == monitor.settings == {
-        "alpha": 0.01, "arl": None, "tolerance": None, "patience": 1, "nan_policy": "keep",
+        "alpha": 0.01, "arl": None, "tolerance": None, "patience": 1, "blocks": None,
+        "groups": None, "kinds": None, "nan_policy": "keep", "random_state": 0,
     }  # fmt: skip
     assert monitor._rows()["change"][0].startswith("column 1: median")
     assert verdict._rows()["columns"] == [c.columns[0] for c in verdict.changes]
@@ -540,12 +569,51 @@ def test_columns_are_matched_by_name_and_others_ignored() -> None:
         monitor.check(batch.drop(columns="kind"))
     numeric = Monitor(pd.DataFrame(REFERENCE, columns=["a", "b", "c"]), random_state=0)
     rows = batches(1)[0]
-    expected = copy.deepcopy(numeric).check(rows)
+    expected = copy.deepcopy(numeric).check(pd.DataFrame(rows, columns=["a", "b", "c"]))
     frame = pd.DataFrame(rows[:, [2, 0, 1]], columns=["c", "a", "b"]).assign(text="x")
     assert copy.deepcopy(numeric).check(frame) == expected
     table = NamedArray(np.column_stack([rows, rows[:, 0]]), ("a", "b", "c", "d"))
     assert copy.deepcopy(numeric).check(table) == expected
     assert numeric.n_batches == monitor.n_batches == 0
+
+
+def test_a_batch_without_names_is_refused_if_the_reference_has_names() -> None:
+    """An unattended monitor would count exchanged columns of an array as a change."""
+    named = Monitor(pd.DataFrame(REFERENCE, columns=["a", "b", "c"]), random_state=0)
+    (rows,) = batches(1)
+    unnamed = (rows, rows.tolist(), pd.DataFrame(rows), pd.DataFrame(rows[:, :2]), scan(rows),
+               NamedArray(rows, None))  # fmt: skip
+    for batch in unnamed:
+        with pytest.raises(InvalidInputError, match=r"no column names.*'a', 'b', 'c'.*not counted"):
+            named.check(batch)
+    assert named.n_batches == 0
+    assert named.check(pd.DataFrame(rows, columns=named.columns)).batch_number == 1
+    # Default labels of pandas become the strings "0", "1", ... in a Parquet file.
+    for labels in (["0", "1", "2"], None):
+        plain = Monitor(pd.DataFrame(REFERENCE, columns=labels), random_state=0)
+        for batch in (*unnamed[:3], *unnamed[4:], pd.DataFrame(rows, columns=["0", "1", "2"])):
+            plain.check(batch)
+
+
+@pytest.mark.parametrize("words", [("false", "true"), ("0", "1"), ("FALSE", "True")])
+@pytest.mark.parametrize("missing", [False, True])
+def test_booleans_equal_their_strings(
+    words: tuple[str, str], missing: bool, tmp_path: Path
+) -> None:
+    """The two-sample test counts them as equal, too. A CSV file has strings, a Parquet file not."""
+    rng = np.random.default_rng(72)
+    table = pd.DataFrame({"ok": rng.random(1200) < 0.6, "x": rng.normal(size=1200)})
+    if missing:
+        table["ok"] = table["ok"].astype(object).mask(rng.random(1200) < 0.1)
+    reference, batch = table[:1000], table[1000:].reset_index(drop=True)
+    fitted = Monitor(reference, random_state=0, path=tmp_path / "m.npz")
+    strings = batch.assign(ok=batch["ok"].map({False: words[0], True: words[1]}))
+    expected = fitted.check(batch)
+    later = Monitor.load(tmp_path / "m.npz", autosave=False)
+    found = later.check(strings)
+    assert (found.pvalue, found.changes) == (expected.pvalue, ())
+    # Strings that stand for something else are new categories.
+    assert later.check(batch.assign(ok="yes")).alarm
 
 
 def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:

@@ -29,3 +29,7 @@ def test_readme_quotes_the_numbers_of_the_figure(script: ModuleType) -> None:
         quoted = f"from {before:.2f} to {after:.2f} ({after / before - 1:+.0%})"
         assert quoted in readme, name
     assert f"{script.N_WRONG / script.N_POINTS:.0%} of the rows of Y lie far away" in readme
+
+
+def test_the_figure_can_be_drawn(script: ModuleType) -> None:
+    assert len(script.draw().axes) == 2

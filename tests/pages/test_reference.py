@@ -9,6 +9,7 @@ import re
 from dataclasses import fields
 from operator import attrgetter
 from types import ModuleType
+from typing import get_origin
 
 import click
 import pytest
@@ -38,7 +39,20 @@ def public_names() -> set[str]:
     for module in MODULES:
         public = importlib.import_module(f"isodepth.{module}").__all__
         names |= {f"{module}.{name}" for name in public}
-    return names - {"__version__"}
+    return names - {"__version__"} - {f"typing.{name}" for name in argument_types()}
+
+
+def argument_types() -> set[str]:
+    """Return the names of `isodepth.typing` that are aliases of types."""
+    types = vars(isodepth.typing)
+    return {name for name in isodepth.typing.__all__ if get_origin(types[name]) is not None}
+
+
+def test_every_type_of_arguments_is_listed() -> None:
+    section = page("api.md").partition("## Types of arguments")[2].partition("\n## ")[0]
+    listed = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+    assert {"SampleLike", "DepthLike", "NanPolicy"} <= listed
+    assert listed == argument_types()
 
 
 def test_every_public_name_is_listed() -> None:
@@ -140,8 +154,8 @@ def common_defaults(heading: str = "## Defaults that are the same everywhere") -
 
 
 def test_defaults_of_the_metric() -> None:
-    depending = {"scale": None, "levels": "exact", "random_state": None, "nan_policy": "raise"}
-    table = common_defaults() | depending
+    depending = {"scale": None, "levels": None, "refine": None, "random_state": None}
+    table = common_defaults() | depending | {"nan_policy": "raise"}
     metric = inspect.signature(isodepth.Metric).parameters
     assert {name: table.get(name, "missing") for name in metric} == {
         name: parameter.default for name, parameter in metric.items()
@@ -203,6 +217,7 @@ def test_defaults_of_the_command_line(command: str) -> None:
     assert defaults["random_state"] == 0
     if "n_permutations" in defaults:
         assert defaults["n_permutations"] == (0 if command == "compare" else 999)
+        assert defaults["alpha"] == 0.05
 
 
 def test_options_of_the_text_score_are_listed() -> None:

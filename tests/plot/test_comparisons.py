@@ -125,6 +125,14 @@ def test_bars_are_contributions_and_hollow_if_not_significant(tested) -> None:
     pvalues = {column.column: column.pvalue for column in tested.test.column_tests}
     hollow = [bar.get_facecolor()[3] == 0 for bar in ax.patches]
     assert hollow == [pvalues[name] > 0.05 for name in names]
+    for alpha in (0.5, 0.01):
+        at_level = tested._with_test(tested.test._with(alpha=alpha))
+        ax = contributions(at_level)
+        hollow = [bar.get_facecolor()[3] == 0 for bar in ax.patches]
+        assert hollow == [pvalues[name] > alpha for name in names]
+        assert ax.get_xlabel().endswith(f"(hollow: p above {alpha})")
+        legend = null_distribution(at_level.test).get_legend_handles_labels()[1]
+        assert f"{100 * (1 - alpha):g}% quantile of the permutations" in legend
     of_test = contributions(tested.test)
     differences = [column.difference for column in tested.test.column_tests]
     assert [bar.get_width() for bar in of_test.patches] == differences

@@ -18,10 +18,11 @@ RNG = np.random.default_rng(40)
 @pytest.fixture(scope="module")
 def monitor() -> Monitor:
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(RNG.normal(size=(2000, 3)), columns=["a", "b" * 40, "c"])
-    made = Monitor(frame, random_state=0)
+    names = ["a", "b" * 40, "c"]
+    made = Monitor(pd.DataFrame(RNG.normal(size=(2000, 3)), columns=names), random_state=0)
     for i in range(14):
-        made.check(RNG.normal(size=(30, 3)) + 2.0 * (i >= 6) * np.eye(3)[1])
+        batch = RNG.normal(size=(30, 3)) + 2.0 * (i >= 6) * np.eye(3)[1]
+        made.check(pd.DataFrame(batch, columns=names))
     return made
 
 

@@ -102,7 +102,7 @@ def test_at_most_five_changes_and_rows() -> None:
 
 def test_samples_in_chunks_are_not_read_again() -> None:
     x, y = (isodepth.scan(table.points) for table in pair())
-    result = isodepth.compare(x, y, levels=10, n_directions=20, random_state=0)
+    result = isodepth.compare(x, y, levels=10, refine=0, n_directions=20, random_state=0)
     page = result._repr_html_()
     assert "at distance" in page
     assert "<mark>" not in page

@@ -279,7 +279,7 @@ def test_the_python_of_a_report_of_categories_alone_makes_the_test_again() -> No
     "options",
     [
         {},
-        {"tolerance": 0.02, "confidence": 0.9},
+        {"tolerance": 0.02, "alpha": 0.1},
         {"scale": None, "n_directions": 7, "kinds": {"b": "omit"}},
         {"method": "regions"},
         {"method": isodepth.Metric(levels=5)},
@@ -296,7 +296,7 @@ def test_the_code_of_a_test_repeats_it(options) -> None:
     again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
     np.testing.assert_array_equal(again.null_distribution, test.null_distribution)
     assert again.signature == test.signature
-    assert again.confidence == test.confidence
+    assert again.alpha == test.alpha
     assert again.kinds == test.kinds
 
 
@@ -388,7 +388,7 @@ def test_the_verdict_of_a_monitor(monitor, pages) -> None:
 def test_samples_in_chunks_have_a_report() -> None:
     x, y = pair()
     result = isodepth.compare(
-        isodepth.scan(x.points), isodepth.scan(y.points), levels=10, n_directions=20,
+        isodepth.scan(x.points), isodepth.scan(y.points), levels=10, refine=0, n_directions=20,
         random_state=0,
     )  # fmt: skip
     page = html_report(result)

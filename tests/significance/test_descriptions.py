@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -280,3 +281,21 @@ def test_a_description_does_not_depend_on_the_order_of_the_rows() -> None:
         assert [c.text for c in of_sorted] == [c.text for c in of_shuffled]
     (change, *_) = describe_column(ColumnPair("a", x, 1.5 * y), 0.01)
     assert (change.before, change.after) == (np.median(x), np.median(1.5 * y))
+
+
+def test_medians_of_large_integers_are_the_values_of_the_user(tmp_path: Path) -> None:
+    """Floats are exact only after subtracting the minimum, which is then added to the medians."""
+    rng, base = np.random.default_rng(0), 1_700_000_000_000_000_000
+    x = pd.DataFrame({"t": base + rng.integers(0, 60, 500), "x": rng.normal(size=500)})
+    y = x.assign(t=x["t"] + 60)
+    medians = [base + round(float(np.median(t["t"] - base))) for t in (x, y)]
+    result = isodepth.two_sample_test(x, y, n_permutations=99, random_state=0)
+    assert result.headline.endswith(f"t: median {medians[0]} -> {medians[1]}.")
+    assert [result.changes[0].before, result.changes[0].after] == medians
+    monitor = isodepth.Monitor(x, random_state=0, path=tmp_path / "m.npz")
+    found = monitor.check(y).changes[0]
+    assert found.after == medians[1]
+    assert f"{found.before} -> {medians[1]}" in found.text
+    assert isodepth.Monitor.load(tmp_path / "m.npz", autosave=False).verdicts[0].changes[0] == found
+    again = isodepth.Monitor(x, **monitor.settings)
+    assert again.settings == monitor.settings

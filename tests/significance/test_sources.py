@@ -45,6 +45,23 @@ def test_all_rows_as_in_memory(
     assert found._tested_rows_text == ""
 
 
+def test_permutations_of_random_rows_have_a_part_of_the_level() -> None:
+    """The p-value of the tested rows is divided by 0.8, the rest is for rare events."""
+    x = np.random.default_rng(0).normal(size=(100, 1))
+    few, enough = (
+        isodepth.two_sample_test(
+            scan(x), scan(x + 9), max_rows=60, n_permutations=n, random_state=0
+        )
+        for n in (23, 24)
+    )
+    assert few.headline == (
+        "No significant difference between X and Y (p = 0.0521; 23 permutations cannot give an "
+        "adjusted p-value of at most 0.05, at least 24 are needed)."
+    )
+    assert enough.significant
+    assert len(enough.changes) == 1
+
+
 def _with_codes(n: int, seed: int) -> pd.DataFrame:
     """Return categorical columns whose categories are numbers or strings of numbers."""
     rng = np.random.default_rng(seed)

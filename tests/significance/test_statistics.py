@@ -442,8 +442,9 @@ def test_an_aligned_dependence_is_adjusted_for_all_compared_pairs() -> None:
     permutations = Permutations.draw(200, 200, 199, rng)
     rows = pooled(points, ("u", "v"), np.eye(2), permutations, rng)
     test = FeatureTest(5.0, 0.01, Feature("dependence", "u and v", ("u", "v")))
-    assert _remaining_pairs(rows, [test], 3) == [test]
-    assert _remaining_pairs(rows, [test], 1000) == []
+    assert _remaining_pairs(rows, [test], 3, 0.05) == [test]
+    assert _remaining_pairs(rows, [test], 1000, 0.05) == []
+    assert _remaining_pairs(rows, [test], 3, 0.001) == []
 
 
 def test_a_direction_along_one_column_is_described_as_this_column() -> None:

@@ -85,12 +85,77 @@ def test_equal_samples_have_the_largest_pvalue() -> None:
 
 def test_too_few_permutations_for_any_rejection() -> None:
     X = np.random.default_rng(0).normal(size=(50, 1))
-    smallest = "(p = 0.1, the smallest possible with 9 permutations)"
+    few = "9 permutations cannot give a p-value of at most 0.05, at least 19 are needed"
     headline = run(X, X + 9, n_permutations=9).headline
-    assert headline == f"No significant difference between X and Y {smallest}."
+    assert headline == f"No significant difference between X and Y (p = 0.1; {few})."
     constant = run(np.ones((5, 2)), np.ones((4, 2)), tolerance=0.2)
     beyond = "beyond the tolerance (p = 1)"
     assert constant.headline == f"No significant difference between X and Y {beyond}."
+
+
+def weak_and_strong() -> list[np.ndarray]:
+    """Return samples whose columns differ strongly, weakly and not at all."""
+    rng = np.random.default_rng(5)
+    return [rng.normal(size=(150, 4)), rng.normal(size=(130, 4)) + [0.5, 0.32, 0.3, 0.0]]
+
+
+@pytest.mark.parametrize("options", [{}, {"tolerance": 0.005}, {"method": "regions"}])
+def test_alpha_is_the_level_of_all_decisions(options: dict[str, Any]) -> None:
+    """P-values do not depend on alpha. At each attained p-value, one more decision is positive."""
+    X, Y = weak_and_strong()
+    usual = run(X, Y, **options)
+    attained = {usual.pvalue, *(each.pvalue for each in usual.column_tests)}
+    assert len(attained) > 2 or options
+    listed = []
+    for level in sorted({0.004, 0.01, 0.05, 0.2, *attained} - {1.0}):
+        for alpha in (np.nextafter(level, 0), level):
+            found = run(X, Y, alpha=alpha, **options)
+            assert found.pvalue == usual.pvalue
+            assert [each.pvalue for each in found.column_tests] == [
+                each.pvalue for each in usual.column_tests
+            ]
+            assert found.alpha == found.settings["alpha"] == found.to_dict()["alpha"] == alpha
+            assert found.significant == (found.pvalue <= alpha)
+            level = "" if alpha == 0.05 else f", alpha = {alpha}"
+            assert f"(p = {found.pvalue:g}{level}" in found.headline
+            assert found.headline.startswith("Y differs") == found.significant
+            assert found.headline.startswith("No significant") == (not found.significant)
+            assert bool(found.changes) == found.significant
+            # A change that is not significant alone is listed only if there is no other one.
+            alone = [change for change in found.changes if change.pvalue > alpha]
+            assert not alone or len(found.changes) == 1
+            changed = {name for change in found.changes for name in change.columns}
+            significant = {each.column for each in found.column_tests if each.pvalue <= alpha}
+            assert significant <= changed
+            assert significant == {t.column for t in found.column_tests if t.change_kind}
+            listed.append(len(significant))
+    assert listed == sorted(listed)
+    assert listed[-1] > listed[0]
+
+
+def test_the_bound_on_changed_rows_has_confidence_one_minus_alpha() -> None:
+    X, Y = weak_and_strong()
+    found = [run(X, Y + [0.5, 0, 0, 0], alpha=a, n_permutations=999) for a in (0.001, 0.01, 0.1)]
+    texts = [each.changed_share_text for each in found]
+    confidences = [text.partition("changed (")[2] for text in texts]
+    assert confidences == ["99.9% confidence)", "99% confidence)", "90% confidence)"]
+    shares = [each.changed_share for each in found]
+    assert 0.05 < shares[0] < shares[1] < shares[2]
+    # Nothing is claimed if the test itself is not significant.
+    weak = run(X[:, 2:], Y[:, 2:] - 0.1, alpha=0.5)
+    assert weak.pvalue > 0.01
+    assert weak.changed_share > 0
+    details = replace(weak._details, bounds=weak._lower_bounds)
+    below = weak._with(alpha=float(np.nextafter(weak.pvalue, 0)), _details=details)
+    assert below.changed_share == 0
+
+
+def test_a_tiny_alpha_is_no_error() -> None:
+    X, Y = pair()
+    for alpha in (5e-324, 1e-9):
+        result = run(X, Y + 9, alpha=alpha)
+        assert f"99 permutations cannot give a p-value of at most {alpha}, at" in result.headline
+        assert (result.changes, result.changed_share) == ((), 0.0)
 
 
 def test_columns_say_how_far_apart_they_are() -> None:
@@ -221,7 +286,7 @@ def test_a_tolerance_only_takes_away() -> None:
     assert run(X, Y + 0.4, tolerance=share - 0.005).pvalue <= 0.05
     assert run(X, Y + 0.4).changed_share == pytest.approx(share, abs=0.03)
     assert run(X, Y).changed_share == 0
-    assert run(X, Y + 0.4, confidence=0.9).changed_share > share
+    assert run(X, Y + 0.4, alpha=0.1).changed_share > share
     assert run(X, Y + 0.4, n_permutations=9).changed_share == 0
     # Nothing is claimed if the test itself is not significant.
     assert run(X, Y + 0.4)._with(pvalue=0.06).changed_share == 0
@@ -425,17 +490,17 @@ def test_the_result_is_readable() -> None:
 
 
 @pytest.mark.parametrize("tolerance", [None, 0.01])
-def test_the_bound_uses_the_permutations_that_its_confidence_needs(tolerance: float | None) -> None:
+def test_the_bound_uses_the_permutations_that_its_level_needs(tolerance: float | None) -> None:
     X, Y = pair()
-    options = {"confidence": 0.995, "tolerance": tolerance}
+    options = {"alpha": 0.005, "tolerance": tolerance}
     enough = run(X, Y + 2, n_permutations=199, **options)
     assert enough.changed_share > 0.3
     assert enough.changed_share_text.endswith("% of the rows changed (99.5% confidence)")
     fewer = run(X, Y + 2, n_permutations=198, **options)
     assert fewer.changed_share == 0
     assert fewer.changed_share_text == (
-        "no share of changed rows can be claimed with 198 permutations "
-        "(99.5% confidence needs at least 199)"
+        "no share of changed rows can be claimed: 198 permutations cannot give a p-value of at "
+        "most 0.005, at least 199 are needed"
     )
 
 
@@ -510,7 +575,10 @@ def test_a_wide_column_hides_nothing() -> None:
         ({"tolerance": 0.5}, r"tolerance must lie in \[0, 0.5\), got 0.5"),
         ({"tolerance": -0.1}, "tolerance"),
         ({"tolerance": 0.1, "blocks": [1]}, "tolerance has no guarantee for blocks"),
-        ({"confidence": 1}, "confidence must lie"),
+        ({"alpha": 0}, r"alpha must lie in \(0, 1\), got 0; the level of .* confidence is 0.05"),
+        ({"alpha": 95}, r"alpha must lie in \(0, 1\), got 95; the level of .* confidence is 0.05"),
+        ({"alpha": "5%"}, r"alpha must be a number in \(0, 1\), got '5%'; the level of"),
+        ({"confidence": 0.95}, r"unknown option 'confidence'; did you mean 'alpha' \(1 - conf"),
         ({"scale": "reference"}, "scale must be 'pooled'.*depends on which rows are X"),
         ({"scale": [1.0, -1.0, 1.0]}, r"scale must .* one positive number"),
         ({"nan_policy": "drop"}, "nan_policy must be one of keep, raise"),
@@ -584,6 +652,7 @@ def test_compare_folds_the_test_in() -> None:
     assert isodepth.compare(X, Y, random_state=0).test is None
     for options, message in (
         ({"tolerance": 0.1}, "tolerance is an option of the test"),
+        ({"alpha": 0.01}, "alpha is an option of the test"),
         ({"blocks": [1] * 105}, "blocks is an option of the test"),
         ({"n_permutations": 9, "weights": (None, np.ones(45))}, "n_permutations .* got weights"),
         ({"n_permutations": -1}, "n_permutations must be an integer >= 0"),

@@ -24,7 +24,7 @@ def check_level(results: list[TwoSampleResult], least: float = -np.inf) -> None:
     """
     tests = np.array([result.pvalue for result in results])
     columns = np.array([min(each.pvalue for each in r.column_tests) for r in results])
-    for alpha in (0.05, 0.2, 0.5):
+    for alpha in (0.01, 0.05, 0.1, 0.2, 0.5):
         error = np.sqrt(alpha * (1 - alpha) / len(results))
         shares = [np.mean(pvalues <= alpha + 1e-9) for pvalues in (tests, columns)]
         assert max(shares) <= alpha + 3.5 * error

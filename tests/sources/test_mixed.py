@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from sources.tables import FORMS, mixed_frame, scanned
 import isodepth
 from isodepth import scan
 from isodepth.data.columns.kinds import split_columns
+from isodepth.errors import InvalidInputError
 from isodepth.sources import profile
 from isodepth.sources.frames import narrowed_type
 from isodepth.sources.mixed import MixedReader, mixed_readers
@@ -195,12 +198,13 @@ def test_types_of_files_that_contradict(tmp_path: Path) -> None:
 def test_distances_use_the_numbers(form: str, tmp_path: Path) -> None:
     pytest.importorskip("dask" if form == "dask" else "pandas")
     x, y = scanned(form, X, tmp_path / "x"), scanned(form, Y, tmp_path / "y")
-    options = {"n_directions": 11, "levels": 5, "random_state": 0, "nan_policy": "omit"}
+    options = {"n_directions": 11, "levels": 5, "refine": 0, "random_state": 0}
+    options |= {"nan_policy": "omit"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", isodepth.errors.ScaleWarning)
         for kinds in (None, KINDS):
             compared = isodepth.compare(x, y, kinds=kinds, scale="pooled", **options)
-            expected = isodepth.compare(X, Y, kinds=kinds, scale="pooled", refine=0, **options)
+            expected = isodepth.compare(X, Y, kinds=kinds, scale="pooled", **options)
             assert compared.distance == pytest.approx(expected.distance, rel=1e-12)
             assert kinds_and_uses(compared.kinds) == kinds_and_uses(expected.kinds)
             assert compared.columns == expected.columns
@@ -218,10 +222,39 @@ def test_without_a_numeric_column() -> None:
 
 def test_weights_are_not_a_column() -> None:
     frame = X.dropna().assign(weight=1.0)
-    options = {"n_directions": 5, "levels": 3, "random_state": 0, "scale": None}
+    options = {"n_directions": 5, "levels": 3, "refine": 0, "random_state": 0, "scale": None}
     weighted = isodepth.compare(scan(frame, weights="weight"), scan(X.dropna()), **options)
     assert "weight" not in weighted.columns
     with pytest.raises(
         isodepth.errors.UnreadableFileError, match="weights in column 'site' are of type"
     ):
         scan(frame, weights="site")
+
+
+@pytest.mark.parametrize("frames", [False, True])
+@pytest.mark.parametrize(
+    ("seeds", "sizes", "change"),
+    [
+        ((0, 0, 1), (60, 60, 60), "other values in the first row"),
+        ((0, 0, 0), (60, 60, 59), "120 rows, then 118"),
+        ((0, 0, 0), (60, 0, 0), "at least one row, then 0"),
+    ],
+)
+def test_a_function_must_give_the_same_rows_at_every_call(
+    frames: bool, seeds: tuple[int, ...], sizes: tuple[int, ...], change: str
+) -> None:
+    """The first call is that of `scan`, and the check takes only the first row and the number."""
+    calls = itertools.count()
+
+    def chunks() -> Iterator[Any]:
+        call = next(calls)
+        rng = np.random.default_rng(seeds[call])
+        for _ in range(2):
+            rows = rng.normal(size=(sizes[call], 2))
+            frame = pd.DataFrame(rows, columns=["a", "b"])
+            yield frame.assign(word="u") if frames else rows
+
+    (part,) = isodepth.scan(chunks)._parts
+    readings = itertools.chain(part.frames(100), part.frames(100))
+    with pytest.raises(InvalidInputError, match=rf"chunks has changed .*\({change}\); the data"):
+        list(readings)

@@ -22,7 +22,8 @@ def result_of(kind: str, folder: Path) -> Any:
     sources = [scanned("parquet", frame, folder / name) for name, frame in frames.items()]
     if kind == "test":
         return isodepth.two_sample_test(*sources, max_rows=500, **OPTIONS)
-    return isodepth.compare(*sources, nan_policy="omit", n_directions=9, random_state=0)
+    options = {"nan_policy": "omit", "n_directions": 9, "levels": 20, "refine": 0}
+    return isodepth.compare(*sources, random_state=0, **options)
 
 
 @pytest.mark.parametrize("kind", ["test", "comparison"])

@@ -58,7 +58,8 @@ def test_rows_that_were_not_tested_are_scored(form: str, tmp_path: Path) -> None
     ]
     result.report(tmp_path / "report.html")
     assert "60" in (tmp_path / "report.html").read_text()
-    compared = isodepth.compare(*sources, nan_policy="omit", n_directions=9, random_state=0)
+    grid = {"levels": 5, "refine": 0, "n_directions": 9, "random_state": 0}
+    compared = isodepth.compare(*sources, nan_policy="omit", **grid)
     assert {1500, 2999} <= {*compared.suspicious_rows().indices("Y").tolist()}
 
 

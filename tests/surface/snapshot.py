@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_origin
 
 import click
 import numpy as np
@@ -51,6 +51,9 @@ def _module(module: ModuleType) -> Iterator[tuple[str, str]]:
         value = getattr(module, name)
         full = f"{module.__name__}.{name}"
         if isinstance(value, ModuleType) or name.startswith("__"):
+            continue
+        if get_origin(value) is not None:
+            yield full, "alias of a type"
             continue
         yield full, _signature(value) if callable(value) else type(value).__name__
         if inspect.isclass(value):

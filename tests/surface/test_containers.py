@@ -62,6 +62,7 @@ def test_compare_and_distance_have_the_same_defaults(container: str) -> None:
     assert float(metric.distance(x, y)) == metric.compare(x, y).distance == expected
 
 
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ApproximationWarning")
 def test_chunks_have_the_same_defaults() -> None:
     def halves() -> Any:
         return iter((X[:30], X[30:]))

@@ -37,7 +37,9 @@ GRID = np.random.default_rng(2).normal(size=(20, 2))
 PYTHON: dict[str, Callable[[], Any]] = {
     "comparison": lambda: isodepth.compare(X, Y, nan_policy="omit", **OPTIONS, n_permutations=39),
     "arrays": lambda: isodepth.compare(GRID[:9], GRID, p=np.inf, scale=np.ones(2)),
-    "chunks": lambda: isodepth.compare(isodepth.scan(X[["a"]]), isodepth.scan(Y[["a"]]), **OPTIONS),
+    "chunks": lambda: isodepth.compare(
+        isodepth.scan(X[["a"]]), isodepth.scan(Y[["a"]]), levels=5, refine=0, **OPTIONS
+    ),
     "test": lambda: isodepth.two_sample_test(X, Y, **TEST),
     "test of blocks": lambda: isodepth.two_sample_test(X, Y, blocks=np.arange(160) // 2, **TEST),
     "test of regions": lambda: isodepth.two_sample_test(

@@ -72,7 +72,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "scores": lambda: Scores(values=[0.5, np.nan], signature="DepthScore|..."),
     "change": lambda: RESULTS["test"]().changes[0],
     "check": lambda: RESULTS["test"]().checks[0],
-    "chunks": lambda: isodepth.compare(*map(isodepth.scan, (X, Y)), **OPTIONS),
+    "chunks": lambda: isodepth.compare(*map(isodepth.scan, (X, Y)), levels=5, refine=0, **OPTIONS),
     "chunks tested": lambda: isodepth.two_sample_test(*map(isodepth.scan, (X, Y)), **TEST),
 }
 

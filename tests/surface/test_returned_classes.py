@@ -116,7 +116,17 @@ def test_internal_classes_are_found() -> None:
 def test_the_base_class_of_metrics_is_internal() -> None:
     assert not hasattr(isodepth.typing, "MetricSettings")
     shown = inspect.signature(isodepth.two_sample_test).parameters["method"].annotation
-    assert shown == "str | Metric"
+    assert shown == "Literal['aggregated', 'regions'] | Metric"
     assert isodepth.typing.FittedMetric.__annotations__["metric"] == "Metric"
     metric = isodepth.Metric(eps=0.2)
     assert metric.with_directions(2).metric is metric
+
+
+def test_parts_of_results_can_be_converted() -> None:
+    """Check that all published classes have `to_dict`, except for objects that compute."""
+    public = [getattr(isodepth.typing, name) for name in isodepth.typing.__all__]
+    classes = filter(inspect.isclass, public)
+    without = {each.__name__ for each in classes if not hasattr(each, "to_dict")}
+    assert without == {
+        "FittedMetric", "Gradient", "RandomLevels", "RegionTables", "Source", "TrimmedRegions",
+    }  # fmt: skip

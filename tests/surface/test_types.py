@@ -58,10 +58,11 @@ def test_types_of_options_are_complete() -> None:
             assert {*option_types.__annotations__} <= names, name
     for function in (isodepth.distance, isodepth.compare):
         assert options_of(function) == names
-    for function in (isodepth.pairwise, isodepth.region_tables):
-        assert options_of(function) == {*settings.TableOptions.__annotations__}
-    tables = options_of(isodepth.RegionTransformer)
-    assert tables == {*settings.TableOptions.__annotations__} - {"memory_mb"}
+    of_tables = {*settings.TableOptions.__annotations__}
+    assert options_of(isodepth.region_tables) == of_tables
+    assert options_of(isodepth.pairwise) == {*of_tables, "refine"}
+    assert options_of(isodepth.RegionTransformer) == of_tables - {"memory_mb"}
+    assert options_of(isodepth.DistanceTransformer) == {*of_tables, "refine"} - {"memory_mb"}
 
 
 def test_types_of_the_loss_are_complete() -> None:
@@ -72,7 +73,7 @@ def test_types_of_the_loss_are_complete() -> None:
 
 def test_types_of_the_test_are_complete() -> None:
     parameters = {*inspect.signature(isodepth.two_sample_test).parameters}
-    own = {"X", "Y", "n_permutations", "progress"}
+    own = {"X", "Y", "n_permutations", "alpha", "progress"}
     assert {*multiple_testing.TwoSampleOptions.__annotations__} == parameters - own
 
 

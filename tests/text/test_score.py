@@ -148,6 +148,20 @@ def test_empty_candidates_get_the_worst_score_and_are_counted(blank):
         assert list(DepthScore(words, l2_normalize=False).score([blank], ["a"])) == [math.inf]
 
 
+@pytest.mark.parametrize("q", [1, 2, 5, math.inf])
+def test_the_worst_score_is_an_upper_bound(q):
+    """Many tokens all over the sphere and a single token have a distance above 2 if q is finite."""
+    rng = np.random.default_rng(0)
+    clouds = [rng.normal(size=(400, 20)), np.eye(20)[:1], np.empty((0, 20))]
+    score = DepthScore(words, q=q, n_directions=500, levels=20)
+    many, opposite, empty = score.score_vectors(
+        [clouds[0], -clouds[1], clouds[2]], [clouds[1:2]] * 3
+    )
+    assert max(many, opposite) <= empty
+    assert (empty == 2.0) == (q == math.inf)
+    assert (many > 2.0) == (q < math.inf)
+
+
 def test_empty_references_are_treated_alike():
     with pytest.warns(UserWarning, match="references .*: 2 of 3"):
         scores = DepthScore(words).score(["", "a"], [" ", ["", "a"]])

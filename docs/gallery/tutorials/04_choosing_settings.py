@@ -105,6 +105,6 @@ for refine in (0, 20):
         )
 
 # %%
-# Distances of many samples (``pairwise``) cannot be refined. Use ``q=2`` with
-# ``directions="orthogonal"`` for more than a few columns. In the plane ``directions="equispaced"``
-# is better than random directions.
+# Distances of many samples (``pairwise``) are refined only with ``refine=20``, which takes longer.
+# Otherwise use ``q=2`` with ``directions="orthogonal"`` for more than a few columns. In the plane
+# ``directions="equispaced"`` is better than random directions.

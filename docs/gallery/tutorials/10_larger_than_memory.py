@@ -29,9 +29,12 @@ for month, rows in flights.groupby("month"):
 print(sorted(str(path.relative_to(folder)) for path in folder.rglob("*.parquet"))[:4], "...")
 
 # %%
-# ``memory_mb`` bounds the memory of the comparison.
+# ``memory_mb`` bounds the memory of the comparison. Samples that are read in chunks are compared on
+# a grid of levels, without refinement: ``levels=20, refine=0``. These are also the defaults, with a
+# warning, because samples in memory have others.
 
 options = {"scale": [30, 30, 60, 500], "n_directions": 100, "random_state": 0, "memory_mb": 64}
+options |= {"levels": 20, "refine": 0}
 summer, rest = (isodepth.scan(folder / name) for name in ("summer", "rest"))
 result = isodepth.compare(summer, rest, **options)
 print(result)
@@ -42,7 +45,7 @@ print(result)
 
 is_summer = flights["month"].isin([6, 7, 8])
 in_memory = flights.loc[is_summer, columns], flights.loc[~is_summer, columns]
-same = isodepth.distance(*in_memory, levels=20, refine=0, **options)
+same = isodepth.distance(*in_memory, **options)
 print(abs(result.distance / same - 1) < 1e-12)
 
 # %%
@@ -61,7 +64,7 @@ def months():
         yield pd.read_parquet(path)
 
 
-table = isodepth.Metric(levels=20, refine=0, **options).region_table(isodepth.scan(months))
+table = isodepth.Metric(**options).region_table(isodepth.scan(months))
 print(table)
 
 # %%

@@ -258,6 +258,28 @@ def order(
     """Indices (n,) that sort finite values stably."""
 
 @overload
+def take_rows(
+    rows: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    order: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
+@overload
+def take_rows(
+    rows: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    order: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """Rows of a table (n, d) in another order."""
+
+@overload
 def center_and_exponent(
     points: Annotated[
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
@@ -469,6 +491,92 @@ def gaps(
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
     """Gap (L,) of each level, and code (L,) of the maximizing direction."""
+
+@overload
+def refined_gaps(
+    x: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    y: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes_x: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes_y: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    shares: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_ascents: int,
+    steps: int,
+    slack: float,
+    points_x: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    points_y: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    exponent: int,
+    limit: float,
+    n_threads: int,
+    memory_mb: float,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+]: ...
+@overload
+def refined_gaps(
+    x: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    y: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes_x: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes_y: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    shares: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_ascents: int,
+    steps: int,
+    slack: float,
+    points_x: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    points_y: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    exponent: int,
+    limit: float,
+    n_threads: int,
+    memory_mb: float,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+]:
+    """
+    Gap (L,) of each level, raised by local ascent and a search of vertices, code (L,) of the maximizing vector, and the vectors that were found: those of the ascent (J, d), and those of the search (R, r) in the coordinates of its points.
+    """
 
 @overload
 def supports(

@@ -140,13 +140,15 @@ def _reason(error: Exception) -> str:
     if isinstance(error, BrokenPipeError):
         return ""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        from isodepth.data.validation import SYNONYMS
+        from isodepth.data.validation import CONVERTED, SYNONYMS
 
         # The option that click suggests for --seed would be --scale.
-        name = SYNONYMS.get(error.option_name.lstrip("-").replace("-", "_"))
+        synonym = error.option_name.lstrip("-").replace("-", "_")
+        name = SYNONYMS.get(synonym)
         if any(each.name == name for each in error.ctx.command.params):
             flag = f"--{name}".replace("_", "-")
-            message = f"No such option {error.option_name!r}. Did you mean {flag!r}?"
+            meant = f"{flag!r}{CONVERTED.get(synonym, '')}"
+            message = f"No such option {error.option_name!r}. Did you mean {meant}?"
             error = click.NoSuchOption(error.option_name, message, ctx=error.ctx)
     if isinstance(error, click.UsageError):
         path = "isodepth" if error.ctx is None else error.ctx.command_path

@@ -131,7 +131,8 @@ def compare(
     X and Y are tables with one observation per row, or folders of such tables. Columns are matched
     by name. Prints the distance, the columns that contribute most, and suspicious rows. The
     distance uses numeric columns; the test (--n-permutations) also compares categories. If X or Y
-    is a folder or a file above 256 MB, both are read in chunks, and the test uses random rows.
+    is a folder or a file above 256 MB, both are read in chunks. The test then uses random rows, and
+    the distance 20 levels by default without refinement, so that it is usually smaller.
 
     \b
     Examples:
@@ -206,16 +207,22 @@ def _compare_chunks(
     paths: Sequence[str], reading: cli.ReadingOptions, settings: Options, test: Options
 ) -> Any:
     from isodepth.data.progress import progress_bar
-    from isodepth.metric.chunked.entry import compare
+    from isodepth.metric.chunked.entry import compare, replaced_defaults
     from isodepth.sources.passes import Runner
 
     if settings.get("refine"):
-        raise InvalidOptionError("--refine has no effect on tables read in chunks; remove it")
+        raise InvalidOptionError(
+            "refine has no effect on folders and on files above 256 MB, which are read in chunks; "
+            "remove it",
+            option="refine",
+        )
+    if settings.get("levels") == "exact":
+        raise InvalidOptionError(
+            "levels must be an integer, such as 20, for folders and for files above 256 MB, which "
+            "are read in chunks; got exact",
+            option="levels",
+        )
     x, y = _scanned(paths, reading, test["blocks"])
-    note(
-        "tables are read in chunks, with a grid of levels and without refinement: the distance "
-        "differs slightly from that of tables in memory"
-    )
     metric = isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
     tested = None
     if test["n_permutations"]:
@@ -230,6 +237,9 @@ def _compare_chunks(
     except (NotNumbersError, NoCompleteRowError) as error:
         _check_distance_may_be_omitted(error, tested=tested is not None)
         return tested
+    clause = replaced_defaults(metric, compared)
+    if clause:
+        note(f"{clause}; --levels {compared.settings['levels']} --refine 0 selects this explicitly")
     return compared if tested is None else compared._with_test(tested)
 
 
@@ -243,7 +253,7 @@ def _compare_chunks(
 @cli.permutation_options(cli.PERMUTATIONS, least=1)
 @cli.settings_options(
     only=("scale", "n_directions", "random_state"), scales=("pooled", "none"),
-    n_directions="100 to 200",
+    n_directions="100 to 200, or 100 more than columns",
 )  # fmt: skip
 @cli.threshold_options
 @cli.report_option
@@ -258,9 +268,9 @@ def test(
     tables differ, the changes, and suspicious rows. `compare --n-permutations 999` also prints the
     distance.
 
-    With --max-changed, the exit code is 1 if more than this share of the rows changed, with 95%
-    confidence. With --min-pvalue, it is 1 if the p-value is at most this number. Otherwise the exit
-    code is 0, and 2 after an error.
+    With --max-changed, the exit code is 1 if more than this share of the rows changed, with a
+    confidence of 1 - alpha. With --min-pvalue, it is 1 if the p-value is at most this number.
+    Otherwise the exit code is 0, and 2 after an error.
 
     \b
     Examples:
@@ -278,7 +288,9 @@ def test(
     about: Options = {"names": tables.file_names((x, y))}
     are_large = any(map(_is_large, (x, y)))
     # Rare events of large tables have exact p-values, which may be smaller than the minimum.
-    cli.check_reachable(test["n_permutations"], max_changed, None if are_large else min_pvalue)
+    cli.check_reachable(
+        test["n_permutations"], test["alpha"], max_changed, None if are_large else min_pvalue
+    )
     if are_large:
         first, second = _scanned((x, y), reading, test["blocks"])
         options = dict(test)

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isodepth.cli.commands import session
+from isodepth.data.annotations import TestNanPolicy
 from isodepth.data.extras import load_extra
 from isodepth.data.files.output import PAGE_ENDINGS, check_target
 from isodepth.data.missing import NAN_POLICIES
+from isodepth.data.validation import ALPHA, check_alpha
 from isodepth.depth import BY_NAME
 from isodepth.errors import InvalidOptionError
+from isodepth.significance.findings import too_few_permutations
 
 if TYPE_CHECKING:
     from isodepth.report.repeat import TableFile
@@ -42,8 +45,9 @@ _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "p": ("--p", float, "Exponent of the mean over levels; may be inf", "2"),
     "q": ("--q", float, "Exponent of the mean over directions; inf for the largest gap", "inf"),
     "n_directions": ("--n-directions", int, "Number of directions of projection", "1000"),
-    "levels": ("--levels", _levels, "Number of levels, or exact", "exact"),
-    "refine": ("--refine", int, "Steps of ascent from the best directions", "20, 0 for finite q"),
+    "levels": ("--levels", _levels, "Number of levels, or exact", "exact, or 20 in chunks"),
+    "refine": ("--refine", int, "Steps of ascent from the best directions",
+               "20, or 0 for finite q or in chunks"),
     "random_state": ("--random-state", int, "Seed of the random numbers", "0"),
 }  # fmt: skip
 #: Values of --scale, with their descriptions.
@@ -131,11 +135,11 @@ class ReadingOptions:
     category: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    nan_policy: str = "keep"
+    nan_policy: Any = "keep"
     left_out: list[str] = field(default_factory=list)
 
     @property
-    def test_nan_policy(self) -> str:
+    def test_nan_policy(self) -> TestNanPolicy:
         """Option `nan_policy` of a test: "raise" if this is the choice of the user, else "keep"."""
         return "raise" if self.nan_policy == "raise" else "keep"
 
@@ -203,6 +207,8 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
                                  help=f"Permutations of the two-sample test{no_test}."),
         "tolerance": option("--tolerance", metavar="SHARE", callback=parse_share,
                             help="Share of the rows of each table that may be contaminated."),
+        "alpha": option("--alpha", type=float, default=ALPHA, show_default=True,
+                        help="Significance level of the test."),
         "blocks": option("--blocks", metavar="COLUMN",
                          help="Permute rows with the same value in this column together."),
     }  # fmt: skip
@@ -210,8 +216,9 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
 
 
 def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
-    for name in ("tolerance", "blocks"):
-        if test[name] is not None and not test["n_permutations"]:
+    check_alpha(test["alpha"])
+    for name, default in (("tolerance", None), ("alpha", ALPHA), ("blocks", None)):
+        if test[name] != default and not test["n_permutations"]:
             raise InvalidOptionError(
                 f"{name} has no effect without a test; add --n-permutations 199", option=name
             )
@@ -219,9 +226,6 @@ def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
 
 
 # -- thresholds for continuous integration --------------------------------------------------------
-
-# With fewer permutations, no p-value is at most 5%, so that the bound on changed rows is always 0.
-_FEWEST_FOR_SHARE = 19
 
 
 def parse_share(_: click.Context, option: click.Parameter, text: str | None) -> float | None:
@@ -263,28 +267,24 @@ def exceeds(
 
 
 def check_reachable(
-    n_permutations: int, max_changed: float | None, min_pvalue: float | None
+    n_permutations: int, alpha: float, max_changed: float | None, min_pvalue: float | None
 ) -> None:
     """Raise an error if a test with `n_permutations` permutations cannot reach a threshold.
 
-    Otherwise the exit code would be 0 for any two tables.
+    Otherwise the exit code would be 0 for any two tables. The bound on the share of changed rows,
+    which is compared with `max_changed`, is 0 if no p-value can be at most `alpha`.
     """
-    least = 1 / (1 + n_permutations)
-    if min_pvalue is not None and min_pvalue < least:
-        needed = "increase it"
-        if min_pvalue > 0:
-            needed = f"add --n-permutations {math.ceil(1 / min_pvalue) - 1}"
+    if min_pvalue == 0:
         raise InvalidOptionError(
-            f"min_pvalue {min_pvalue:g} is below {least:.3g}, the minimum p-value of a test with "
-            f"{n_permutations} permutations; {needed}",
-            option="min_pvalue",
+            "min_pvalue must be above 0, got 0; no p-value is 0", option="min_pvalue"
         )
-    if max_changed is not None and n_permutations < _FEWEST_FOR_SHARE:
-        raise InvalidOptionError(
-            f"max_changed needs at least {_FEWEST_FOR_SHARE} permutations, got "
-            f"{n_permutations}; add --n-permutations 199",
-            option="max_changed",
-        )
+    needed = {"min_pvalue": min_pvalue, "max_changed": None if max_changed is None else alpha}
+    for name, level in needed.items():
+        too_few = "" if level is None else too_few_permutations(n_permutations, level)
+        if too_few:
+            raise InvalidOptionError(
+                f"{name} has no effect: {too_few}; increase --n-permutations", option=name
+            )
 
 
 # -- reports --------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ _LEAST_DEEP = 5
 @click.argument("samples", nargs=-1, required=True)
 @cli.by_option
 @cli.reading_options()
-@cli.settings_options(without=("refine",), scales=("pooled", "none"), levels="20")
+@cli.settings_options(scales=("pooled", "none"), levels="20", refine="0")
 @click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv).")
 def pairwise(
     samples: tuple[str, ...], by: str | None, output: str | None, reading: cli.ReadingOptions,
@@ -37,7 +37,8 @@ def pairwise(
     """Compute the distances between many samples.
 
     Samples are tables, all tables of a folder, or groups of rows of one table. Columns are
-    matched by name.
+    matched by name. Without --refine, distances of more than a few columns are smaller than those
+    of `compare`.
 
     \b
     Examples:
@@ -51,7 +52,8 @@ def pairwise(
     from isodepth.metric.settings import check_for_tables
 
     options = {**settings, "nan_policy": reading.nan_policy}
-    check_for_tables(table_metric(options))
+    of_tables = {name: value for name, value in options.items() if name != "refine"}
+    check_for_tables(table_metric(of_tables, refine=options.get("refine", 0)))
     target = None if output is None else check_target(output, [".csv"])
     labels, tables = read_samples(samples, reading, by)
     if len(tables) < 2:

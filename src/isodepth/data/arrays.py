@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.annotations import Precision
 from isodepth.errors import ColumnWarning, InvalidInputError, NotNumbersError, warn_user
 
 #: Maximum number of columns in the short lists of messages, such as columns with missing values.
@@ -20,6 +21,11 @@ EXACT_INTEGERS = 2**53
 # Maximum number of sets of missing columns that are examined, the most frequent first.
 _MOST_PATTERNS = 20
 _ODD_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
+
+
+def precision_of(values: np.ndarray) -> Precision:
+    """Return the dtype of an array of floats as a string; "float64" unless it is float32."""
+    return "float32" if values.dtype == np.float32 else "float64"
 
 
 def column_labels(width: int) -> tuple[str, ...]:

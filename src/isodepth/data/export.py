@@ -91,8 +91,8 @@ def name_text(name: str) -> str:
     return name if name.strip() else repr(name)
 
 
-def p_text(pvalue: float) -> str:
-    """Format a p-value with three significant digits, or nine if it would be rounded across 0.05.
+def p_text(pvalue: float, alpha: float = 0.05) -> str:
+    """Format a p-value with three significant digits, or nine if it would be rounded across alpha.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def p_text(pvalue: float) -> str:
     ('0.0123', '0.050001')
     """
     text = f"{pvalue:.3g}"
-    return text if (float(text) <= 0.05) == (pvalue <= 0.05) else f"{pvalue:.9g}"
+    return text if (float(text) <= alpha) == (pvalue <= alpha) else f"{pvalue:.9g}"
 
 
 def equal_values(first: Any, second: Any) -> bool:

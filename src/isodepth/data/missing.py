@@ -42,8 +42,8 @@ class MissingShare(ResultPart):
     z_score: float
 
 
-@dataclass(frozen=True)
-class MissingReport:
+@dataclass(frozen=True, eq=False)
+class MissingReport(ResultPart):
     """Number of dropped rows of a sample, and number of missing values of each column.
 
     Attributes
@@ -66,7 +66,10 @@ class MissingReport:
 
     n_rows: int
     n_dropped: int
-    counts: dict[str, int] = field(hash=False)
+    counts: dict[str, int]
+
+    def __hash__(self) -> int:
+        return hash((self.n_rows, self.n_dropped))
 
     @property
     def _columns_text(self) -> str:

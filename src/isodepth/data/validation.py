@@ -467,9 +467,11 @@ def check_test_nan_policy(nan_policy: Any) -> None:
 
 # Functions to which options belong that the distance does not have.
 _OF_TESTS = {
-    **dict.fromkeys(("n_permutations", "tolerance", "blocks"), "two_sample_test and compare"),
-    **dict.fromkeys(("method", "confidence", "max_rows"), "two_sample_test"),
-    **dict.fromkeys(("alpha", "arl", "patience"), "Monitor"),
+    **dict.fromkeys(
+        ("n_permutations", "tolerance", "alpha", "blocks"), "two_sample_test and compare"
+    ),
+    **dict.fromkeys(("method", "max_rows"), "two_sample_test"),
+    **dict.fromkeys(("arl", "patience"), "Monitor"),
 }
 # Names of options in other libraries, and the names here.
 SYNONYMS = {
@@ -479,10 +481,12 @@ SYNONYMS = {
     **dict.fromkeys(("workers", "n_threads", "num_threads"), "n_jobs"),
     "verbose": "progress",
     "significance_level": "alpha",
-    "confidence_level": "confidence",
+    **dict.fromkeys(("confidence", "confidence_level"), "alpha"),
     "chunksize": "chunk_rows",
     "chunk_size": "chunk_rows",
 }
+#: Conversion of the value of a synonym, for messages.
+CONVERTED = dict.fromkeys(("confidence", "confidence_level"), " (1 - confidence)")
 # Options of the distance that a test has in `method`.
 _OF_METHOD = ("depth", "p", "q", "eps", "directions", "levels")
 
@@ -511,7 +515,8 @@ def unknown_option(name: str, names: Sequence[str], owner: str = "") -> UnknownO
         text = f"{name!r} is an option of {_OF_TESTS[name]}; here the options are {known}"
     else:
         here = SYNONYMS.get(name)
-        similar = f"; did you mean {here!r}?" if here in names else did_you_mean(name, names)
+        meant = f"; did you mean {here!r}{CONVERTED.get(name, '')}?"
+        similar = meant if here in names else did_you_mean(name, names)
         text = f"unknown option {name!r}{similar} (options are {known})"
     return UnknownOptionError(f"{owner}: {text}" if owner else text, option=name)
 
@@ -584,6 +589,19 @@ def check_number(
     if math.isnan(number) or too_low or too_high:
         raise _option_error(name, f"lie in {interval}", value)
     return number
+
+
+#: Default significance level.
+ALPHA = 0.05
+
+
+def check_alpha(alpha: Any) -> float:
+    """Check the option `alpha`, the level of a test, and return it as a float."""
+    try:
+        return check_number(alpha, "alpha", 0, 1, low_open=True, high_open=True)
+    except InvalidOptionError as error:
+        hint = "the level of a test with 95% confidence is 0.05"
+        raise InvalidOptionError(f"{error}; {hint}", option="alpha") from None
 
 
 def check_boolean(value: Any, name: str) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from isodepth import _core
+from isodepth.data.annotations import DirectionsLike, RandomStateLike
 from isodepth.data.validation import (
     MOST,
     check_choice,
@@ -155,8 +156,8 @@ class Depth(DepthSource):
     _affine_invariant: ClassVar[bool] = True
 
     n_directions: int = 1000
-    directions: Any = "uniform"
-    random_state: Any = None
+    directions: DirectionsLike = "uniform"
+    random_state: RandomStateLike = None
     n_jobs: int | None = None
 
     # -- definition of a depth --------------------------------------------------------------
@@ -316,7 +317,7 @@ class Halfspace(MinimumDepth):
     _name = "halfspace"
     _kernel = staticmethod(_core.smallest_halfspace)
 
-    algorithm: str = "directions"
+    algorithm: Literal["directions", "exact"] = "directions"
 
     def _check_options(self) -> None:
         super()._check_options()

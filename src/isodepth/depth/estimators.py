@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from isodepth.data.annotations import TableLike, VectorLike
 from isodepth.data.validation import check_points
 from isodepth.depth.base import Depth, Halfspace, Projection, Projections
 from isodepth.depth.integrated import AIIRW, IRW
@@ -24,7 +25,7 @@ from isodepth.geometry.regions import Sample
 class DepthEstimator(BaseEstimator, Depth):
     """Base class of depth estimators, with `fit` and `score_samples`."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: Any = None, sample_weight: VectorLike | None = None) -> Self:
         """Compute the depths of a sample.
 
         Parameters
@@ -50,10 +51,11 @@ class DepthEstimator(BaseEstimator, Depth):
             random_state=self.random_state,
         )
         along = Projections(self._directions, Resources(self.n_jobs))
-        _, self.depth_ = self._all_depths(self._sample, points, sample_weight, along)
+        weights: Any = sample_weight
+        _, self.depth_ = self._all_depths(self._sample, points, weights, along)
         return self
 
-    def score_samples(self, X: Any) -> np.ndarray:
+    def score_samples(self, X: TableLike) -> np.ndarray:
         """Compute the depths of the rows of `X` with respect to the fitted sample.
 
         Parameters
@@ -218,7 +220,7 @@ class AIIRWDepth(DepthEstimator, AIIRW):
     array([0.1, 0.3, 0.5, 0.3, 0.1])
     """
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: Any = None, sample_weight: VectorLike | None = None) -> Self:
         """Compute the depths `depth_` and the matrix `whitening_` of a sample.
 
         The parameters and the return value are those of :meth:`IRWDepth.fit`.

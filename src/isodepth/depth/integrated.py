@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from isodepth import _core
+from isodepth.data.annotations import CovarianceLike
 from isodepth.data.validation import check_class_options
 from isodepth.depth.base import Depth, Projections, Queries, standardize
 from isodepth.depth.whitening import Whitening, check_covariance, outside_span, shrinks
@@ -52,7 +52,7 @@ class AIIRW(Depth):
 
     _name = "ai_irw"
 
-    covariance: Any = "empirical"
+    covariance: CovarianceLike = "empirical"
 
     def _check_options(self) -> None:
         super()._check_options()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -62,8 +63,8 @@ def worker_count(n_jobs: int | None, n_tasks: int, operations: int) -> int:
 def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int) -> list[Value]:
     """Apply `function` to every item, and return the results in the order of the items.
 
-    The first item is processed in the calling thread, the others in a pool of at most n threads. If
-    n = 1, all items are processed in the calling thread. Threads are useful for tasks that spend
+    At most n items are processed at the same time: the first item, and some of the others, in the
+    calling thread, the rest in a pool of n - 1 threads. Threads are useful for tasks that spend
     their time in functions of `isodepth._core`, which release the GIL. After an error or an
     interrupt no further item is started, and functions of `isodepth._core` that run in the pool
     end.
@@ -71,12 +72,35 @@ def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int)
     items = list(items)
     if n == 1 or len(items) < 2:
         return [function(item) for item in items]
-    stop = core.StopFlag()
-    pool = ThreadPoolExecutor(min(n, len(items) - 1), initializer=stop.watch)
+    results: dict[int, Value] = {}
+    waiting, lock, stop = iter(range(1, len(items))), threading.Lock(), core.StopFlag()
+    failed = threading.Event()
+
+    def process(index: int | None) -> None:
+        try:
+            while index is not None and not failed.is_set():
+                results[index] = function(items[index])
+                with lock:
+                    index = next(waiting, None)
+        except BaseException:
+            failed.set()
+            raise
+
+    def process_others() -> None:
+        with lock:
+            index = next(waiting, None)
+        process(index)
+
+    count = min(n, len(items)) - 1
+    pool = ThreadPoolExecutor(count, initializer=stop.watch)
     try:
-        others = pool.map(function, items[1:])
-        return [function(items[0]), *others]
+        others = [pool.submit(process_others) for _ in range(count)]
+        process(0)
+        for other in others:
+            other.result()  # raises the error of a thread
+        return [results[index] for index in range(len(items))]
     finally:
+        failed.set()
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
 
@@ -210,45 +234,80 @@ def support_rows(
     return SupportRows(*values, *rows)
 
 
-def ascent(
+class SearchedPoints(NamedTuple):
+    """Coordinates for the search of vertices in `refined_gaps`.
+
+    Attributes
+    ----------
+    x, y : float64 ndarrays of shape (n, r) and (m, r), C-contiguous
+        Rows of both samples, with a common origin and scale.
+    exponent : int
+        Original lengths are lengths in these coordinates times ``2 ** exponent``.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    exponent: int
+
+
+def refined_gaps(
     x: np.ndarray,
     y: np.ndarray,
     prefix_sizes: tuple[np.ndarray, np.ndarray],
-    starts: np.ndarray,
+    shares: np.ndarray,
+    directions: np.ndarray,
+    *,
     n_ascents: int,
     steps: int,
     slack: float,
+    points: SearchedPoints | None,
+    limit: float,
     resources: Resources = ALONE,
-) -> np.ndarray:
-    """Find unit vectors with large differences of the support functions of two regions, by ascent.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Compute gaps as `level_gaps` with q = inf, raised by ascent and a search of vertices.
 
-    The function that is maximized at a level is h_x(u) - h_y(u), for unit vectors u and the support
-    functions h_x and h_y of the regions of both samples.
+    The ascent maximizes h_x(u) - h_y(u) over unit vectors u, for the support functions of the
+    regions of at most eight levels. All levels are compared along the vectors that it finds.
 
     Parameters
     ----------
-    x, y, prefix_sizes : as in `level_gaps`
-    starts : ndarray of shape (C, d)
-        Unit vectors from which an ascent may start. The unit vectors between the means of both
-        regions of each level, and the opposites of all vectors, are added.
+    x, y, prefix_sizes, directions, resources
+        As in `level_gaps`.
+    shares : ndarray of shape (L,)
+        Weights of the levels.
     n_ascents : int
-        Maximum number of ascents, which start from the vectors with the largest differences at each
-        level.
+        Maximum number of ascents, which start from the vectors with the largest differences; 0 for
+        none.
     steps : int
         Maximum number of steps of an ascent, each of which projects a sample once.
     slack : float
-        Relative tolerance. An ascent stops if further steps would increase the difference by a
-        smaller fraction.
-    resources : Resources
+        Relative tolerance. An ascent or a search ends if the gap could increase by at most this
+        fraction.
+    points : SearchedPoints or None
+        Coordinates for the search of vertices; None for those of x and y.
+    limit : float
+        Maximum number of point coordinates that the search reads; 0 for no search. Levels are
+        searched from the innermost one outwards.
 
     Returns
     -------
-    vectors : ndarray of shape (J, d), with J <= n_ascents
+    gaps : float64 ndarray of shape (L,)
+    codes : int64 ndarray of shape (L,)
+        Vector that attains each gap, as in `level_gaps`. The vectors are the directions, followed
+        by `ascended` and `searched`.
+    ascended : ndarray of shape (J, d), with J <= n_ascents
         Unit vectors at which the ascents ended.
+    searched : ndarray of shape (R, r)
+        Unit vectors that the search found, in the coordinates of `points`, or r = d.
     """
-    first, second, starts = (np.ascontiguousarray(a, dtype=np.float64) for a in (x, y, starts))
-    sizes = _sizes(np.stack(prefix_sizes))
-    return core.ascent(first, second, sizes, starts, n_ascents, steps, slack, resources.n_threads)
+    units = np.ascontiguousarray(directions, dtype=x.dtype)
+    sizes_x, sizes_y = map(_sizes, prefix_sizes)
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+    points_x, points_y, exponent = points or (None, None, 0)
+    return core.refined_gaps(
+        x, y, sizes_x, sizes_y, shares, units, n_ascents, steps, slack, points_x, points_y,
+        exponent, limit, resources.n_threads, resources.memory_mb,
+    )  # fmt: skip
 
 
 def table_distances(

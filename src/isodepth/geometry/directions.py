@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from isodepth.data.annotations import DirectionsLike, RandomStateLike
 from isodepth.data.validation import check_choice, check_integer, check_points
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
@@ -27,7 +28,11 @@ _CACHED_NUMBERS = 100_000
 
 
 def unit_vectors(
-    n_features: int, n_directions: int, *, directions: Any = "uniform", random_state: Any = None
+    n_features: int,
+    n_directions: int,
+    *,
+    directions: DirectionsLike = "uniform",
+    random_state: RandomStateLike = None,
 ) -> np.ndarray:
     """Return the directions on which samples are projected.
 
@@ -98,7 +103,7 @@ def seeded_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndar
 
 
 @lru_cache(maxsize=16)
-def _cached_vectors(d: int, n_directions: int, family: str, seed: int) -> np.ndarray:
+def _cached_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndarray:
     rows = unit_vectors(d, n_directions, directions=family, random_state=seed)
     rows.flags.writeable = False
     return rows

@@ -27,17 +27,20 @@ from numpy.typing import ArrayLike
 from isodepth import _core
 from isodepth.data.export import ResultPart
 from isodepth.data.validation import check_points, check_same_width
-from isodepth.engine.compiled import ALONE, Resources, ascent, level_gaps, signed_directions
+from isodepth.engine.compiled import (
+    Resources,
+    SearchedPoints,
+    level_gaps,
+    refined_gaps,
+    signed_directions,
+)
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.geometry.regions import LevelPlan, TrimmedRegions
 
 #: Allowed values of the option `gap`.
 WAYS = ("search", "exact")
-# Maximum number of levels at which the ascent starts, minimum and maximum number of ascents, and
-# maximum number of directions that attain the gap of some level among the starts.
-_MOST_LEVELS = 8
+# Minimum and maximum number of ascents.
 _FEWEST_ASCENTS, _MOST_ASCENTS = 10, 40
-_MOST_MAXIMIZERS = 32
 # A search for a gap ends if the relative difference from an upper bound is at most this value.
 # `_SLACK` is for the ascent and the search of vertices that follows it. `_FULL` is for a search of
 # all vertices that replaces the ascent.
@@ -139,52 +142,6 @@ def exact_gaps(
     return frame.lengths(gaps), frame.directions(inner), sides == 0
 
 
-def raise_gaps(
-    first: np.ndarray,
-    second: np.ndarray,
-    prefix_sizes: np.ndarray,
-    gaps: np.ndarray,
-    slack: float,
-    limit: float,
-    resources: Resources = ALONE,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Increase gaps towards the exact gaps by a search of vertices, at a limited cost.
-
-    The exact gap of a level is the Hausdorff distance between the convex hulls of two regions. It
-    is attained at a vertex of one of the hulls.
-
-    Parameters
-    ----------
-    first, second, prefix_sizes
-        As in `exact_gaps`.
-    gaps : ndarray of shape (L,)
-        Lower bounds on the exact gaps, each attained along a direction.
-    slack : float
-        Relative tolerance: the search of a level ends if an upper bound exceeds its gap by at most
-        this fraction of the gap.
-    limit : float
-        Maximum number of point coordinates that are read. Levels are searched from the innermost
-        one outwards. If the maximum is reached, the remaining levels are not searched.
-    resources : Resources
-
-    Returns
-    -------
-    raised : int ndarray of shape (J,)
-        Indices of the levels at which a larger gap was found.
-    gaps : ndarray of shape (J,)
-        Larger gaps of these levels.
-    directions : ndarray of shape (J, d)
-        Unit vectors that attain the larger gaps.
-    """
-    frame = common_frame(first[: prefix_sizes[0, -1]], second[: prefix_sizes[1, -1]])
-    attained = np.ldexp(gaps, -frame.exponent)
-    lower, _, inner, sides = _core.hull_levels(
-        frame.first, frame.second, prefix_sizes, attained, slack, limit, resources.n_threads
-    )
-    raised = np.flatnonzero(sides >= 0)
-    return raised, frame.lengths(lower[raised]), frame.directions(inner[raised])
-
-
 def upper_bounds(
     first: np.ndarray, second: np.ndarray, prefix_sizes: np.ndarray, gaps: np.ndarray, slack: float
 ) -> np.ndarray:
@@ -192,8 +149,8 @@ def upper_bounds(
 
     A bound is the maximum, over the points of one region, of the distance to some point of the hull
     of the other region. Nearer points of the hull are searched until the bound exceeds the exact
-    gap by at most the fraction `slack`, up to rounding. The other parameters are those of
-    `raise_gaps`.
+    gap by at most the fraction `slack`, up to rounding. `gaps` (L,) are lower bounds on the exact
+    gaps. The other parameters are those of `exact_gaps`.
     """
     frame = common_frame(first[: prefix_sizes[0, -1]], second[: prefix_sizes[1, -1]])
     attained = np.ldexp(gaps, -frame.exponent)
@@ -386,9 +343,7 @@ def find_gaps(
     if way == "exact":
         values, vectors, _ = exact_gaps(first, second, np.stack(sizes))
         return Gaps(plan, values, vectors, np.arange(len(values)), exact=True)
-    values, codes = level_gaps(first, second, sizes, directions, resources)
-    refined = refine_gaps(first, second, ordered, directions, values, codes, refine, resources)
-    return Gaps(plan, *refined)
+    return Gaps(plan, *refine_gaps(first, second, ordered, directions, refine, resources))
 
 
 def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:
@@ -413,12 +368,10 @@ def refine_gaps(
     y: np.ndarray,
     plan: LevelPlan,
     directions: np.ndarray,
-    gaps: np.ndarray,
-    codes: np.ndarray,
     steps: int,
     resources: Resources,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Increase the gaps of `level_gaps` by local ascent and, for few points, a search of vertices.
+    """Compute gaps along directions, and increase them by local ascent or a search of vertices.
 
     The ascent takes at most `steps` steps from each starting direction. The search examines the
     vertices of the convex hulls of both regions. For very few points the search replaces the
@@ -430,13 +383,12 @@ def refine_gaps(
     x, y : ndarrays of shape (n, d) and (m, d), deepest rows first
     plan : LevelPlan with L levels
     directions : ndarray of shape (K, d)
-    gaps, codes : ndarrays of shape (L,), results of `level_gaps`
     steps : int
     resources : Resources
 
     Returns
     -------
-    gaps : ndarray of shape (L,), not smaller than the input gaps
+    gaps : ndarray of shape (L,), not smaller than those along the directions
     vectors : ndarray of shape (K + J, d)
         The K directions, followed by the J unit vectors that were found.
     codes : int64 ndarray of shape (L,)
@@ -446,65 +398,21 @@ def refine_gaps(
     limit = max(_LEAST_WORK, _WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50))
     cost = 2 * n * m * d  # of the search of all vertices
     replaces_ascent = cost <= _CHEAP * limit
-    if not replaces_ascent:
-        vectors = _ascend(x, y, plan, directions, gaps, codes, steps, resources)
-        new_gaps, new_codes = level_gaps(x, y, plan.prefix_sizes, vectors, resources)
-        new_codes += np.where(new_codes >= 0, len(directions), -len(directions))
-        codes = np.where(new_gaps > gaps, new_codes, codes)
-        gaps = np.maximum(new_gaps, gaps)
-        directions = np.concatenate([directions, vectors])
-    if cost <= _AFFORDABLE * limit:
-        stops, slack = np.stack(plan.prefix_sizes), _FULL if replaces_ascent else _SLACK
-        raised, values, vectors = raise_gaps(x, y, stops, gaps, slack, limit, resources)
-        gaps, codes = gaps.copy(), codes.copy()
-        gaps[raised] = np.maximum(gaps[raised], values)
-        codes[raised] = len(directions) + np.arange(len(raised))
-        directions = np.concatenate([directions, vectors])
-    return gaps, directions, codes
-
-
-def _ascend(
-    x: np.ndarray,
-    y: np.ndarray,
-    plan: LevelPlan,
-    directions: np.ndarray,
-    gaps: np.ndarray,
-    codes: np.ndarray,
-    steps: int,
-    resources: Resources,
-) -> np.ndarray:
-    """Return the directions (J, d) that local ascent finds; arguments are those of `refine_gaps`.
-
-    The ascent starts from directions that attain gaps, from the directions between the means of the
-    regions of `chosen_levels`, and from the opposites of both.
-    """
-    chosen = chosen_levels(plan, gaps)
-    sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
-    maximizers = np.sort(codes)  # np.unique is slower
-    maximizers = maximizers[np.append(True, maximizers[1:] != maximizers[:-1])]
-    best = np.append(codes[chosen], maximizers[:: -(-len(maximizers) // _MOST_MAXIMIZERS)])
-    starts = signed_directions(directions, best)
-    # The ascent copies its rows to float64. To save memory, it gets only the rows of the regions of
-    # the chosen levels.
-    inner_x, inner_y = x[: sizes[0][-1]], y[: sizes[1][-1]]
     # The number of ascents is proportional to the number of sampled directions, within limits.
     n_ascents = min(_MOST_ASCENTS, max(_FEWEST_ASCENTS, len(directions) // 12))
-    return ascent(inner_x, inner_y, sizes, starts, n_ascents, steps, _SLACK, resources)
-
-
-def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
-    """Return the indices of at most eight levels at which the ascent starts.
-
-    These are all levels of `plan` if there are at most eight. Otherwise they are up to seven levels
-    that are evenly spaced by cumulative weight, and the level with the maximum of the `gaps` (L,).
-    """
-    n_levels = len(plan.shares)
-    if n_levels <= _MOST_LEVELS:
-        return np.arange(n_levels)
-    # A level occupies an interval of cumulative weight. The chosen level is the first level whose
-    # midpoint is at least `wanted`.
-    midpoints = np.cumsum(plan.shares) - 0.5 * plan.shares
-    wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
-    spread = midpoints.searchsorted(wanted).tolist()
-    # For a few numbers, sets are faster than functions of NumPy.
-    return np.array(sorted({*(min(i, n_levels - 1) for i in spread), int(gaps.argmax())}))
+    # Few points in many columns are searched in coordinates of their span.
+    frame = points = None
+    if cost > _AFFORDABLE * limit:
+        limit = 0.0
+    elif n + m <= d:
+        frame = common_frame(x[:n], y[:m])
+        points = SearchedPoints(frame.first, frame.second, frame.exponent)
+    gaps, codes, ascended, searched = refined_gaps(
+        x, y, plan.prefix_sizes, plan.shares, directions,
+        n_ascents=0 if replaces_ascent else n_ascents, steps=steps,
+        slack=_FULL if replaces_ascent else _SLACK,
+        points=points, limit=limit, resources=resources,
+    )  # fmt: skip
+    if frame is not None:
+        searched = frame.directions(searched)
+    return gaps, np.concatenate([directions, ascended, searched]), codes

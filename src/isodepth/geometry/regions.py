@@ -226,7 +226,8 @@ class TrimmedRegions:
         ends = tie_ends(falling, tie_tolerance)
         distinct_depths = falling if len(ends) == len(falling) else falling[ends - 1]
         cumulated = ends if sample.masses is None else np.cumsum(sample.masses[order])[ends - 1]
-        masses, ordered = cumulated / sample.total, sample.points.take(order, axis=0)
+        masses = cumulated / sample.total
+        ordered = _core.take_rows(sample.points, order, resources.n_threads)
         return cls(
             points=points, weights=weights, depths=depths, columns=columns,
             distinct_depths=distinct_depths, masses=masses, _sample=sample, _order=order,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.annotations import KindsLike
 from isodepth.data.arrays import column_labels
 from isodepth.data.columns.kinds import (
     ColumnKind,
@@ -66,7 +67,7 @@ class TwoSamples:
         cls,
         X: Any,
         Y: Any,
-        kinds: dict[str, Any] | None = None,
+        kinds: KindsLike | None = None,
         *,
         common: bool = False,
     ) -> TwoSamples:

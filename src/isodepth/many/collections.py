@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.arrays import describe
+from isodepth.data.annotations import FrameLike
+from isodepth.data.arrays import describe, precision_of
 from isodepth.data.columns.kinds import check_kinds, split_columns
 from isodepth.data.export import label_texts
 from isodepth.data.frames import in_order, is_frame, labels_of
@@ -21,7 +22,11 @@ from isodepth.engine.tensors.host import to_host
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.scaling import units_of_samples
 from isodepth.metric.fitted import prepare
-from isodepth.metric.region_table import RegionTables
+from isodepth.metric.region_table import RegionTable, RegionTables
+from isodepth.sources.source import SampleLike
+
+#: Samples without names, samples with names, or one frame whose rows belong to several samples.
+SamplesLike: TypeAlias = Iterable[SampleLike | RegionTable] | Mapping[Any, SampleLike] | FrameLike
 
 
 def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, list[Any] | None]:
@@ -236,7 +241,7 @@ def prepare_group(
         return SampleGroup(samples, weights, columns, name, in_chunks=True)
     first = prepare(samples[0], weights[0], names[0], metric, None)
     if convert:
-        metric = replace(metric, dtype=str(first.points.dtype))
+        metric = replace(metric, dtype=precision_of(first.points))
     parts = [first]
     for X, w, label in zip(samples[1:], weights[1:], names[1:], strict=True):
         part = prepare(X, w, label, metric, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -214,10 +215,17 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
         n, m = self.values.shape
         same = self.labels == self.other_labels
         among = f"between {n} sample{'s' * (n != 1)}" if same else f"from {n} to {m} samples"
-        lines = [f"DistanceMatrix: distances {among}"]
+        lines = [f"DistanceMatrix: distances {among}{self._refinement}"]
         if self.signature:
             lines.append(self.signature)
         return "\n  ".join(lines)
+
+    @property
+    def _refinement(self) -> str:
+        """Clause about distances that are maxima over the sampled directions only, or ""."""
+        settings = self.settings or {}
+        maxima = settings.get("q") == math.inf and settings.get("gap") == "search"
+        return ", without refinement" if maxima and settings.get("refine") == 0 else ""
 
     def __str__(self) -> str:
         return "\n".join([repr(self), *self._matrix_lines()])

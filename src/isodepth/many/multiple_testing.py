@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal, TypedDict, Unpack
@@ -10,20 +10,27 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from isodepth.api import Metric
+from isodepth.data.annotations import (
+    KindsLike,
+    LabelsLike,
+    RandomStateLike,
+    TestNanPolicy,
+    VectorLike,
+)
 from isodepth.data.arrays import listed
 from isodepth.data.export import ResultMixin, document, label_column, label_texts
 from isodepth.data.progress import progress_bar
-from isodepth.data.validation import check_integer
+from isodepth.data.validation import check_alpha, check_integer
 from isodepth.errors import InvalidInputError, UnknownLabelError
-from isodepth.many.collections import as_list, labeled
-from isodepth.metric.settings import RandomState
+from isodepth.many.collections import SamplesLike, as_list, labeled
 from isodepth.metric.signature import json_settings
-from isodepth.significance.result import ALPHA, TwoSampleResult
+from isodepth.significance.findings import fewest_labelings, too_few_permutations
+from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 
-# The default number of permutations is chosen so that the minimum adjusted p-value that a test can
-# have is at most the inverse of this number.
-_ATTAINABLE = 50
+# The default number of permutations is chosen so that the level is at least this multiple of the
+# minimum adjusted p-value that a test can have.
+_ATTAINABLE = 2.5
 # Settings of which each pair may have another value, such as its number of blocks.
 _OF_PAIRS = ("blocks", "n_directions")
 
@@ -33,14 +40,13 @@ class TwoSampleOptions(TypedDict, total=False):
 
     method: Literal["aggregated", "regions"] | Metric
     tolerance: float | None
-    confidence: float
-    blocks: Any
-    scale: Any
-    nan_policy: Literal["keep", "raise"]
-    kinds: dict[str, Any] | None
+    blocks: LabelsLike | None
+    scale: Literal["pooled"] | VectorLike | None
+    nan_policy: TestNanPolicy
+    kinds: KindsLike | None
     max_rows: int | None
     n_directions: int | None
-    random_state: RandomState
+    random_state: RandomStateLike
     n_jobs: int | None
 
 
@@ -64,6 +70,8 @@ class PairwiseTestResult(ResultMixin):
     adjusted_pvalues : ndarray of shape (M,)
         P-values adjusted by Holm's method. If all pairs with an adjusted p-value of at most a are
         rejected, the probability of one or more false rejections is at most a.
+    alpha : float
+        Significance level: a pair differs if its adjusted p-value is at most `alpha`.
     settings : dict
         Options of the tests, as in :class:`isodepth.typing.TwoSampleResult`. `blocks` and
         `n_directions` are those that were passed, because their values may differ between pairs.
@@ -74,6 +82,7 @@ class PairwiseTestResult(ResultMixin):
     tests: tuple[TwoSampleResult, ...]
     pvalues: np.ndarray
     adjusted_pvalues: np.ndarray
+    alpha: float
     settings: dict[str, Any]
 
     def __len__(self) -> int:
@@ -83,23 +92,27 @@ class PairwiseTestResult(ResultMixin):
         return iter(self.tests)
 
     @property
-    def significant(self) -> bool:
-        """Whether any pair differs: an adjusted p-value is at most 0.05.
+    def _differ(self) -> np.ndarray:
+        """Whether each pair differs (M,), despite the rounding errors of adjusted p-values."""
+        return self.adjusted_pvalues <= self.alpha * (1 + 1e-12)
 
-        If all samples have the same distribution, the probability of this is at most 0.05.
+    @property
+    def significant(self) -> bool:
+        """Whether any pair differs: an adjusted p-value is at most `alpha`.
+
+        If all samples have the same distribution, the probability of this is at most `alpha`.
         """
-        return bool((self.adjusted_pvalues <= ALPHA).any())
+        return bool(self._differ.any())
 
     @property
     def headline(self) -> str:
         """One sentence: the number of pairs that differ; and if there are too few permutations."""
-        differ = int((self.adjusted_pvalues <= ALPHA).sum())
+        differ, n_permutations = int(self._differ.sum()), self.settings["n_permutations"]
         pairs = "1 pair" if len(self) == 1 else f"{len(self)} pairs"
-        found = f"{differ} of {pairs} of {len(self.labels)} samples differ (adjusted p <= {ALPHA})"
-        n_permutations = self.settings["n_permutations"]
-        if not differ and len(self) / (1 + n_permutations) > ALPHA:
-            found += f"; {n_permutations} permutations are too few for {pairs}"
-        return f"{found}."
+        found = f"{differ} of {pairs} of {len(self.labels)} samples differ"
+        too_few = too_few_permutations(n_permutations, self.alpha, len(self))
+        ending = f"; {too_few}" if too_few and not differ else ""
+        return f"{found} (adjusted p <= {self.alpha}){ending}."
 
     def __getitem__(self, pair: tuple[Any, Any]) -> TwoSampleResult:
         """Return the test of the pair of samples with these labels, in the order of `labels`."""
@@ -145,6 +158,7 @@ class PairwiseTestResult(ResultMixin):
         content = {
             "headline": self.headline,
             "labels": label_texts(self.labels),
+            "alpha": self.alpha,
             "tests": tests,
             "settings": json_settings(self.settings),
         }
@@ -163,7 +177,7 @@ class PairwiseTestResult(ResultMixin):
 
     def __repr__(self) -> str:
         order = np.argsort(self.adjusted_pvalues, kind="stable")
-        differ = order[self.adjusted_pvalues[order] <= ALPHA]
+        differ = order[self._differ[order]]
         lines = [self.headline]
         for k in differ[:10]:
             a, b = label_texts(self.pairs[k])
@@ -174,10 +188,11 @@ class PairwiseTestResult(ResultMixin):
 
 
 def pairwise_test(
-    samples: Any,
+    samples: SamplesLike,
     *,
-    by: Any = None,
+    by: str | Sequence[str] | None = None,
     n_permutations: int | None = None,
+    alpha: float = 0.05,
     progress: bool = False,
     **options: Unpack[TwoSampleOptions],
 ) -> PairwiseTestResult:
@@ -193,8 +208,11 @@ def pairwise_test(
     by : str or sequence of str, optional
         Columns of one frame whose values define the samples.
     n_permutations : int or None
-        Number of permutations per pair. None means 50 times the number of pairs, minus 1, but at
-        least 999. The smallest attainable adjusted p-value is then at most 0.02.
+        Number of permutations per pair. None means 2.5 / `alpha` times the number of pairs, minus
+        1, but at least 999. The smallest attainable adjusted p-value is then at most 0.4 `alpha`.
+    alpha : float in (0, 1)
+        Significance level: a pair differs if its adjusted p-value is at most `alpha`. The test of a
+        pair has this level without an adjustment.
     progress : bool
         Show a progress bar (needs tqdm).
     **options
@@ -215,19 +233,22 @@ def pairwise_test(
       may and july: adjusted p = 0.003
       june and july: adjusted p = 0.003
     """
-    samples, labels = labeled(samples, by)
-    samples = as_list(samples, "samples")
-    if len(samples) < 2:
-        raise InvalidInputError(f"a pair needs two samples, got {len(samples)}")
-    names = tuple(labels or map(str, range(len(samples))))
-    pairs = list(combinations(range(len(samples)), 2))
+    inputs, labels = labeled(samples, by)
+    inputs = as_list(inputs, "samples")
+    if len(inputs) < 2:
+        raise InvalidInputError(f"a pair needs two samples, got {len(inputs)}")
+    names = tuple(labels or map(str, range(len(inputs))))
+    pairs = list(combinations(range(len(inputs)), 2))
+    alpha = check_alpha(alpha)
     if n_permutations is None:
-        n_permutations = max(999, _ATTAINABLE * len(pairs) - 1)
+        n_permutations = max(999, fewest_labelings(alpha, _ATTAINABLE * len(pairs)) - 1)
     n_permutations = check_integer(n_permutations, "n_permutations", 1)
     tests = []
     with progress_bar(progress, len(pairs), "tests", "pair") as advance:
         for i, j in pairs:
-            test = two_sample_test(samples[i], samples[j], n_permutations=n_permutations, **options)
+            test = two_sample_test(
+                inputs[i], inputs[j], n_permutations=n_permutations, alpha=alpha, **options
+            )
             tests.append(
                 test if labels is None else test._with(_names=label_texts((names[i], names[j])))
             )
@@ -240,6 +261,7 @@ def pairwise_test(
         tests=tuple(tests),
         pvalues=pvalues,
         adjusted_pvalues=holm_adjusted(pvalues),
+        alpha=alpha,
         settings=tests[0].settings | {name: options.get(name) for name in _OF_PAIRS},
     )
 

@@ -13,16 +13,24 @@ from typing import Any, Unpack
 import numpy as np
 
 from isodepth.api import Metric
+from isodepth.data.annotations import KindsLike, Precision, VectorLike
 from isodepth.data.arrays import describe
 from isodepth.data.progress import progress_bar
-from isodepth.data.validation import MOST, check_integer, check_n_jobs, split_weights
-from isodepth.engine.compiled import Resources, thread_map, worker_count
+from isodepth.data.validation import (
+    MOST,
+    check_choice,
+    check_integer,
+    check_n_jobs,
+    split_weights,
+)
+from isodepth.engine.compiled import Resources, thread_map
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import draws_at_random, integer_seed
 from isodepth.geometry.regions import Sample
 from isodepth.geometry.scaling import scaled
 from isodepth.many.collections import (
     SampleGroup,
+    SamplesLike,
     as_list,
     labeled,
     prepare_group,
@@ -30,10 +38,11 @@ from isodepth.many.collections import (
     with_shared_scale,
 )
 from isodepth.many.matrix import DistanceMatrix
+from isodepth.many.refined import fill_refined_distances, fit_regions
 from isodepth.metric.fitted import fit_for_one_sample
 from isodepth.metric.region_table import RegionTable, RegionTables, check_comparable, fill_distances
 from isodepth.metric.settings import (
-    Precision,
+    TABLE_DTYPES,
     TableOptions,
     check_for_tables,
     with_metric_options,
@@ -46,21 +55,25 @@ TABLE_LEVELS = 20
 NOT_FOR_TABLES = ("gap", "refine")
 
 
-def table_metric(options: Mapping[str, Any], function: Callable[..., Any] | None = None) -> Metric:
-    """Create a metric for region tables from keyword options.
+def table_metric(
+    options: Mapping[str, Any], function: Callable[..., Any] | None = None, refine: int = 0
+) -> Metric:
+    """Create a metric for region tables, or for refined distances, from keyword options.
 
-    `function` is the function that received the options, for messages, or None.
+    `function` is the function that received the options, for messages, or None. `refine` is the
+    number of steps of refinement, 0 for tables.
 
     If `random_state` is not an integer, it is replaced: by a random integer if the directions are
-    random, so that all tables have the same directions, and otherwise by None.
+    random, so that all samples have the same directions, and otherwise by None.
     """
     if options.get("refine"):
         raise InvalidOptionError(
-            f"tables cannot be refined, got refine={options['refine']!r}; remove it, or compare "
-            "pairs with Metric.distance",
+            f"tables cannot be refined, got refine={options['refine']!r}; remove it, or use "
+            "pairwise or DistanceTransformer with this option",
             option="refine",
         )
-    options = {"levels": TABLE_LEVELS, **options, "refine": 0}
+    options = {"levels": TABLE_LEVELS, **options}
+    options["refine"] = check_integer(refine, "refine", 0, high=MOST)
     subject = "tables need" if function is None else f"{function.__name__} needs"
     hint = f"; {subject} a fixed grid of levels"
     check_integer(options["levels"], "levels", 1, hint, high=MOST)
@@ -77,11 +90,11 @@ def table_metric(options: Mapping[str, Any], function: Callable[..., Any] | None
 
 @with_metric_options(NOT_FOR_TABLES, TableOptions, levels=TABLE_LEVELS)
 def region_tables(
-    samples: Any,
+    samples: SamplesLike,
     *,
-    by: Any = None,
-    weights: Any = None,
-    kinds: dict[str, Any] | None = None,
+    by: str | Sequence[str] | None = None,
+    weights: Sequence[VectorLike | None] | None = None,
+    kinds: KindsLike | None = None,
     progress: bool = False,
     table_dtype: Precision = "float64",
     **options: Unpack[TableOptions],
@@ -146,12 +159,13 @@ def region_tables(
 
 @with_metric_options(NOT_FOR_TABLES, TableOptions, levels=TABLE_LEVELS)
 def pairwise(
-    samples: Any,
-    other: Any = None,
+    samples: SamplesLike,
+    other: SamplesLike | None = None,
     *,
-    by: Any = None,
-    weights: Any = None,
-    kinds: dict[str, Any] | None = None,
+    by: str | Sequence[str] | None = None,
+    weights: Sequence[Any] | None = None,
+    kinds: KindsLike | None = None,
+    refine: int = 0,
     progress: bool = False,
     out: np.ndarray | None = None,
     table_dtype: Precision = "float64",
@@ -160,10 +174,12 @@ def pairwise(
     """Compute the distances DR between all pairs of many samples.
 
     The trimmed regions of each sample are computed once. A distance depends only on its two samples
-    and the options, and equals ``Metric(levels=20, refine=0, **options).distance``. An exception is
-    ``scale="pooled"``, which divides columns by their robust standard deviation in all samples
-    together. The matrix of all pairs is exactly symmetric with a zero diagonal. Columns of frames
-    are matched by name, in the order of the first sample.
+    and the options, and equals ``Metric(levels=20, refine=0, **options).distance``. With ``q=inf``
+    and more than a few columns, it is smaller than :func:`isodepth.distance`, which refines by
+    default; see the option `refine`. An exception is ``scale="pooled"``, which divides columns by
+    their robust standard deviation in all samples together. The matrix of all pairs is exactly
+    symmetric with a zero diagonal. Columns of frames are matched by name, in the order of the first
+    sample.
 
     Parameters
     ----------
@@ -184,6 +200,11 @@ def pairwise(
         Kinds of columns of data frames: "numeric", "category", "omit", or a list of values in their
         order; see :func:`isodepth.two_sample_test`. Columns of kind "category" or "omit" are left
         out. Other non-numeric columns are an error.
+    refine : int
+        Number of steps of local ascent from the best directions of each pair, see
+        :class:`isodepth.Metric`; needs ``q=inf``. With a positive number, each pair is compared as
+        by :func:`isodepth.distance` with the same `refine` and `levels`, which takes much longer.
+        Region tables, and samples that are read in chunks, cannot be refined.
     progress : bool
         Show a progress bar (needs tqdm).
     out : ndarray or memory map of shape (N, N) or (N, M), or None
@@ -191,7 +212,8 @@ def pairwise(
         allows a matrix that is larger than memory.
     table_dtype : {"float64", "float32"}
         Precision of the tables, which have levels * 2 * n_directions numbers per sample. Apart from
-        the tables and the result, little memory is used.
+        the tables and the result, little memory is used. With a positive `refine` there are no
+        tables: the rows of all samples are kept, and this option is refused.
     levels : int, default 20
         Number L of levels, the midpoints of L intervals of equal length that divide [0, 1 - eps].
         Tables need a fixed grid: exact and random levels are not possible.
@@ -238,28 +260,34 @@ def pairwise(
         types = " and ".join(type(first).__name__ for first in firsts)
         raise InvalidInputError(f"samples and other must both be tables or samples, got {types}")
     if are_tables[0]:
-        n_jobs = _n_jobs_for_tables({"weights": weights, "kinds": kinds}, options)
+        of_rows = {"weights": weights, "kinds": kinds, "refine": refine or None}
+        n_jobs = _n_jobs_for_tables(of_rows, options)
         stacks = [
             RegionTables._of(*each) for each in zip(inputs, ("samples", "other"), strict=False)
         ]
+        settings = _fill_from_tables(stacks, result, n_jobs, progress)
+        version = stacks[0].version
     else:
-        metric = table_metric(options, pairwise)
-        n_jobs = metric.n_jobs
+        metric = table_metric(options, pairwise, refine)
         inputs = with_kinds(dict(zip(("samples", "other"), inputs, strict=False)), kinds)
-        stacks = _fit_stacks(inputs, weights, metric, table_dtype, progress)
-    if other is not None:
-        check_comparable(stacks[0]._table(0), stacks[1]._table(0), "samples[0]", "other[0]")
-    fill_distances(stacks[0], None if other is None else stacks[1], result, n_jobs, progress)
+        groups = _prepare_groups(inputs, weights, metric)
+        if metric.refine:
+            _check_refinable(metric, groups, table_dtype)
+        used = with_shared_scale(metric, *groups)
+        if metric.refine:
+            settings = _fill_refined(groups, used, result, progress)
+        else:
+            stacks = [fit_tables(group, used, table_dtype, progress) for group in groups]
+            settings = _fill_from_tables(stacks, result, metric.n_jobs, progress)
+        settings["scale"] = array_text(metric.scale)  # the option instead of computed divisors
+        version = None
     rows = tuple(labels or _labels_of(samples) or map(str, range(shape[0])))
     columns = rows
     if other is not None:
         columns = tuple(other_labels or _labels_of(other) or map(str, range(shape[1])))
-    settings = stacks[0].settings | {"table_dtype": str(stacks[0].values.dtype)}
-    if not are_tables[0]:  # tables have the computed divisors instead of "pooled"
-        settings["scale"] = array_text(metric.scale)
     return DistanceMatrix(
         values=result, labels=rows, other_labels=columns, settings=settings,
-        signature=signature_text(settings, stacks[0].version),
+        signature=signature_text(settings, version),
     )  # fmt: skip
 
 
@@ -268,24 +296,63 @@ def _labels_of(samples: Any) -> Sequence[Any] | None:
     return samples.labels if isinstance(samples, RegionTables) else None
 
 
-def _fit_stacks(
-    inputs: Sequence[Sequence[Any]],
-    weights: Any,
-    metric: Metric,
-    table_dtype: Precision,
-    progress: bool,
-) -> list[RegionTables]:
-    """Return the region tables of one collection or of two collections of samples.
+def _prepare_groups(
+    inputs: Sequence[Sequence[Any]], weights: Any, metric: Metric
+) -> list[SampleGroup]:
+    """Validate one collection or two collections of samples.
 
-    `inputs` has the collections. All tables have the same settings. `weights` is the option of
-    `pairwise`, and `table_dtype` the dtype of the tables. If `progress`, progress bars are shown.
+    `inputs` has the collections, and `weights` is the option of `pairwise`.
     """
     mine, theirs = (weights, None) if len(inputs) == 1 else split_weights(weights)
     groups = [prepare_group(inputs[0], mine, metric)]
     if len(inputs) == 2:
         groups.append(prepare_group(inputs[1], theirs, metric, "other", groups[0].columns))
-    metric = with_shared_scale(metric, *groups)
-    return [fit_tables(group, metric, table_dtype, progress) for group in groups]
+    return groups
+
+
+def _fill_from_tables(
+    stacks: Sequence[RegionTables], out: np.ndarray, n_jobs: int | None, progress: bool
+) -> dict[str, Any]:
+    """Write the distances between tables to `out`, and return their settings.
+
+    `stacks` has the tables of `samples` and, if it is given, of `other`.
+    """
+    if len(stacks) == 2:
+        check_comparable(stacks[0]._table(0), stacks[1]._table(0), "samples[0]", "other[0]")
+    fill_distances(stacks[0], None if len(stacks) == 1 else stacks[1], out, n_jobs, progress)
+    return stacks[0].settings | {"table_dtype": str(stacks[0].values.dtype)}
+
+
+def _fill_refined(
+    groups: Sequence[SampleGroup], metric: Metric, out: np.ndarray, progress: bool
+) -> dict[str, Any]:
+    """Write the refined distances between samples to `out`, and return their settings.
+
+    `groups` has the group of `samples` and, if it is given, of `other`.
+    """
+    fitted, regions = fit_regions(groups, metric, progress)
+    columns = None if len(regions) == 1 else regions[1]
+    fill_refined_distances(fitted, regions[0], columns, out, progress)
+    return fitted._table_settings(str(regions[0][0].points.dtype)) | {"refine": metric.refine}
+
+
+def _check_refinable(metric: Metric, groups: Sequence[SampleGroup], table_dtype: Any) -> None:
+    """Raise an error if samples are read in chunks, or if `table_dtype`, without effect, is set.
+
+    `metric` has a positive `refine`.
+    """
+    if any(group.in_chunks for group in groups):
+        raise InvalidOptionError(
+            f"refine={metric.refine!r} is not available for samples that are read in chunks; "
+            "remove it, or read the samples first (np.load, pandas.read_parquet)",
+            option="refine",
+        )
+    if check_choice(table_dtype, "table_dtype", TABLE_DTYPES) != "float64":
+        raise InvalidOptionError(
+            f"table_dtype={table_dtype!r} has no effect with refine={metric.refine!r}, which needs "
+            "the rows instead of tables; remove one of them",
+            option="table_dtype",
+        )
 
 
 def fit_tables(
@@ -315,10 +382,8 @@ def _tables_of_arrays(
     """
     samples, name = group.samples, group.name
     first = samples[0].points
-    workers = worker_count(
-        metric.n_jobs, len(samples) // 2, len(samples) * len(first) * metric.n_directions
-    )
     fitted = fit_for_one_sample(metric, first.shape[1])
+    workers = fitted._workers(len(samples) // 2, len(samples) * len(first) * metric.n_directions)
     if workers > 1:
         fitted = replace(fitted, _resources=Resources(1, fitted._resources.memory_mb / workers))
     values = np.empty((len(samples), *fitted._table_shape), dtype=table_dtype)
@@ -326,7 +391,7 @@ def _tables_of_arrays(
     def fit(i: int) -> Sample | None:
         points, columns, weights, *_ = samples[i]
         if metric.scale is not None:
-            points = scaled(points, metric.scale, f"{name}[{i}]", columns)
+            points = scaled(points, metric._units, f"{name}[{i}]", columns)
         sample = Sample.of(points, weights)
         fitted._write_table(fitted._fit_regions(points, weights, columns, sample), values[i])
         advance(1)
@@ -334,7 +399,7 @@ def _tables_of_arrays(
 
     simplices = thread_map(fit, range(len(samples)), workers)
     settings = fitted._table_settings(str(first.dtype))
-    stack = RegionTables(values, settings, first.shape[1], group.columns, scale=metric.scale)
+    stack = RegionTables(values, settings, first.shape[1], group.columns, scale=metric._units)
     return stack, [sample for sample in simplices if sample is not None]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -42,9 +42,12 @@ from isodepth.geometry.scaling import (
 )
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
 from isodepth.metric.settings import (
+    LEVEL_BYTES,
+    MEMORY_MB,
     TABLE_DTYPES,
     MetricSettings,
     RandomLevels,
+    check_level_memory,
     midpoint_levels,
     used_settings,
 )
@@ -52,9 +55,7 @@ from isodepth.metric.signature import signature_text
 
 if TYPE_CHECKING:
     from isodepth.api import Metric
-
-#: Working memory on the host in MB if `memory_mb` is None.
-MEMORY_MB = 256.0
+    from isodepth.data.annotations import TableLike, VectorLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +133,7 @@ class FittedMetric:
 
     # -- methods for one sample -------------------------------------------------------------
 
-    def regions(self, X: Any, *, weights: Any = None) -> TrimmedRegions:
+    def regions(self, X: TableLike, *, weights: VectorLike | None = None) -> TrimmedRegions:
         """Compute the nested regions of one sample.
 
         Parameters
@@ -144,9 +145,9 @@ class FittedMetric:
 
     def all_regions(
         self,
-        samples: Iterable[Any],
+        samples: Iterable[TableLike],
         *,
-        weights: Sequence[Any] | None = None,
+        weights: Sequence[VectorLike | None] | None = None,
         names: Sequence[str] | None = None,
     ) -> list[TrimmedRegions]:
         """Compute the nested regions of many samples in parallel.
@@ -173,10 +174,22 @@ class FittedMetric:
         checked = [
             self._checked(X, w, name) for X, w, name in zip(inputs, weights, names, strict=True)
         ]
+        return self._fit_samples(checked)
+
+    def _fit_samples(
+        self,
+        checked: Sequence[tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]],
+        advance: Callable[[int], None] = lambda _: None,
+    ) -> list[TrimmedRegions]:
+        """Compute the nested regions of validated and scaled samples.
+
+        Each sample is a triple of its points, the names of the columns or None, and the weights of
+        the points or None. `advance` is called with 1 after each sample.
+        """
         merged = [Sample.of(points, w, resources=self._resources) for points, _, w in checked]
         self._source._warn_if_uninformative(*merged)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
-        workers = worker_count(self.metric.n_jobs, len(inputs) // 2, work)
+        workers = self._workers(len(checked) // 2, work)
         # Threads process samples in parallel, so each sample is processed by one thread. If there
         # are few samples, the threads process the directions of one sample instead.
         inner = self
@@ -185,9 +198,20 @@ class FittedMetric:
 
         def fit(i: int) -> TrimmedRegions:
             points, columns, w = checked[i]
-            return inner._fit_regions(points, w, columns, merged[i])
+            regions = inner._fit_regions(points, w, columns, merged[i])
+            advance(1)
+            return regions
 
-        return thread_map(fit, range(len(inputs)), workers)
+        return thread_map(fit, range(len(checked)), workers)
+
+    def _workers(self, n_tasks: int, operations: int) -> int:
+        """Return the number of threads that process samples in parallel, see `worker_count`.
+
+        A depth function of the user may not be thread-safe, so it is not called in parallel.
+        """
+        if not isinstance(self.metric._source, Depth):
+            return 1
+        return worker_count(self._resources.n_threads, n_tasks, operations)
 
     def _fit_regions(
         self,
@@ -265,9 +289,14 @@ class FittedMetric:
 
     @property
     def _table_shape(self) -> tuple[int, int]:
-        """Shape (L, 2K) of a region table, for L levels and K directions with both signs."""
+        """Shape (L, 2K) of a region table, for L levels and K directions with both signs.
+
+        Raise an error if a table does not fit into the memory.
+        """
         assert self._betas is not None
-        return len(self._betas), 2 * len(self.directions)
+        shape = len(self._betas), 2 * len(self.directions)
+        check_level_memory(shape[0], 8 * shape[1], self.metric.memory_mb)
+        return shape
 
     def _table_settings(self, dtype: str) -> dict[str, Any]:
         """Return the settings of region tables of samples with this dtype."""
@@ -351,6 +380,9 @@ def fit_metric(
         Divisors of the columns.
     """
     levels, seed = settings.levels, settings.random_state
+    n_levels = levels.n_levels if isinstance(levels, RandomLevels) else levels
+    if isinstance(n_levels, int):
+        check_level_memory(n_levels, LEVEL_BYTES, settings.memory_mb)
     betas = midpoint_levels(levels, settings.eps) if isinstance(levels, int) else None
     family, count = settings.directions, settings.n_directions
     if isinstance(seed, int):
@@ -399,7 +431,7 @@ def _scaled_pair(
     `sides` has X and Y. Return the divided samples and the divisors (d,). If the option is None,
     return the samples unchanged, and None.
     """
-    scale = settings.scale
+    scale = settings._units
     if isinstance(scale, str):
         used = sides if scale == "pooled" else sides[:1]
         points, row_weights = [side.points for side in used], [side.weights for side in used]
@@ -417,13 +449,10 @@ def _regions_of_both(fitted: FittedMetric, sides: Sequence[SampleRows]) -> list[
     """Compute the regions of two samples, the entries of `sides`.
 
     The samples are processed in parallel, because some steps for one sample do not use all threads.
-    A depth function of the user may not be thread-safe, so it is not called in parallel.
     """
     sizes = [len(side.points) for side in sides]
     threads, memory_mb = fitted._resources.n_threads, fitted._resources.memory_mb
-    workers = 1
-    if isinstance(fitted.metric._source, Depth):
-        workers = worker_count(threads, 2, sum(sizes) * len(fitted.directions))
+    workers = fitted._workers(2, sum(sizes) * len(fitted.directions))
 
     def fit(side: int) -> TrimmedRegions:
         rows, inner = sides[side], fitted
@@ -461,8 +490,8 @@ def fit_for_one_sample(
         check_choice(dtype, "dtype", TABLE_DTYPES)
     refuse_learned_scale(settings.scale)
     if settings.scale is not None:
-        check_scale_width(settings.scale, n_features)
-    return fit_metric(settings, n_features, dtype=dtype, scale=settings.scale)
+        check_scale_width(settings._units, n_features)
+    return fit_metric(settings, n_features, dtype=dtype, scale=settings._units)
 
 
 def refuse_learned_scale(scale: Any) -> None:

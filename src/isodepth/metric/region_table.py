@@ -52,6 +52,8 @@ class RegionTable(ReadOnlyValues, EqualFields):
     settings : dict
         Settings of the table by the names of the options, such as ``settings["eps"]``, as in other
         results. Two tables can be compared only if their settings are equal, except `nan_policy`.
+        The entry `scale` is a hash of the attribute `scale`:
+        ``Metric(**table.settings | {"scale": table.scale})`` computes further tables.
     n_features : int
         Number of columns of the sample.
     columns : tuple of str or None

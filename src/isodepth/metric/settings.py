@@ -17,6 +17,14 @@ from typing import Any, Literal, Self, TypedDict, TypeVar
 
 import numpy as np
 
+from isodepth.data.annotations import (
+    DepthLike,
+    DirectionsLike,
+    NanPolicy,
+    Precision,
+    RandomStateLike,
+    ScaleLike,
+)
 from isodepth.data.export import equal_values
 from isodepth.data.validation import (
     MOST,
@@ -43,6 +51,12 @@ from isodepth.geometry.hull import WAYS
 from isodepth.geometry.scaling import SCALES, check_scale
 from isodepth.metric.signature import array_text, signature_text
 
+#: Working memory on the host in MB if `memory_mb` is None.
+MEMORY_MB = 256.0
+#: Bytes per level of the arrays of one distance, such as levels, weights, gaps and directions.
+LEVEL_BYTES = 160
+# Number of levels whose memory is not limited.
+_FEW_LEVELS = 1000
 #: Line of a docstring that `with_metric_options` replaces with the descriptions of parameters.
 OPTIONS_LINE = "{options of Metric}"
 #: Precisions of region tables.
@@ -53,8 +67,6 @@ _WITHOUT_EFFECT = ("n_jobs", "memory_mb")
 _REFINE = 20
 
 Documented = TypeVar("Documented", bound=Callable[..., Any])
-Precision = Literal["float32", "float64"]
-RandomState = int | np.random.Generator | np.random.RandomState | None
 
 
 @dataclass(frozen=True)
@@ -87,13 +99,13 @@ class RandomLevels:
 class _Options(TypedDict, total=False):
     """Types of the options of `isodepth.Metric` that the TypedDicts below have in common."""
 
-    depth: Any
+    depth: DepthLike
     p: float
     q: float
     eps: float
     normalize: bool
-    scale: Any
-    nan_policy: Literal["raise", "omit"]
+    scale: ScaleLike
+    nan_policy: NanPolicy
     dtype: Precision | None
     n_jobs: int | None
     memory_mb: float | None
@@ -103,27 +115,27 @@ class PaperOptions(_Options, total=False):
     """Types of the options of `isodepth.Metric.paper`, except those that the paper determines."""
 
     gap: Literal["search", "exact"]
-    random_state: RandomState
+    random_state: RandomStateLike
 
 
 class SampleOptions(_Options, total=False):
     """Types of all options of `isodepth.Metric` except levels, gap, refine and random_state."""
 
     n_directions: int
-    directions: Any
+    directions: DirectionsLike
 
 
 class TableOptions(SampleOptions, total=False):
     """Types of the options of functions that compute region tables."""
 
     levels: int
-    random_state: RandomState
+    random_state: RandomStateLike
 
 
 class LossOptions(SampleOptions, total=False):
     """Types of the options of `isodepth.torch.DepthLoss`."""
 
-    levels: Literal["exact"] | int
+    levels: Literal["exact"] | int | None
     gap: Literal["search", "exact"]
 
 
@@ -131,7 +143,7 @@ class MetricOptions(LossOptions, total=False):
     """Types of all options of `isodepth.Metric`."""
 
     refine: int | None
-    random_state: RandomState
+    random_state: RandomStateLike
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -152,8 +164,9 @@ class MetricSettings:
         must have the default values of `n_directions`, `directions`, `random_state` and `n_jobs`,
         which are options of the metric. Any estimator with `fit` and `score_samples`, and any
         function of the points (and of the weights, if there are any) is accepted as well.
-        Estimators are copied. With the projection depth a share of up to `eps` of contaminated rows
-        has a bounded effect; other depths tolerate less contamination.
+        Estimators are copied, and neither they nor functions are called by several threads at once.
+        With the projection depth a share of up to `eps` of contaminated rows has a bounded effect;
+        other depths tolerate less contamination.
     p : float in (0, inf]
         Order of the mean over levels; inf is the maximum. For p < 1 the triangle inequality holds
         for the p-th power only. As p tends to 0, the mean tends to the geometric mean.
@@ -171,10 +184,12 @@ class MetricSettings:
         Number of directions; the computing time is proportional to it.
     directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
         See :func:`isodepth.unit_vectors`. Each vector is used with both signs.
-    levels : "exact" or int
+    levels : "exact", int or None
         How to average over the levels in [0, 1 - eps]: "exact" integrates over all levels, and an
-        integer uses a midpoint grid with that number of levels. The random levels of the paper are
-        those of :meth:`isodepth.Metric.paper`.
+        integer uses a midpoint grid with that number of levels. None means "exact" for samples in
+        memory, and 20 for samples that are read in chunks, for which "exact" is an error. The
+        random levels of the paper are those of :meth:`isodepth.Metric.paper`. More than 1000 levels
+        are an error if they need more than `memory_mb`.
     normalize : bool
         True averages over the levels in [0, 1 - eps], so that DR = |m1 - m2| for Gaussians of equal
         covariance with means m1 and m2. False integrates over the levels without the factor
@@ -183,8 +198,9 @@ class MetricSettings:
         Number of steps of local ascent from the best sampled directions towards the supremum over
         all directions. With ``refine=0`` the maximum is too small in more than a few dimensions.
         Refinement never lowers a gap. None means 20 for q = inf, and 0 for a finite q, for
-        ``gap="exact"``, and for tensors that require grad, because a refined distance has no
-        gradient. A positive value with a finite q or ``gap="exact"`` is an error.
+        ``gap="exact"``, for samples that are read in chunks, and for tensors that require grad,
+        because a refined distance has no gradient. A positive value with a finite q,
+        ``gap="exact"`` or samples that are read in chunks is an error.
     gap : {"search", "exact"}
         How to compute the gap of a level for q = inf. "search" takes the maximum over the
         directions and refines it. "exact" computes the Hausdorff distance of the convex hulls, for
@@ -229,20 +245,20 @@ class MetricSettings:
     'DR|depth=halfspace|p=2|eps=0.2|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.4.0'
     """
 
-    depth: Any = "projection"
+    depth: DepthLike = "projection"
     p: float = 2
     q: float = math.inf
     eps: float = 0.1
     n_directions: int = 1000
-    directions: Any = "uniform"
-    levels: Any = "exact"
+    directions: DirectionsLike = "uniform"
+    levels: Literal["exact"] | int | RandomLevels | None = None
     normalize: bool = True
     refine: int | None = None
-    gap: str = "search"
-    scale: Any = None
-    nan_policy: str = "raise"
-    dtype: str | None = None
-    random_state: RandomState = None
+    gap: Literal["search", "exact"] = "search"
+    scale: ScaleLike = None
+    nan_policy: NanPolicy = "raise"
+    dtype: Precision | None = None
+    random_state: RandomStateLike = None
     n_jobs: int | None = None
     memory_mb: float | None = None
 
@@ -306,7 +322,11 @@ class MetricSettings:
 
     @property
     def signature(self) -> str:
-        """Settings that determine the distance, as a short string."""
+        """Settings that determine the distance of samples in memory, as a short string.
+
+        `Comparison.signature` has the settings of a comparison, also of samples that are read in
+        chunks.
+        """
         return signature_text(used_settings(self, self.dtype, self._steps))
 
     @cached_property
@@ -321,6 +341,16 @@ class MetricSettings:
         if self.refine is None:
             return _REFINE if math.isinf(self.q) and self.gap == "search" else 0
         return self.refine
+
+    @property
+    def _units(self) -> Any:
+        """The option `scale` after its validation: None, a string, or an array (d,)."""
+        return self.scale
+
+    @property
+    def _memory_levels(self) -> Any:
+        """Levels for samples in memory: `levels`, or its default."""
+        return "exact" if self.levels is None else self.levels
 
     @property
     def _length(self) -> float:
@@ -339,7 +369,8 @@ def used_settings(metric: Any, dtype: str | None, steps: int) -> dict[str, Any]:
     """
     values = {each.name: getattr(metric, each.name) for each in fields(metric)}
     used = {name: value for name, value in values.items() if name not in _WITHOUT_EFFECT}
-    return described_settings(used | {"refine": steps, "dtype": dtype})
+    used |= {"levels": metric._memory_levels, "refine": steps, "dtype": dtype}
+    return described_settings(used)
 
 
 def described_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -378,10 +409,11 @@ def check_for_tables(
     wrong = {"levels": not isinstance(settings.levels, int), "random_state": random}
     wrong["gap"] = settings.gap != "search"
     for name in (name for name, refused in wrong.items() if refused):
+        value = settings._memory_levels if name == "levels" else getattr(settings, name)
         raise InvalidOptionError(
             f"{subject} a fixed grid of levels (an integer, such as levels=20), the same "
             "directions in each call (an integer, such as random_state=0, or an array of "
-            f"directions) and gap='search'; got {name}={getattr(settings, name)!r}",
+            f"directions) and gap='search'; got {name}={value!r}",
             option=name,
         )
 
@@ -407,7 +439,7 @@ def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
 
 
 def _checked_levels(levels: Any) -> Any:
-    if isinstance(levels, RandomLevels):
+    if levels is None or isinstance(levels, RandomLevels):
         return levels
     if isinstance(levels, str):
         if levels == "monte-carlo":
@@ -419,6 +451,21 @@ def _checked_levels(levels: Any) -> Any:
         check_choice(levels, "levels", ("exact",))
         return levels
     return check_integer(levels, "levels", 1, "; or 'exact'", high=MOST)
+
+
+def check_level_memory(n_levels: int, level_bytes: int, memory_mb: float | None) -> None:
+    """Raise an error if more than 1000 levels need more than `memory_mb`, 256 if it is None.
+
+    `level_bytes` is the number of bytes per level.
+    """
+    limit = memory_mb or MEMORY_MB
+    most = max(_FEW_LEVELS, int(limit * 2**20 / level_bytes))
+    if n_levels > most:
+        raise InvalidOptionError(
+            f"levels={n_levels} needs {n_levels * level_bytes / 2**20:.1f} MB of memory, more than "
+            f"memory_mb={limit:g}; use at most {most} levels",
+            option="levels",
+        )
 
 
 def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
@@ -447,6 +494,12 @@ def _check_refine(refine: Any, q: float, gap: str) -> None:
 def _checked_scale(scale: Any) -> Any:
     if scale is None or (isinstance(scale, str) and scale in SCALES):
         return scale
+    if isinstance(scale, str) and scale.startswith("given:"):
+        raise InvalidOptionError(
+            f"scale={scale!r} is the description of an array in `settings`; pass the array itself, "
+            "which is the attribute `scale` of a region table",
+            option="scale",
+        )
     numbers = check_scale(scale)
     numbers.setflags(write=False)
     return numbers

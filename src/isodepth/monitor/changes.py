@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
 from isodepth.results.changes import Change, for_kinds
+from isodepth.rowfunctions.explanations import may_be_negated
 from isodepth.rowfunctions.families import UNSEEN, Member
 from isodepth.significance.features import direction_text
 from isodepth.significance.fisher import least_changed, log_pvalues
@@ -33,6 +35,8 @@ _EXPLAINS, _ERRORS = 0.8, 4.0
 # Minimum factor between medians that is called a change of the unit, and maximum absolute
 # logarithm of the ratio between two factors that count as equal.
 _FACTOR, _SAME = 3.0, 0.25
+# Quantile of level 0.999 of the limit of the Kolmogorov-Smirnov statistic.
+_KS_QUANTILE = 1.95
 # Maximum share of values that are missing or equal to the median for which a correlation is
 # estimated from the share of rows on the same side of two medians.
 _TIED = 0.02
@@ -315,6 +319,8 @@ class _WindowChanges:
         n_batches = self.evidence.n_window_batches if joined else None
         if member.event == "column" and broad and _is_shift(new_median - median, spread):
             kind, factor = _kind_of_shift((median, new_median), (spread, new_spread))
+            if kind == "sign" and not self._is_mirrored(column, new_median - median):
+                kind, factor = "location", None
             return replace(
                 change, kind=kind, quantity="median", before=median, after=new_median,
                 factor=factor, n_batches=n_batches,
@@ -328,6 +334,44 @@ class _WindowChanges:
         if member.event == "deviation":
             limit, side = float(limit * self._functions.scale[column]), "within"
         return replace(change, kind="shape", before=before, after=after, limit=limit, side=side)
+
+    def _is_mirrored(self, column: int, shift: float) -> bool:
+        """Return whether the values of a column were multiplied by -1, rather than shifted.
+
+        The shares of values up to the cut points are compared with the bounds for these shares
+        after either change. Multiplied values must agree up to chance, or as well as shifted ones.
+        """
+        cuts = sorted(
+            (member.value, h)
+            for h, member in enumerate(self._members)
+            if member.event == "column" and member.columns == (column,)
+        )
+        points, own = np.array([value for value, _ in cuts]), [h for _, h in cuts]
+        n_before, n_after = (max(1.0, counts.summaries[0, column]) for counts in self._both)
+        before, after = (counts.ones[own] for counts in self._both)
+        before, after = before / n_before, after / n_after
+        signs = (1.0 - float(np.interp(0.0, points, shares)) for shares in (before, after))
+        if not may_be_negated(*signs):
+            return False
+        steps = np.array([0.0, *before, 1.0])
+        # Values between two cut points, if not all values are cut points.
+        between = any(
+            each.event == "beyond" and each.upper and each.columns == (column,)
+            for each in self._members
+        )
+
+        def error(
+            values: np.ndarray, observed: np.ndarray, side: Literal["left", "right"]
+        ) -> float:
+            """Return the maximum distance of shares from their bounds, those of X up to values."""
+            index = np.searchsorted(points, values, side)
+            return float(
+                np.maximum(steps[index] - observed, observed - steps[index + between]).max()
+            )
+
+        chance = _KS_QUANTILE * math.sqrt(1.0 / n_before + 1.0 / n_after)
+        shifted = error(points - shift, after, "right")
+        return error(-points, 1.0 - after, "left") <= max(shifted, chance)
 
 
 def _correlation_change(change: Change) -> Change:

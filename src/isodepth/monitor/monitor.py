@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from typing import Any, ClassVar, Literal, Unpack
 
+from isodepth.data.annotations import KindsLike, LabelsLike, RandomStateLike, TestNanPolicy
 from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.export import document
 from isodepth.data.files import output
@@ -27,6 +28,7 @@ from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy
 from isodepth.results.base import ReportableResult
 from isodepth.results.protocols import MonitorReportOptions
+from isodepth.sources.source import SampleLike
 
 _LONGEST_LABEL = 200
 
@@ -95,17 +97,17 @@ class Monitor(ReportableResult):
 
     def __init__(
         self,
-        reference: Any,
+        reference: SampleLike,
         *,
         alpha: float | None = None,
         arl: float | None = None,
         tolerance: float | None = None,
         patience: int = 1,
-        blocks: Any = None,
-        groups: Any = None,
-        kinds: dict[str, Any] | None = None,
-        nan_policy: str = "keep",
-        random_state: Any = None,
+        blocks: LabelsLike | None = None,
+        groups: LabelsLike | None = None,
+        kinds: KindsLike | None = None,
+        nan_policy: TestNanPolicy = "keep",
+        random_state: RandomStateLike = None,
         path: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
     ) -> None:
@@ -167,8 +169,19 @@ class Monitor(ReportableResult):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Values of `alpha`, `arl`, `tolerance`, `patience` and `nan_policy` by name."""
-        return {**asdict(self._state.policy), "nan_policy": self._state.reader.nan_policy}
+        """Options of the monitor by name, with the values that were used.
+
+        `random_state` is an integer, also if it was None. `blocks` and `groups` are names of
+        columns, or the number of blocks or groups if labels were passed. ``Monitor(reference,
+        **settings)``, with the same labels, repeats the monitor.
+        """
+        state = self._state
+        kinds = {kind.column: kind.option for kind in self.kinds if kind.option is not None}
+        return {
+            **asdict(state.policy), "blocks": state.blocks, "groups": state.grouping,
+            "kinds": kinds or None, "nan_policy": state.reader.nan_policy,
+            "random_state": state.seed,
+        }  # fmt: skip
 
     @property
     def n_batches(self) -> int:
@@ -185,14 +198,15 @@ class Monitor(ReportableResult):
         """Verdicts on the last 500 batches."""
         return [Verdict._from_json(line) for line in self._state.records]
 
-    def check(self, batch: Any, *, label: Any = None, group: Any = None) -> Verdict:
+    def check(self, batch: SampleLike, *, label: Any = None, group: Any = None) -> Verdict:
         """Check the next batch of the stream, and return the verdict on it.
 
         Parameters
         ----------
         batch : array-like or data frame of shape (m, d), or the result of :func:`isodepth.scan`
             Columns of data frames are matched by name; columns that the reference does not have
-            are ignored. A batch that cannot be read is not counted.
+            are ignored. If the columns of the reference have names, a batch without names is an
+            error. A batch that cannot be read is not counted.
         label : str, date or number, optional
             Name of the batch within its group. A batch with the label of an earlier batch of the
             same group is not counted again: the earlier verdict is returned, or an error is raised

@@ -6,19 +6,18 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import FEW, column_labels, listed
+from isodepth.data.arrays import FEW, column_labels, is_missing, listed, numbered
 from isodepth.data.columns.kinds import ColumnKind, MixedFrames, category_values, split_columns
 from isodepth.data.columns.values import boolean
 from isodepth.data.frames import (
     NamedArray,
     Names,
-    in_order,
     is_frame,
     labels_of,
     select_columns,
@@ -65,6 +64,7 @@ class BatchReader:
     nan_policy: str  # "keep" or "raise"
     categories: dict[str, tuple[str, ...]]  # for each category column, its values in the reference
     kinds: tuple[ColumnKind, ...]  # kinds of all columns of a data frame; empty for an array
+    booleans: tuple[str, ...] = ()  # category columns whose values in the reference are booleans
 
     @classmethod
     @_names_in_code()
@@ -77,8 +77,10 @@ class BatchReader:
         is None, such a source raises an error.
         """
         found: tuple[ColumnKind, ...] | None = None
+        booleans = _boolean_columns(reference)
         if is_chunked(reference):
             source = as_source(reference)
+            booleans = [name for name, type_ in source._others.items() if type_ == "bool"]
             refuse_weights(source, "reference")
             if source._is_numeric and not kinds:
                 reference = load_rows(source, "reference", nan_policy, seed)
@@ -89,7 +91,9 @@ class BatchReader:
         mixed = mixed._replace(columns=mixed.columns if found is None else found)
         values = {column: {*strings} for column, (strings,) in mixed.categories.items()}
         known = {c: tuple(sorted(v for v in own if v is not None)) for c, own in values.items()}
-        reader = cls(0, None, nan_policy, known, mixed.columns)
+        reader = cls(
+            0, None, nan_policy, known, mixed.columns, tuple(c for c in known if c in booleans)
+        )
         rows, columns, _ = reader._rows(mixed, _REFERENCE)
         if known:
             columns = tuple(each.column for each in mixed.columns if each.use == "numeric")
@@ -99,6 +103,11 @@ class BatchReader:
     def names(self) -> tuple[str, ...]:
         """Names of all columns, categories last."""
         return (*(self.columns or column_labels(self.width)), *self.categories)
+
+    @property
+    def _has_names(self) -> bool:
+        """Return whether numeric columns have names other than the strings "0", "1", ..."""
+        return bool(self.columns) and list(self.columns or ()) != numbered(self.width)
 
     @_names_in_code()
     def read(self, batch: Any) -> tuple[Iterable[np.ndarray], dict[int, Counter[str]]]:
@@ -114,6 +123,8 @@ class BatchReader:
                 return self._chunks(source, unseen), unseen
             if self.categories:
                 self._matched(source)  # raises an error
+            if self._has_names and source.columns is None:
+                raise self._lacks_names()
             if self.columns is not None and source.columns is not None:
                 if not {*self.columns} <= {*source.columns}:
                     raise self._lacks_columns(source.columns)
@@ -156,14 +167,17 @@ class BatchReader:
         if mixed is not None:
             mixed = self._with_booleans(batch, mixed)
             self._check_kinds(batch, mixed)
-        rows, _, new = self._rows(mixed or MixedFrames([batch], {}, ()), _BATCH)
+        rows, columns, new = self._rows(mixed or MixedFrames([batch], {}, ()), _BATCH)
+        if self._has_names and columns is None:
+            raise self._lacks_names()
         check_same_width(self.width, rows.shape[1] - len(self.categories), _REFERENCE, _BATCH)
         return rows, new
 
     def _matched(self, batch: Any) -> Any:
         """Return a batch with the columns of the reference only, in the order of the reference.
 
-        A batch without column names, or with repeated ones, is returned unchanged.
+        A batch without column names, or with repeated ones, is returned unchanged. Default labels
+        0, 1, ... of pandas are not names.
         """
         labels = labels_of(batch)
         if self.categories and (labels is None or isinstance(batch, NamedArray)):
@@ -175,11 +189,18 @@ class BatchReader:
         if self.columns is None or labels in (None, names) or len({*labels}) < len(labels):
             return batch
         if not {*names} <= {*labels}:
-            if len(labels) == len(names) and not self.categories:
-                with suppress(InvalidInputError):
-                    return in_order(batch, names, _BATCH, _REFERENCE)
-            raise self._lacks_columns(labels)
+            unnamed = list(labels) == numbered(len(labels))
+            raise self._lacks_names() if unnamed else self._lacks_columns(labels)
         return select_columns(batch, names)
+
+    def _lacks_names(self) -> InvalidInputError:
+        """Return the error for a batch without column names, if the reference has names."""
+        names = listed([repr(name) for name in self.names], FEW)
+        return InvalidInputError(
+            "the batch has no column names, and columns are matched by name with those of the "
+            f"reference: {names}; pass a data frame, or a file, with these column names, such as "
+            "pandas.DataFrame(batch, columns=monitor.columns). The batch was not counted"
+        )
 
     def _lacks_columns(self, labels: Sequence[str]) -> InvalidInputError:
         """Return the error for a batch whose columns `labels` lack columns of the reference."""
@@ -194,7 +215,8 @@ class BatchReader:
         """Convert 0 and 1 to False and True if the reference has booleans, and vice versa.
 
         This applies to columns that are categories in the reference, and numbers or booleans in the
-        batch. As in the two-sample test, 0 equals False and 1 equals True.
+        batch. As in the two-sample test, 0 equals False and 1 equals True. Strings such as "true"
+        are converted if the reference has booleans.
         """
         import narwhals as nw
 
@@ -204,6 +226,7 @@ class BatchReader:
             strings = {boolean(value): value for value in known}
             (values,) = categories[column]
             typed = dtypes[column].is_numeric() or dtypes[column] == nw.Boolean
+            typed = typed or column in self.booleans
             booleans = typed and all(boolean(value) for value in values if value is not None)
             if booleans and known and "" not in strings and len(strings) == len(known):
                 words = _are_booleans(known)
@@ -281,6 +304,29 @@ class BatchReader:
 def _are_booleans(categories: Collection[str]) -> bool:
     """Return whether the categories of a column are True, False or both."""
     return bool(categories) and {*categories} <= {"True", "False"}
+
+
+def _boolean_columns(X: Any) -> list[str]:
+    """Return the names of the columns of an eager data frame that hold booleans only."""
+    if isinstance(X, NamedArray) or not is_frame(X):
+        return []
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(X, eager_only=True)
+        schema = frame.schema
+    except (TypeError, ValueError):
+        return []  # reading the frame raises the error with the reason
+    objects = [label for label, dtype in schema.items() if dtype == nw.Object]
+    types = {
+        label: {type(v) for v in frame.get_column(label).to_list() if not is_missing(v)}
+        for label in objects
+    }
+    return [
+        str(label)
+        for label, dtype in schema.items()
+        if dtype == nw.Boolean or types.get(label) == {bool}
+    ]
 
 
 def _with_missing_numbers(batch: Any, columns: Collection[str]) -> Any:

@@ -41,12 +41,13 @@ NAMES: FieldNames = {
     MonitorState: {
         "policy": "alarm_policy", "reader": "columns", "groups": "groups", "ranks": "rank_evidence",
         "n_batches": "n_batches", "crossings": "n_crossings", "alarm_since": "alarm_since",
-        "records": "verdicts", "labels": "labels",
+        "records": "verdicts", "labels": "labels", "seed": "random_state",
+        "blocks": "blocks_option", "grouping": "groups_option",
     },
     AlarmPolicy: {"alpha": "alpha", "arl": "arl", "tolerance": "tolerance", "patience": "patience"},
     BatchReader: {
         "width": "n_numeric", "columns": "numeric", "nan_policy": "nan_policy",
-        "categories": "categories", "kinds": "kinds",
+        "categories": "categories", "kinds": "kinds", "booleans": "booleans",
     },
     ColumnKind: {
         "column": "name", "kind": "kind", "use": "use", "note": "note", "option": "option",

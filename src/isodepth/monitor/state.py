@@ -82,6 +82,9 @@ class MonitorState:
     crossings: int = 0  # windows that crossed their threshold since the last alarm or reset
     alarm_since: int = 0  # number of the batch that raised the alarm; 0 without an alarm
     records: tuple[str, ...] = ()  # verdicts on the last batches as JSON
+    seed: int = 0  # integer from `random_state`
+    blocks: str | int | None = None  # name of the column with the labels, or number of blocks
+    grouping: str | int | None = None  # name of the column with the groups, or number of groups
     #: One row per batch with a label: digest of its group and label, digest of its content, number
     #: of the batch, `alarm_since`.
     labels: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
@@ -236,6 +239,7 @@ def fit_state(
             f"blocks and groups are both {blocks!r}; a group needs several blocks, so name two "
             "columns"
         )
+    names = [labels if isinstance(labels, str) else None for labels in (blocks, groups)]
     if isinstance(blocks, str):
         reference, blocks = split_labels(reference, blocks, "blocks", "the reference")
     if isinstance(groups, str):
@@ -271,4 +275,10 @@ def fit_state(
             fitted[name] = Group(functions, counts, usual, model)
     start = RankEvidence.start(policy.arl is not None, policy.patience)
     ranks = None if days is None else dict.fromkeys(fitted, start)
-    return MonitorState(policy, reader, fitted, ranks)
+    used_blocks, used_groups = (
+        len(np.unique(labels)) if name is None and labels is not None else name
+        for name, labels in zip(names, (days, sites), strict=True)
+    )
+    return MonitorState(
+        policy, reader, fitted, ranks, seed=seed, blocks=used_blocks, grouping=used_groups
+    )

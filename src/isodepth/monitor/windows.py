@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.data.validation import check_integer, check_number
+from isodepth.data.validation import check_alpha, check_integer, check_number
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.weights import contaminated_rows
 from isodepth.monitor.functions import Counts, Functions
@@ -111,7 +111,7 @@ class AlarmPolicy:
             checked["tolerance"] = check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
         if self.arl is None:
             alpha = _ALPHA if self.alpha is None else self.alpha
-            checked["alpha"] = check_number(alpha, "alpha", 0, 1, low_open=True, high_open=True)
+            checked["alpha"] = check_alpha(alpha)
         elif self.alpha is None:
             checked["arl"] = check_number(self.arl, "arl", 1, low_open=True, high_open=True)
         else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isodepth.data.annotations import DepthLike, TableLike
 from isodepth.data.arrays import column_labels
 from isodepth.data.validation import check_points
 from isodepth.depth.base import Projections
@@ -25,7 +26,7 @@ _DIRECTIONS = 720
 _FACTOR = 3.0
 
 
-def bagplot(X: Any, *, ax: Axes | None = None, depth: Any = "halfspace") -> Axes:
+def bagplot(X: TableLike, *, ax: Axes | None = None, depth: DepthLike = "halfspace") -> Axes:
     """Draw a sample with two columns as a bagplot, the boxplot of Rousseeuw, Ruts and Tukey.
 
     The bag is the convex hull of the deepest half of the rows. The depth median is the deepest row,

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 # Maximum number of steps of a curve, about the width of a figure in pixels.
 _MAX_STEPS = 800
 _MAX_BARS = 15
-# Significance level. Columns with a larger adjusted p-value have hollow bars.
-_ALPHA = 0.05
 
 
 def gap_profile(comparison: ComparisonLike, *, ax: Axes | None = None) -> Axes:
@@ -133,7 +131,7 @@ def contributions(result: PairResult, *, ax: Axes | None = None) -> Axes:
         For a comparison, bars show the contributions to the distance, largest first. For a test,
         bars show the maximum difference of the distribution functions of each column
         (`ColumnTest.difference`), the most significant column first. With a test, p-values are
-        shown, and bars of columns that are not significant (adjusted p-value above 0.05) are
+        shown, and bars of columns that are not significant (adjusted p-value above `alpha`) are
         hollow. Bars of columns without a p-value, such as constant columns, are hollow too. If the
         distance is 0, there are no bars.
     ax : matplotlib.axes.Axes, optional
@@ -155,17 +153,18 @@ def contributions(result: PairResult, *, ax: Axes | None = None) -> Axes:
     """
     style.check_drawable(result, "comparison", "test")
     values, label, pvalues = _bars(result)
+    test = get_test(result)
     shown, hidden = values[:_MAX_BARS], len(values) - _MAX_BARS
     ax = ax or style.new_axes(8, 1.4 + 0.32 * len(shown))
     lengths = [value for _, value in shown]
     bars = ax.barh(range(len(shown)), lengths, color=style.FIRST, edgecolor=style.FIRST, height=0.7)
     for bar, (name, value) in zip(bars, shown, strict=True):
         text = f"{value:.0%}"
-        if pvalues:
+        if test is not None and pvalues:
             # The test leaves out constant columns, which do not contribute to the distance.
             pvalue = pvalues.get(name)
             text += "   not tested" if pvalue is None else f"   p = {pvalue:.3g}"
-            bar.set_fill(pvalue is not None and pvalue <= _ALPHA)
+            bar.set_fill(pvalue is not None and pvalue <= test.alpha)
         style.note(ax, text, (value, bar.get_y() + bar.get_height() / 2), (4, 0), va="center")
     ax.set_yticks(range(len(shown)), [style.short(name) for name, _ in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
@@ -188,7 +187,7 @@ def _bars(result: PairResult) -> tuple[Sequence[tuple[str, float]], str, dict[st
     """
     test = get_test(result)
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
-    hollow = f" (hollow: p above {_ALPHA:g})" if pvalues else ""
+    hollow = "" if test is None or not pvalues else f" (hollow: p above {test.alpha})"
     if result._result_type == "comparison":
         values = [(each.column, each.fraction) for each in result.contributions]
         return values, f"contribution to the distance{hollow}", pvalues
@@ -229,8 +228,9 @@ def null_distribution(test: TwoSampleTestLike, *, ax: Axes | None = None) -> Axe
         bins = [float(null.min()) - margin, float(null.max()) + margin]
     ax.hist(null, bins=bins, facecolor=style.FAINT, edgecolor=style.QUIET, linewidth=0.8,
             label=f"{len(null)} permutations of the same rows")  # fmt: skip
-    ax.axvline(float(np.quantile(null, 0.95)), color=style.QUIET, linestyle=style.DASHED,
-               linewidth=1.2, label="95% quantile of the permutations")  # fmt: skip
+    ax.axvline(float(np.quantile(null, 1 - test.alpha)), color=style.QUIET, linestyle=style.DASHED,
+               linewidth=1.2,
+               label=f"{100 * (1 - test.alpha):.10g}% quantile of the permutations")  # fmt: skip
     ax.axvline(test.statistic, color=style.MARK, linewidth=2.2)
     low, high = min(null.min(), test.statistic), max(null.max(), test.statistic)
     margin = 0.06 * (high - low) or 0.5

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from isodepth.data.columns.kinds import MISSING
+from isodepth.data.validation import ALPHA
 from isodepth.depth import BY_NAME
 from isodepth.results.protocols import ComparisonLike, PairResult, TwoSampleTestLike
 from isodepth.results.summary import get_test, tested_result
@@ -98,6 +99,7 @@ def _comparison_options(comparison: ComparisonLike) -> dict[str, Any] | None:
         holes = any(share.before or share.after for share in shares)
         omitted = omitted or holes or any(each.value == MISSING for each in test.category_shares)
         options |= {"n_permutations": len(test.null_distribution), "tolerance": test.tolerance}
+        options |= {} if test.alpha == ALPHA else {"alpha": test.alpha}
     return options | {"nan_policy": "omit" if omitted else None}
 
 
@@ -119,7 +121,7 @@ def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
     if metric is not None:
         values = {name: value for name, value in metric.items() if value != _OF_METRIC.get(name)}
         options["method"] = _Code(f"isodepth.Metric({_keywords(values).removeprefix(', ')})")
-    defaults = {"method": "aggregated", "scale": "pooled", "n_directions": 0, "confidence": 0.95}
+    defaults = {"method": "aggregated", "scale": "pooled", "n_directions": 0, "alpha": ALPHA}
     defaults |= {"nan_policy": "keep"}
     if not test._has_all_rows:
         options |= {"max_rows": max(test.n_used_rows)}

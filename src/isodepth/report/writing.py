@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.resources import files as package_files
 from typing import Any, Unpack
 
@@ -14,7 +15,7 @@ from isodepth._version import __version__
 from isodepth.data.export import p_text
 from isodepth.data.extras import load_extra
 from isodepth.data.files.output import PAGE_ENDINGS, check_target, replace_file
-from isodepth.data.validation import unknown_option
+from isodepth.data.validation import ALPHA, unknown_option
 from isodepth.errors import InvalidInputError
 from isodepth.html import render
 from isodepth.report.comparison import comparison_context
@@ -101,8 +102,9 @@ def _render(template: str, context: dict[str, Any]) -> str:
         "version": __version__, "style": Markup(style), "script": Markup(script),
         "policy": _policy(script),
     }  # fmt: skip
+    alpha = getattr(context.get("test"), "alpha", ALPHA)
     functions: dict[str, Callable[..., Any]] = {
-        "svg": inline_svg, "p_text": p_text, "setting_text": _setting_text
+        "svg": inline_svg, "p_text": partial(p_text, alpha=alpha), "setting_text": _setting_text
     }  # fmt: skip
     return render(template, context | about_page, functions)
 

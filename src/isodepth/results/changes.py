@@ -74,7 +74,8 @@ class Change(ResultPart):
         "standard deviation", "share", "rank correlation" or "quadrant correlation".
     before, after : float
         Values of the quantity in the first and in the second sample. Medians, means and spreads are
-        in the units of the column. Shares are fractions between 0 and 1.
+        in the units of the column. Shares are fractions between 0 and 1. Medians and means of
+        integers that floats would round, such as times in nanoseconds, are Python integers.
     pvalue : float
         P-value. For a column or a pair of columns it is adjusted for all columns and pairs
         together, see `isodepth.typing.ColumnTest`. For a change of kind "joint" it is the p-value
@@ -200,10 +201,14 @@ class Change(ResultPart):
     @property
     def _shown_limit(self) -> str:
         assert self.limit is not None
+        if isinstance(self.limit, int):
+            return str(self.limit)
         return day_text(self.limit) if self.is_date else f"{self.limit:.4g}"
 
     @property
     def _shown_value(self) -> str | None:
+        if isinstance(self.value, int):
+            return str(self.value)
         if not isinstance(self.value, float):
             return None if self.value is None else visible(self.value)
         return day_text(self.value) if self.is_date else f"{self.value:.10g}"
@@ -213,6 +218,8 @@ class Change(ResultPart):
         """`before` and `after` as strings, with enough digits to show their difference."""
         if self.is_date and self.quantity in ("median", "mean") and self.description is None:
             return day_text(self.before), day_text(self.after)
+        if isinstance(self.before, int) and isinstance(self.after, int):
+            return str(self.before), str(self.after)
         return format_pair(self.before, self.after, percent=self.quantity == "share")
 
     @property
@@ -239,19 +246,41 @@ class Change(ResultPart):
 def for_kinds(changes: Iterable[Change], kinds: Sequence[ColumnKind]) -> list[Change]:
     """Return copies of the changes that take the kinds of the columns into account.
 
-    `is_date` is set if the first column has dates. If the words of a numeric column are read as
+    `is_date` is set if the first column has dates. If an integer was subtracted from the integers
+    of the first column, it is added to the numbers of the change. They become Python integers,
+    because floats would round them. If the words of a numeric column are read as
     missing, its share of missing values is described as that of missing values and words.
     """
     dates, with_words = date_columns(kinds), columns_with_words(kinds)
+    bases = {kind.column: kind.option for kind in kinds if isinstance(kind.option, int)}
     found = []
     for each in changes:
         first = each.columns[0] if each.columns else None
         if first in dates:
             each = replace(each, is_date=True)
+        elif first in bases:
+            each = _with_base(each, bases[first])
         elif first in with_words and each.kind == "missing":
             each = replace(each, description=f"{name_text(first)}: missing or not a number")
         found.append(each)
     return found
+
+
+def _with_base(change: Change, base: int) -> Change:
+    """Return a change of a column from which `base` was subtracted, in the units of the column."""
+    fields: dict[str, float | None] = {}
+    if change.quantity in ("median", "mean") and change.description is None:
+        fields |= {"before": change.before, "after": change.after}
+    if change.side != "within":
+        fields["limit"] = change.limit
+    if isinstance(change.value, float):
+        fields["value"] = change.value
+    whole: dict[str, Any] = {
+        name: base + round(value)
+        for name, value in fields.items()
+        if value is not None and math.isfinite(value)
+    }
+    return replace(change, **whole)
 
 
 def lower_percent(share: float) -> str:

@@ -55,13 +55,19 @@ class KeptRows:
     def find_suspicious(self) -> SuspiciousRows:
         """Find the suspicious rows. Samples in chunks are read again, so all rows are searched."""
         if self.suspicious is None:
-            pair = self.pair
-            if pair is None:
-                self.suspicious = suspicious_rows(self.samples)
-            else:
-                runner = runner_of(*pair.sources)
-                self.suspicious = suspicious_source_rows(pair, self.samples, runner)
+            from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+            # One small matrix is inverted per set of missing values. Further threads of the linear
+            # algebra library take more processor time, and often more time.
+            with threadpool_limits(1, "blas"):
+                self.suspicious = self._search()
         return self.suspicious
+
+    def _search(self) -> SuspiciousRows:
+        pair = self.pair
+        if pair is None:
+            return suspicious_rows(self.samples)
+        return suspicious_source_rows(pair, self.samples, runner_of(*pair.sources))
 
     def find_typical(self, n: int) -> TypicalRows:
         """Find at most `n` rows of each sample that are typical of the difference."""

@@ -41,6 +41,8 @@ _LEAST_PVALUE, _NEARLY_ALL = 0.001, 0.05
 # Factors between common units, apart from powers of ten: miles, pounds, inches, feet, weeks,
 # months, hours, ounces, minutes and years. They are not estimated from the values.
 _CONVERSIONS = np.array([1.609344, 2.204623, 2.54, 3.28084, 7, 12, 24, 28.34952, 60, 365.25])
+# Minimum difference of the shares of values of at least 0 that is called a change of sign.
+_OTHER_SIGN = 0.5
 # Minimum factor between the values that is called a change of the unit.
 _FACTOR = 1.25
 
@@ -263,8 +265,8 @@ class ColumnPair:
         it, if it explains the change: it is much more common than a shift to the opposite values.
         """
         found = sorted([*self._of_shares(), *self._maps(), *self._units()], key=self._cost)
-        signs = [float(np.mean(values >= 0)) for values in (self._a, self._b)]
-        if abs(signs[0] - signs[1]) > 0.5:
+        shares = [float(np.mean(values >= 0)) for values in (self._a, self._b)]
+        if may_be_negated(*shares):
             sign = self._best("sign", 0, [(-1.0, 0.0)])
             found = [sign, *found] if self.explains(sign.deviance) else found
         return found
@@ -399,6 +401,16 @@ class ColumnPair:
     def deviance_from(self, other: ColumnPair) -> float:
         """Return the deviance between the values of Y in this column and of X in another."""
         return _binned_deviance(other._a, self._b, _bin_edges(other._a))
+
+
+def may_be_negated(before: float, after: float) -> bool:
+    """Return whether values may have been multiplied by -1.
+
+    The shares of values of at least 0, `before` and `after`, must differ by more than a half. A
+    shift by little more than the median, which also reverses the sign of the median, is then not
+    called a change of sign.
+    """
+    return abs(before - after) > _OTHER_SIGN
 
 
 def size_of(change: Change) -> float:

@@ -19,7 +19,7 @@ from isodepth.data.columns.kinds import MISSING
 from isodepth.errors import DegenerateDepthWarning
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.metric.fitted import fit_for_one_sample
-from isodepth.metric.settings import MetricSettings, midpoint_levels
+from isodepth.metric.settings import MetricSettings, check_level_memory, midpoint_levels
 from isodepth.rowfunctions.families import Member
 from isodepth.significance.features import (
     Feature,
@@ -224,6 +224,9 @@ def region_statistics(rows: PooledSample, metric: MetricSettings, advance: Advan
     after each block of them.
     """
     count, words = rows.permutations.count, rows.permutations.words
+    assert isinstance(metric.levels, int)
+    # Support values of both samples at each level, per thread.
+    check_level_memory(metric.levels, 32 * len(rows.directions), metric.memory_mb)
     betas = midpoint_levels(metric.levels, metric.eps)
     out = np.empty(count)
     for first in range(0, count, _LABELINGS):

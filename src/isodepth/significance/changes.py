@@ -24,9 +24,9 @@ from isodepth.significance.findings import FeatureTest, Findings, neg_log_p
 from isodepth.significance.permutations import Moments
 from isodepth.significance.samples import CENTER, TOTAL, PooledSample
 
-# A change of dependence is reported if its adjusted p-value is at most _ALIGNED_LEVEL after
+# A change of dependence is reported if its adjusted p-value is at most _ALIGNED * alpha after
 # `_remaining_pairs` removes the changes of single columns. At most _ALIGNED_ROWS rows are used.
-_ALIGNED_LEVEL, _ALIGNED_ROWS = 0.02, 50_000
+_ALIGNED, _ALIGNED_ROWS = 0.4, 50_000
 # Maximum number of columns that the description of a joint change names, and minimum absolute entry
 # of a named column in the direction of the change, relative to the largest entry.
 _JOINT, _LARGE_ENTRY = 3, 0.3
@@ -63,7 +63,7 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     changes = _column_changes(rows, columns)
     named = [change for _, group in changes for change in group]
     count = len(findings.pairs.features)
-    for strength, pvalue, feature in _remaining_pairs(rows, pairs, count, named):
+    for strength, pvalue, feature in _remaining_pairs(rows, pairs, count, alpha, named):
         changes.append((strength, [_pair_change(rows, feature, pvalue)]))
     for strength, pvalue, feature in whole:
         if feature.kind == "repeated":
@@ -174,7 +174,11 @@ def _largest_share_change(tests: list[FeatureTest]) -> Change:
 
 
 def _remaining_pairs(
-    rows: PooledSample, tests: list[FeatureTest], count: int, named: Sequence[Change] = ()
+    rows: PooledSample,
+    tests: list[FeatureTest],
+    count: int,
+    alpha: float,
+    named: Sequence[Change] = (),
 ) -> list[FeatureTest]:
     """Return the tests of pairs that remain significant if ranks are computed within each sample.
 
@@ -182,8 +186,9 @@ def _remaining_pairs(
     within categories. Ranks within each sample are not affected by changes of single columns,
     except changes of sign. Changes of sign and exchanges of columns that are in `named` are undone
     in Y before the ranks are computed, so that pairs that they explain are not listed too. The new
-    p-values are multiplied by `count`, the number of all compared pairs, because `tests` has
-    only the significant ones. Pairs with a column that is constant in a sample are left out.
+    p-values are multiplied by `count`, the number of all compared pairs, because `tests` has only
+    those that are significant at the level `alpha`. Pairs with a column that is constant in a
+    sample are left out.
     """
     if not tests:
         return []
@@ -213,7 +218,7 @@ def _remaining_pairs(
             inside = categories[second].rows_with(value)[None].astype(np.float64)
             present = None if known is None else known[[j]]
             change = permutations.mean_changes(ranks[[j]], inside, present)
-        if neg_log_p(np.square(change))[0, 0] >= math.log(count / _ALIGNED_LEVEL):
+        if neg_log_p(np.square(change))[0, 0] >= math.log(count / (_ALIGNED * alpha)):
             remaining.append(test)
     return remaining
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ _LARGEST_RATIO = 1e60
 # between calls of NumPy, and the tail probabilities of a million labelings take about 0.1 s.
 _LONG_ROW = 100_000
 # Number of labelings, the given one included, with which the lower bound for the share of changed
-# rows is computed, if its confidence needs no more. More hardly change a 5% quantile.
+# rows is computed, if its level needs no more. More hardly change a 5% quantile.
 _BOUND_LABELINGS = 128
 # Part of the level with which columns are named. The rest is for pairs of columns.
 _COLUMNS_LEVEL = 0.75
@@ -32,23 +33,44 @@ _COLUMNS_LEVEL = 0.75
 _RARELY_EQUAL = 0.1
 
 
-def fewest_labelings(level: float) -> int:
+def fewest_labelings(level: float, factor: float = 1.0) -> int:
     """Return the smallest number of labelings with which a p-value can be at most `level`.
 
-    The number includes the given labels. A rounding error of `level`, as in 1 - 0.95, has no
-    effect.
+    P-values are multiplied by `factor`, an adjustment for multiple testing. The number includes the
+    given labels. A rounding error of `level` has no effect.
 
     Examples
     --------
-    >>> fewest_labelings(1 - 0.95), fewest_labelings(1 - 0.999)
+    >>> fewest_labelings(0.05), fewest_labelings(1 - 0.999)
     (20, 1000)
     """
-    return math.ceil(1.0 / level * (1.0 - 1e-12))
+    # Fractions do not overflow if `level` is tiny.
+    return math.ceil(Fraction((1.0 - 1e-12) * factor) / Fraction(level))
 
 
-def bound_labelings(confidence: float) -> int:
+def too_few_permutations(n_permutations: int, alpha: float, factor: float = 1.0) -> str:
+    """Return a phrase with the number of permutations that is needed; "" if there are enough.
+
+    There are enough if a p-value can be at most `alpha`. P-values are multiplied by `factor`.
+
+    Examples
+    --------
+    >>> too_few_permutations(19, 0.01)
+    '19 permutations cannot give a p-value of at most 0.01, at least 99 are needed'
+    >>> too_few_permutations(99, 0.01)
+    ''
+    """
+    needed = fewest_labelings(alpha, factor) - 1
+    if n_permutations >= needed:
+        return ""
+    permutations = "1 permutation" if n_permutations == 1 else f"{n_permutations} permutations"
+    pvalue = "a p-value" if factor == 1.0 else "an adjusted p-value"
+    return f"{permutations} cannot give {pvalue} of at most {alpha}, at least {needed} are needed"
+
+
+def bound_labelings(alpha: float) -> int:
     """Return the maximum number of labelings with which `changed_share` is computed."""
-    return max(_BOUND_LABELINGS, fewest_labelings(1 - confidence))
+    return max(_BOUND_LABELINGS, fewest_labelings(alpha))
 
 
 def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -23,7 +23,7 @@ import numpy as np
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.families import LEAST_ROWS, Extremes, Member, Rows
 from isodepth.significance.fisher import log_pvalues
-from isodepth.significance.result import ALPHA, ColumnTest, Component, TwoSampleResult
+from isodepth.significance.result import ColumnTest, Component, TwoSampleResult
 from isodepth.sources.passes import Runner
 from isodepth.sources.subsets import MixedRows, SubsetPair, count_rows
 
@@ -109,7 +109,7 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
     named = {column for change in changes for column in change.columns}
     for event in sorted(events, key=lambda event: event.pvalue):
         change = event.change(names)
-        if change.pvalue <= ALPHA and not named & {*change.columns}:
+        if change.pvalue <= result.alpha and not named & {*change.columns}:
             changes = [*changes, change]
             named |= {*change.columns}
     label = strongest.change(names)._label
@@ -133,17 +133,19 @@ def _at_level(result: TwoSampleResult, part: float) -> TwoSampleResult:
     def adjusted(test: Change | ColumnTest) -> Any:
         return replace(test, pvalue=min(1.0, test.pvalue / part))
 
-    pvalue = min(1.0, result.pvalue / part)
+    pvalue, alpha = min(1.0, result.pvalue / part), result.alpha
     tests = [adjusted(each) for each in result.column_tests]
     details = result._required(result._details)
-    changes = [adjusted(each) for each in details.changes] if pvalue <= ALPHA else []
+    changes = [adjusted(each) for each in details.changes] if pvalue <= alpha else []
     return result._with(
         pvalue=pvalue,
         column_tests=tuple(
-            each if each.pvalue <= ALPHA else replace(each, change_kind=None) for each in tests
+            each if each.pvalue <= alpha else replace(each, change_kind=None) for each in tests
         ),
         _details=replace(
-            details, changes=[*changes[:1], *(c for c in changes[1:] if c.pvalue <= ALPHA)]
+            details,
+            changes=[*changes[:1], *(c for c in changes[1:] if c.pvalue <= alpha)],
+            factor=1.0 / part,
         ),
     )
 

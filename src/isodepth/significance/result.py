@@ -15,6 +15,7 @@ from isodepth._version import __version__
 from isodepth.data.columns.kinds import ColumnKind, date_columns
 from isodepth.data.export import ResultPart, document, p_text
 from isodepth.data.missing import MissingPair
+from isodepth.data.validation import ALPHA
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.inspection.checks import Check
@@ -28,7 +29,7 @@ from isodepth.results.base import TwoSampleReport
 from isodepth.results.changes import Change, for_kinds, lower_percent
 from isodepth.results.rows import KeptRows, ReleasedRows
 from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
-from isodepth.significance.findings import fewest_labelings
+from isodepth.significance.findings import too_few_permutations
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import Samples, ValueShare
 from isodepth.sources.subsets import SubsetPair
@@ -36,13 +37,11 @@ from isodepth.sources.subsets import SubsetPair
 # A change of several columns together is added if its lower bound for the share of changed rows is
 # at least this multiple of the bounds of all other changes, and larger by at least this share.
 _JOINT_RATIO, _JOINT_SHARE = 2.0, 0.1
-#: Significance level for headlines and lists of changes.
-ALPHA = 0.05
 #: Options of the metric of method="regions".
 OF_REGIONS: dict[str, Any] = {"depth": "projection", "p": 2.0, "q": 2.0, "eps": 0.1, "levels": 20}
 # Attributes of `TwoSampleResult` that `to_dict` includes under the same name.
 _COPIED = (
-    "headline", "statistic", "pvalue", "method", "tolerance", "changed_share", "confidence",
+    "headline", "statistic", "pvalue", "method", "tolerance", "changed_share", "alpha",
     "components", "column_tests", "notes", "kinds", "category_shares", "signature",
 )  # fmt: skip
 
@@ -203,6 +202,8 @@ class TestDetails:
         Significant changes without bounds for the share of changed rows.
     bounds : ShareBounds or None
         None if they are computed from the rows when they are first requested.
+    factor : float
+        Factor of the p-values, 1 unless a part of the level is used for rare events.
     in_chunks : bool
         Whether the samples were read in chunks. The tested rows are then random rows, or all rows
         if they are few.
@@ -210,6 +211,7 @@ class TestDetails:
 
     changes: list[Change]
     bounds: ShareBounds | None
+    factor: float = 1.0
     in_chunks: bool = False
 
 
@@ -262,8 +264,8 @@ class TwoSampleResult(TwoSampleReport):
     method : {"aggregated", "regions"}
         "regions" also if the argument `method` was a metric, whose options are in `settings`.
     tolerance : float or None
-    confidence : float
-        Confidence level of `changed_share`.
+    alpha : float
+        Significance level of the test. The confidence level of `changed_share` is 1 - alpha.
     missing : MissingPair
         Numbers of missing values of each numeric column in the tested rows. No row is dropped.
     notes : tuple of str
@@ -281,7 +283,7 @@ class TwoSampleResult(TwoSampleReport):
     device : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
     significant : bool
-        Whether `pvalue` is at most 0.05. For another level, compare `pvalue` with it.
+        Whether `pvalue` is at most `alpha`.
     headline : str
         The result in one sentence.
     changes : tuple of Change
@@ -314,7 +316,7 @@ class TwoSampleResult(TwoSampleReport):
     n_used_rows: tuple[int, int]
     method: str
     tolerance: float | None
-    confidence: float
+    alpha: float
     missing: MissingPair
     notes: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
@@ -381,8 +383,8 @@ class TwoSampleResult(TwoSampleReport):
 
     @property
     def significant(self) -> bool:
-        """Whether the p-value is at most 0.05."""
-        return self.pvalue <= ALPHA
+        """Whether the p-value is at most `alpha`."""
+        return self.pvalue <= self.alpha
 
     @property
     def _lower_bounds(self) -> ShareBounds:
@@ -395,34 +397,34 @@ class TwoSampleResult(TwoSampleReport):
 
         At least this share of the rows of one sample has no counterpart in the other. If the
         samples have equal sizes, it is about the smallest tolerance that a test does not reject at
-        the level 1 - `confidence`. It is 0 if nothing can be claimed, also if the p-value of this
-        test, without a tolerance, is above 1 - `confidence`. For large samples, it is a lower bound
-        for the total variation distance of the two distributions. It is computed at the first
-        access, unless the test has a tolerance. With blocks it is None, because there is no
-        guarantee for a bound.
+        the level `alpha`. It is 0 if nothing can be claimed, also if this test, without a
+        tolerance, is not significant. For large samples, it is a lower bound for the total
+        variation distance of the two distributions. It is computed at the first access, unless the
+        test has a tolerance. With blocks it is None, because there is no guarantee for a bound.
         """
         bound = self._lower_bounds.changed_share
         # The bound has statistics of its own. Without a difference there is no changed row.
-        significant = self.tolerance is not None or self.pvalue <= 1 - self.confidence
-        return bound if significant or bound is None else 0.0
+        claimed = self.tolerance is not None or self.significant
+        return bound if claimed or bound is None else 0.0
+
+    @property
+    def _confidence_text(self) -> str:
+        """Confidence level of `changed_share`, such as "95% confidence"."""
+        return f"{100 * (1 - self.alpha):.10g}% confidence"
 
     @property
     def changed_share_text(self) -> str:
         """Sentence about `changed_share`, such as "at least 21% of the rows changed"."""
         if self.settings["blocks"] is not None:
             return "no bound for the share of changed rows with blocks"
-        confidence = f"{100 * self.confidence:.10g}% confidence"
-        number, needed = self.settings["n_permutations"], fewest_labelings(1 - self.confidence) - 1
-        if number < needed:
-            return (
-                f"no share of changed rows can be claimed with {number} permutations "
-                f"({confidence} needs at least {needed})"
-            )
+        too_few = too_few_permutations(len(self.null_distribution), self.alpha)
+        if too_few:
+            return f"no share of changed rows can be claimed: {too_few}"
         share = self.changed_share
         assert share is not None  # it is None only with blocks
         if share < 0.01:
-            return f"no change of at least 1% of the rows can be claimed ({confidence})"
-        return f"at least {lower_percent(share)} of the rows changed ({confidence})"
+            return f"no change of at least 1% of the rows can be claimed ({self._confidence_text})"
+        return f"at least {lower_percent(share)} of the rows changed ({self._confidence_text})"
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
@@ -456,19 +458,21 @@ class TwoSampleResult(TwoSampleReport):
     def _headline_about(self, names: Sequence[str]) -> str:
         """Return the headline with the names of both samples, without columns of doubtful kind."""
         x, y = names
-        p = p_text(self.pvalue)
+        p = p_text(self.pvalue, self.alpha)
+        p += "" if self.alpha == ALPHA else f", alpha = {self.alpha}"
         if self.significant:
             beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
             typical = find_typical_rows(self)
             change = self._strongest_change if typical is None else typical._phrase((x, y))
-            if typical is None and self.changes and self.changes[0].pvalue > ALPHA:
-                change += f" (alone p = {p_text(self.changes[0].pvalue)}, not significant)"
+            if typical is None and self.changes and self.changes[0].pvalue > self.alpha:
+                alone = p_text(self.changes[0].pvalue, self.alpha)
+                change += f" (alone p = {alone}, not significant)"
             headline = f"{y} differs from {x}{beyond} (p = {p}): {change}"
         else:
-            n = len(self.null_distribution)
             beyond = " beyond the tolerance" if self.tolerance else ""
-            if self.pvalue * (n + 1) < 1.5:
-                p = f"{p}, the smallest possible with {n} permutations"
+            factor = self._required(self._details).factor
+            too_few = too_few_permutations(len(self.null_distribution), self.alpha, factor)
+            p += f"; {too_few}" if too_few else ""
             headline = f"No significant difference between {x} and {y}{beyond} (p = {p})"
         facts = self._facts((x, y))
         if facts:

@@ -272,23 +272,23 @@ class TolerantFindings(Findings):
             result[name] = neg_log_p(part, kept)
         return result
 
-    def lower_bounds(self, confidence: float) -> Bounds:
-        """Return lower confidence bounds for the share of rows that changed.
+    def lower_bounds(self, alpha: float) -> Bounds:
+        """Return lower bounds, with confidence 1 - alpha, for the share of rows that changed.
 
         The bound is the maximum over functions h of |G(h)| minus a margin, and at least 0. For
         samples of equal sizes the margin is c u(h), with the critical value c of the statistic. The
         bound is then the smallest tolerance that the test does not reject at the level
-        1 - confidence. For unequal sizes see `_margins`.
+        alpha. For unequal sizes see `_margins`.
         """
         nothing = Bounds(0.0, {}, 0.0, None)
         if not self.parts:
             return nothing  # all columns are constant: no function of a row has information
         each = {name: neg_log_p(part) for name, part in self.parts.items()}
         null = np.sort(combined(each, self.weights)[1:])[::-1]
-        if len(null) + 1 < fewest_labelings(1 - confidence):
+        if len(null) + 1 < fewest_labelings(alpha):
             return nothing
         n_x, n_y = self.rows.samples.read.n_rows
-        allowed = max(0, math.floor((1 - confidence) * (len(null) + 1) * (1 + 1e-12)) - 1)
+        allowed = max(0, math.floor(alpha * (len(null) + 1) * (1 + 1e-12)) - 1)
         columns: dict[tuple[str, ...], float] = {}
         largest, joint_share, joint = 0.0, 0.0, None
         for name, part in self.parts.items():

@@ -6,16 +6,24 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from isodepth.data.annotations import (
+    KindsLike,
+    LabelsLike,
+    RandomStateLike,
+    TestNanPolicy,
+    VectorLike,
+)
 from isodepth.data.arrays import describe, listed
 from isodepth.data.columns.kinds import column_lines
 from isodepth.data.frames import NamedArray
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import (
     MOST,
+    check_alpha,
     check_boolean,
     check_integer,
     check_number,
@@ -46,7 +54,6 @@ from isodepth.significance.findings import (
 from isodepth.significance.permutations import Permutations, map_rows
 from isodepth.significance.rare_events import with_rare_events
 from isodepth.significance.result import (
-    ALPHA,
     OF_REGIONS,
     ColumnTest,
     Component,
@@ -69,6 +76,7 @@ from isodepth.significance.tolerance import (
     tolerant_statistics,
 )
 from isodepth.sources.passes import runner_of
+from isodepth.sources.source import SampleLike
 from isodepth.sources.subsets import subset_pair
 
 if TYPE_CHECKING:
@@ -102,7 +110,7 @@ class Settings:
     method: str
     n_permutations: int
     tolerance: float | None
-    confidence: float
+    alpha: float
     nan_policy: str
     n_directions: int | None
     progress: bool
@@ -117,7 +125,6 @@ class Settings:
                 option="method",
             )
         check_integer(self.n_permutations, "n_permutations", 1, high=MOST)
-        check_number(self.confidence, "confidence", 0, 1, low_open=True, high_open=True)
         check_boolean(self.progress, "progress")
         if self.n_directions is not None:
             check_integer(self.n_directions, "n_directions", 1, high=MOST)
@@ -155,7 +162,7 @@ def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricS
     if isinstance(method, MetricSettings):
         _check_method(method)
         of_regions = {name: getattr(method, name) for name in OF_REGIONS}
-        if method.levels == "exact":
+        if method.levels in (None, "exact"):
             of_regions["levels"] = OF_REGIONS["levels"]
     return MetricSettings(refine=0, scale=scale, **of_regions, **options)
 
@@ -184,20 +191,20 @@ def _check_method(metric: MetricSettings) -> None:
 
 @check_option_names
 def two_sample_test(
-    X: Any,
-    Y: Any,
+    X: SampleLike,
+    Y: SampleLike,
     *,
-    method: str | Metric = "aggregated",
+    method: Literal["aggregated", "regions"] | Metric = "aggregated",
     n_permutations: int = 999,
     tolerance: float | None = None,
-    confidence: float = 0.95,
-    blocks: Any = None,
-    scale: Any = "pooled",
-    nan_policy: str = "keep",
-    kinds: dict[str, Any] | None = None,
+    alpha: float = 0.05,
+    blocks: LabelsLike | None = None,
+    scale: Literal["pooled"] | VectorLike | None = "pooled",
+    nan_policy: TestNanPolicy = "keep",
+    kinds: KindsLike | None = None,
     max_rows: int | None = None,
     n_directions: int | None = None,
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> TwoSampleResult:
@@ -239,9 +246,10 @@ def two_sample_test(
     tolerance : float in [0, 0.5) or None
         Share of the rows of each sample that may be contaminated, or that may change without being
         reported. Not with `blocks`, for which there is no guarantee.
-    confidence : float in (0, 1)
-        Confidence level of `changed_share`, the lower bound for the share of rows that changed.
-        A bound above 0 needs ``n_permutations >= 1 / (1 - confidence) - 1``.
+    alpha : float in (0, 1)
+        Significance level: the samples differ, and a change is listed, if the p-value is at most
+        `alpha`. The confidence level of `changed_share` is 1 - alpha. A significant result needs
+        ``n_permutations >= 1 / alpha - 1``.
     blocks : str, array-like of n + m labels, pair of array-likes of n and m labels, or None
         Rows of one block (a day, a user) depend on each other and are permuted together. All rows
         of a block must be in the same sample. Permutations keep the number of blocks per sample. A
@@ -317,8 +325,8 @@ def two_sample_test(
     settings = Settings(
         method="regions" if isinstance(method, MetricSettings) else method,
         given_metric=given_metric, n_permutations=n_permutations, tolerance=tolerance,
-        confidence=confidence,
-        nan_policy=nan_policy, n_directions=n_directions, progress=progress, metric=metric,
+        alpha=check_alpha(alpha), nan_policy=nan_policy, n_directions=n_directions,
+        progress=progress, metric=metric,
     )  # fmt: skip
     if is_chunked(X) or is_chunked(Y):
         return _test_sources(X, Y, kinds, max_rows, nan_policy, blocks, settings)
@@ -388,7 +396,7 @@ def _pool(samples: Samples, settings: Settings, device: str | None = None) -> Po
             "method='regions' needs a numeric column with different values, got none; use "
             "method='aggregated'"
         )
-    scale, seed = settings.metric.scale, settings.metric.random_state
+    scale, seed = settings.metric._units, settings.metric.random_state
     if scale is not None and not isinstance(scale, str):
         check_scale_width(scale, len(samples.names))
     permutations = Permutations.draw(
@@ -411,7 +419,7 @@ def _pool_again(
 
     A result keeps the arguments, which need less memory than the pooled rows.
     """
-    scale, compared = settings.metric.scale, samples.compared
+    scale, compared = settings.metric._units, samples.compared
     if scale is not None and not isinstance(scale, str):
         scale = scale[compared]
     columns = np.ascontiguousarray(samples.numbers.T[compared])
@@ -473,24 +481,25 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         for name, (_, alone, feature) in findings.ranked_tests().items()
         if name == "regions" or not settings.only_regions
     )
-    if pvalue <= ALPHA and samples.blocks is None and findings.copies_explain(ALPHA):
+    alpha, significant = settings.alpha, pvalue <= settings.alpha
+    if significant and samples.blocks is None and findings.copies_explain(alpha):
         findings.distinct = _distinct_statistics(samples, settings)
-    changes = significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else []
+    changes = significant_changes(rows, findings, alpha) if significant else []
     # As in `_column_tests`: a change is not more significant than the difference of the samples.
     changes = [replace(each, pvalue=max(each.pvalue, pvalue)) for each in changes]
-    few = rows.permutations.first(bound_labelings(settings.confidence))
+    few = rows.permutations.first(bound_labelings(alpha))
     pool = partial(_pool_again, samples, settings, rows.directions, few, rows.rng)
     return TwoSampleResult(
         statistic=float(scores[0]),
         pvalue=pvalue,
         null_distribution=scores[1:],
         components=components,
-        column_tests=_column_tests(rows, findings, pvalue, changes),
+        column_tests=_column_tests(rows, findings, pvalue, changes, alpha),
         n_rows=samples.read.n_rows,
         n_used_rows=samples.read.n_rows,
         method=settings.method,
         tolerance=settings.tolerance,
-        confidence=settings.confidence,
+        alpha=alpha,
         missing=samples.missing,
         notes=(*findings.notes, *_notes(samples, settings.tolerance)),
         kinds=samples.read.kinds,
@@ -499,10 +508,10 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         ),
         settings=_setting_values(settings, len(rows.directions), samples.blocks),
     )._with(
-        _details=TestDetails(changes, _known_bounds(rows, findings, settings.confidence)),
+        _details=TestDetails(changes, _known_bounds(rows, findings, alpha)),
         _kept=TestedRows(
             samples,
-            find_bounds=partial(_later_bounds, pool, settings.confidence),
+            find_bounds=partial(_later_bounds, pool, alpha),
             compare=partial(_compare_regions, pool, settings.metric) if rows.names else None,
         ),
     )
@@ -524,7 +533,7 @@ def _scores(rows: PooledSample, findings: Findings, settings: Settings) -> np.nd
     return np.zeros(rows.permutations.count)  # no function of a row has information
 
 
-def _known_bounds(rows: PooledSample, findings: Findings, confidence: float) -> ShareBounds | None:
+def _known_bounds(rows: PooledSample, findings: Findings, alpha: float) -> ShareBounds | None:
     """Return the lower bounds for the share of changed rows, or None if they are computed later.
 
     They are computed later, at the first access, if `findings` are those of a test without a
@@ -533,13 +542,13 @@ def _known_bounds(rows: PooledSample, findings: Findings, confidence: float) -> 
     if rows.samples.blocks is not None:
         return ShareBounds(None, {}, None)  # there is no guarantee for blocks
     if isinstance(findings, TolerantFindings):
-        return _lower_bounds(rows, findings, confidence)
+        return _lower_bounds(rows, findings, alpha)
     return None
 
 
-def _lower_bounds(rows: PooledSample, findings: TolerantFindings, confidence: float) -> ShareBounds:
+def _lower_bounds(rows: PooledSample, findings: TolerantFindings, alpha: float) -> ShareBounds:
     """Return lower bounds for the share of changed rows, with the joint change of all columns."""
-    found, joint = findings.lower_bounds(confidence), None
+    found, joint = findings.lower_bounds(alpha), None
     if found.joint is not None:
         joint = joint_change(rows, found.joint)
     if joint is not None:
@@ -547,14 +556,14 @@ def _lower_bounds(rows: PooledSample, findings: TolerantFindings, confidence: fl
     return ShareBounds(found.changed_share, found.columns, joint)
 
 
-def _later_bounds(pool: Callable[[], PooledSample], confidence: float) -> ShareBounds:
+def _later_bounds(pool: Callable[[], PooledSample], alpha: float) -> ShareBounds:
     """Return lower bounds for the share of changed rows, after a test without a tolerance.
 
     `pool` returns the pooled rows, of which the statistics with a tolerance are computed.
     """
     rows = pool()
     findings = tolerant_statistics(rows, 0.0, lambda count: None)
-    return _lower_bounds(rows, findings, confidence)
+    return _lower_bounds(rows, findings, alpha)
 
 
 def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -> Comparison:
@@ -564,7 +573,7 @@ def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -
     medians.
     """
     rows = pool()
-    scale = None if metric.scale is None else rows.divisors
+    scale: Any = None if metric.scale is None else rows.divisors
     fixed = replace(metric, directions=rows.directions, scale=scale)
     parts = np.split(rows.filled_columns.T, [rows.n_x])
     x, y = (NamedArray(part, rows.names) for part in parts)
@@ -610,14 +619,14 @@ def _has_different_values(samples: Samples, name: str) -> bool:
 
 
 def _column_tests(
-    rows: PooledSample, findings: Findings, pvalue: float, changes: Sequence[Change]
+    rows: PooledSample, findings: Findings, pvalue: float, changes: Sequence[Change], alpha: float
 ) -> tuple[ColumnTest, ...]:
     """Return the test of each column, with adjusted p-values.
 
     P-values are adjusted for columns and pairs of columns together, and are at least `pvalue`, the
     p-value of the whole test. A column has one entry: the strongest test of its values or of its
-    missing values. The kind of a significant column is that of the first of `changes` with its
-    name.
+    missing values. The kind of a column that is significant at the level `alpha` is that of the
+    first of `changes` with its name.
     """
     family, n_x = findings.columns, rows.n_x
     kinds: dict[str, str] = {}
@@ -648,7 +657,7 @@ def _column_tests(
         size, shift = differences.get(name, (0.0, None))
         if feature.kind == "missing" or name not in differences:
             size, shift = abs(feature.shares[1] - feature.shares[0]), None
-        kind = kinds.get(name) if pvalues[f] <= ALPHA else None
+        kind = kinds.get(name) if pvalues[f] <= alpha else None
         tests.setdefault(name, ColumnTest(name, kind, size, shift, float(pvalues[f])))
     return tuple(tests.values())
 
@@ -668,7 +677,7 @@ def _setting_values(
         "blocks": None if blocks is None else int(blocks.max()) + 1,
         "scale": settings.metric.scale,
         "n_directions": n_directions,
-        "confidence": settings.confidence,
+        "alpha": settings.alpha,
         "nan_policy": settings.nan_policy,
     }
     if settings.given_metric:

@@ -93,9 +93,9 @@ def scan(
     >>> source
     Source(list of 4: 1005 rows, 2 columns, float64)
     >>> whole = np.concatenate(chunks)
-    >>> options = {"levels": 10, "n_directions": 50, "random_state": 0}
+    >>> options = {"levels": 10, "refine": 0, "n_directions": 50, "random_state": 0}
     >>> in_chunks = isodepth.distance(source, isodepth.scan([whole + 3]), **options)
-    >>> bool(np.isclose(in_chunks, isodepth.distance(whole, whole + 3, refine=0, **options)))
+    >>> bool(np.isclose(in_chunks, isodepth.distance(whole, whole + 3, **options)))
     True
     """
     if dtype is not None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
+from isodepth.data.annotations import TableLike
 from isodepth.data.arrays import listed, numbered
 from isodepth.data.files.input_file import refuse
 from isodepth.data.frames import (
@@ -420,9 +421,71 @@ class CallPart(Part):
     """Part of a source that is a function, which returns a new iterator of chunks at each call."""
 
     def tables(self, rows: int, raw: bool = False) -> Iterator[tuple[Any, str, int]]:
-        """Yield the chunks that the function returns. Row indices start at 0 in each chunk."""
-        for number, chunk in enumerate(_new_iterator(self.data)):
+        """Yield the chunks that the function returns. Row indices start at 0 in each chunk.
+
+        Raise an error if the first row or the number of rows has changed since an earlier call.
+        """
+        n_rows = 0
+        for number, chunk in enumerate(_new_iterator(self.data.make)):
+            if not n_rows and _length(chunk):
+                self.data.check_first_row(_first_row(chunk, number))
+            n_rows += _length(chunk)
             yield chunk, f"chunk {number}", 0
+        self.data.check_n_rows(n_rows)
+
+
+@dataclass
+class RepeatedCall:
+    """Function that returns an iterator of chunks, with properties of the rows of earlier calls.
+
+    Attributes
+    ----------
+    make : function
+    label : str
+        Name of the function in messages.
+    first_row : str
+        Values of the first row.
+    n_rows : int or None
+        Number of rows; None before all chunks have been read.
+    """
+
+    make: Callable[[], Any]
+    label: str
+    first_row: str
+    n_rows: int | None = None
+
+    def check_first_row(self, first_row: str) -> None:
+        """Raise an error if the first row differs from that of earlier calls."""
+        if first_row != self.first_row:
+            raise changed_between_readings(self.label, "other values in the first row")
+
+    def check_n_rows(self, n_rows: int) -> None:
+        """Raise an error if the number of rows differs from that of earlier calls."""
+        # The first row was read when the source was created.
+        if self.n_rows not in (None, n_rows) or not n_rows:
+            before = "at least one row" if self.n_rows is None else f"{self.n_rows} rows"
+            raise changed_between_readings(self.label, f"{before}, then {n_rows}")
+        self.n_rows = n_rows
+
+
+def changed_between_readings(label: str, change: str) -> InvalidInputError:
+    """Return the error for a source whose rows have changed; `label` is its name."""
+    return InvalidInputError(
+        f"{label} has changed between two readings ({change}); the data are read several times and "
+        "must stay the same: a function must give the same chunks at every call"
+    )
+
+
+def _length(table: Any) -> int:
+    return len(table.points if isinstance(table, NamedArray) else table)
+
+
+def _first_row(table: Any, number: int) -> str:
+    """Return the values of the first row of chunk `number` as a string."""
+    if isinstance(table, NamedArray):
+        return repr(table.points[:1].tolist())
+    first = _numbers_or_frame(table[:1], f"chunk {number}")
+    return repr(first.points.tolist() if isinstance(first, NamedArray) else first.to_pylist())
 
 
 def _numbers_and_names(table: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -479,8 +542,9 @@ def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
         )
     for number, chunk in enumerate(chunks):
         table = _numbers_or_frame(chunk, f"chunk {number}")
-        if len(table.points if isinstance(table, NamedArray) else table):
-            part = CallPart.like(table, label, make, None)
+        if _length(table):
+            call = RepeatedCall(make, label, _first_row(chunk, number))
+            part = CallPart.like(table, label, call, None)
             single = isinstance(table, NamedArray) and table.points.dtype == np.float32
             others = part.others | categorical_types(chunk)
             return replace(part, others=others, only_single=not any_dtype and single)
@@ -496,3 +560,7 @@ def _new_iterator(make: Callable[[], Any]) -> Iterator[Any]:
             "a function given to scan must return an iterator of chunks of shape (n, d), got "
             f"{type(chunks).__name__}"
         ) from None
+
+
+#: Sample in memory, a source of `isodepth.scan`, or a Dask collection.
+SampleLike: TypeAlias = TableLike | Source

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
+from isodepth.data.arrays import precision_of
 from isodepth.engine.compiled import Resources, thread_map
 
 # Number of pairs that a thread processes per task.
@@ -50,9 +51,8 @@ def pair_distances(
         return np.empty(0)
     used = sorted({i for pair in distinct for i in pair})
     samples = [clouds[i] for i in used]
-    fitted = metric.with_directions(
-        samples[0].shape[1], dtype=metric.dtype or str(samples[0].dtype)
-    )
+    dtype = metric.dtype or precision_of(samples[0])
+    fitted = metric.with_directions(samples[0].shape[1], dtype=dtype)
     regions = dict(zip(used, fitted.all_regions(samples), strict=True))
     blocks = [distinct[start : start + _BLOCK] for start in range(0, len(distinct), _BLOCK)]
     threads = min(Resources(metric.n_jobs).n_threads, len(blocks))

@@ -15,6 +15,7 @@ from isodepth.data.export import ReadOnlyValues, ResultMixin, document
 from isodepth.data.validation import check_choice, check_class_options, check_integer, check_number
 from isodepth.depth import BY_NAME, OF_TEXTS
 from isodepth.errors import InvalidInputError, InvalidOptionError, warn_user
+from isodepth.geometry.directions import mean_of_direction
 from isodepth.text.clouds import check_counts, check_texts, clean_clouds
 from isodepth.text.encoder import CachedEncoder, Encoder, EncoderOptions
 from isodepth.text.pairs import pair_distances
@@ -147,9 +148,10 @@ class DepthScore(EncoderOptions):
         Whether to scale every token vector to length one.
     empty : {"worst", "nan"}
         Score if either the candidate or the reference is empty, consists of whitespace, or has no
-        tokens. "worst" is 2 with `l2_normalize`, which is the upper bound of the score for q = inf,
-        and infinity without. If both are empty, the score is 0 with "worst", and NaN with "nan". A
-        warning reports the number of such texts.
+        tokens. "worst" is an upper bound of the score: infinity without `l2_normalize`, 2 for q =
+        inf, and larger for a finite q (2 sqrt(d) for q = 2 and token vectors of width d). If both
+        are empty, the score is 0 with "worst", and NaN with "nan". A warning reports the number of
+        such texts.
     random_state : int
         Seed of the directions.
     n_jobs : int or None
@@ -264,7 +266,8 @@ class DepthScore(EncoderOptions):
         empty_pairs = empty[np.array(pairs, dtype=int).reshape(-1, 2)]
         self._report_empty("candidates", empty[first])
         self._report_empty("references", empty_pairs[:, 1])
-        worst, both_empty = 2.0 if self.l2_normalize else math.inf, 0.0
+        widths = [cloud.shape[1] for cloud in cleaned if cloud is not None]
+        worst, both_empty = self._upper_bound(widths[0]) if widths else math.inf, 0.0
         if self.empty == "nan":
             worst = both_empty = math.nan
         distances = np.where(empty_pairs.all(axis=1), both_empty, worst)
@@ -274,6 +277,14 @@ class DepthScore(EncoderOptions):
         ends = np.cumsum([len(group) for group in references])
         scores = [reduce(part) for part in np.split(distances, ends)[:-1]]
         return Scores(values=np.array(scores, dtype=float), signature=self.signature)
+
+    def _upper_bound(self, width: int) -> float:
+        """Return an upper bound of the distance between two texts with token vectors of a width.
+
+        Regions of unit vectors are in the unit ball, so that each gap is at most 2. The mean over
+        directions of order q is divided by `mean_of_direction`.
+        """
+        return 2.0 / mean_of_direction(width, self.q) if self.l2_normalize else math.inf
 
     def _report_empty(self, name: str, empty: np.ndarray) -> None:
         """Warn of empty texts, which are the true elements of the bool array `empty` (n,).

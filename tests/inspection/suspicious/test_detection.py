@@ -455,3 +455,19 @@ def test_dates_are_shown_as_dates(n_wrong: int, n_days: int) -> None:
         assert "1900-01-01" in text
         assert "-25567" not in text
         assert "182" not in text  # days from 2020-01-09 on
+
+
+def test_small_matrices_are_inverted_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads of the linear algebra library take several times as long for small matrices."""
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    counts: list[int] = []
+
+    def record(samples: object) -> None:
+        info = threadpoolctl.threadpool_info()
+        counts.extend(each["num_threads"] for each in info if each["user_api"] == "blas")
+
+    monkeypatch.setattr("isodepth.results.rows.suspicious_rows", record)
+    x = np.random.default_rng(0).normal(size=(30, 2))
+    with threadpoolctl.threadpool_limits(2, "blas"):
+        isodepth.compare(x, x + 1).suspicious_rows()
+    assert set(counts) == {1}

@@ -272,11 +272,33 @@ def open_parquet(file: InputFile, encoded: Collection[str] = ()) -> Iterator[Any
     """
     from pyarrow import parquet
 
-    with (
-        file.open() as stream,
-        parquet.ParquetFile(stream, read_dictionary=list(encoded)) as opened,
-    ):
+    dictionaries = list(encoded)
+    with file.open() as stream, parquet.ParquetFile(stream, read_dictionary=dictionaries) as opened:
+        if not _registers_periods(opened.schema_arrow):
+            yield opened
+            return
+    with file.open() as stream, parquet.ParquetFile(stream, read_dictionary=dictionaries) as opened:
         yield opened
+
+
+def _registers_periods(schema: Any) -> bool:
+    """Register the type of periods of pandas, and return whether a file must be opened again.
+
+    pyarrow reads them as integers until pandas has registered their type, which it does when it
+    converts periods for the first time. Return False if a file has no periods, and without pandas.
+    """
+    key = b"ARROW:extension:name"
+    # After the type has been registered, the metadata of the fields do not have the key.
+    if not any((field.metadata or {}).get(key) == b"pandas.period" for field in schema):
+        return False
+    try:
+        import pandas as pd
+    except ImportError:
+        return False
+    import pyarrow as pa
+
+    pa.array(pd.period_range("2000-01", periods=1, freq="M"))
+    return True
 
 
 def without_index(table: Any) -> Any:

@@ -62,6 +62,8 @@ def unpacked(type_: Any, value: Any, names: FieldNames | None = None) -> Any:
         return type_(**{n: unpacked(own, value[keys[n]], names) for n, own in fields.items()})
     if type_ is float and value is None and names is None:
         return math.nan
+    if type_ is float and type(value) is int and names is None:  # beyond the precision of floats
+        return value
     if type(value) is not type_ or (type_ is int and abs(value) >= _MOST_INTEGER):
         raise TypeError(f"{value!r:.80} in place of {type_.__name__}")
     return value

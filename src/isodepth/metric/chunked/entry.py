@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from isodepth.data.annotations import KindsLike
 from isodepth.data.columns.kinds import ColumnKind, unmatched_kinds
 from isodepth.data.export import plain
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_same_columns, check_same_width, split_weights
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import (
+    ApproximationWarning,
+    InvalidInputError,
+    InvalidOptionError,
+    warn_user,
+)
 from isodepth.geometry.directions import draws_at_random, integer_seed, mean_of_direction
 from isodepth.geometry.hull import Gaps
 from isodepth.geometry.regions import LevelPlan
@@ -29,7 +34,7 @@ from isodepth.sources.scan import as_source
 from isodepth.sources.source import Source
 from isodepth.sources.subsets import common_columns, numeric_pair, stored_kinds
 
-#: Number of depth levels that replaces ``levels="exact"`` if samples are read in chunks.
+#: Number of levels if the option `levels` is None and samples are read in chunks.
 LEVELS = 20
 
 
@@ -49,7 +54,7 @@ def compare(
     Y: Any,
     weights: Any,
     runner: Runner | None = None,
-    kinds: Mapping[str, Any] | None = None,
+    kinds: KindsLike | None = None,
 ) -> SourceComparison:
     """Compare two samples, at least one of which is a source or a Dask collection.
 
@@ -81,6 +86,39 @@ def compare(
     return compared._with(settings=settings, kinds=(*columns, *unmatched), _kept=kept)
 
 
+def replaced_defaults(metric: MetricSettings, compared: SourceComparison) -> str:
+    """Return a clause about the defaults that were replaced in a comparison; "" if there are none.
+
+    These are the defaults of `levels` and `refine` for q = inf. `metric` has the options before
+    their replacement, and `compared` is the comparison.
+    """
+    # In one dimension both directions are evaluated, so that refinement has no effect.
+    refined = metric.refine is None and compared._fitted.directions.shape[1] > 1
+    if math.isinf(metric.q) and (refined or metric.levels is None):
+        return (
+            f"samples that are read in chunks are compared at {compared.settings['levels']} levels "
+            "without refinement: the distance is "
+            f"{'usually smaller than' if refined else 'slightly different from'} that of the same "
+            "rows in memory"
+        )
+    return ""
+
+
+def warn_of_replaced_defaults(metric: MetricSettings, compared: SourceComparison) -> None:
+    """Warn of defaults that are not available for samples that are read in chunks.
+
+    The arguments are those of `replaced_defaults`.
+    """
+    clause = replaced_defaults(metric, compared)
+    if clause:
+        warn_user(
+            f"{clause}. levels={compared.settings['levels']}, refine=0 selects this explicitly, "
+            "without a warning. If the samples fit into memory, read them first (np.load, "
+            "pandas.read_parquet)",
+            ApproximationWarning,
+        )
+
+
 def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) -> np.ndarray:
     """Compute the unit (d,) of each column, a robust standard deviation, from all samples together.
 
@@ -99,17 +137,26 @@ def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) 
 def grid_metric(metric: MetricSettings) -> MetricSettings:
     """Return a copy of the metric with options that are available for samples read in chunks.
 
-    The option ``levels="exact"`` is replaced with a grid of levels. Random directions get an
+    If the option `levels` is None, it is replaced with a grid of levels. Random directions get an
     integer seed, so that all computations use the same directions. The option `refine`, a local
-    search for better directions, is set to 0; a positive value is an error.
+    search for better directions, is set to 0. The value "exact" of `levels` and positive values of
+    `refine` are errors.
     """
     changes: dict[str, Any] = {"refine": 0}
-    if metric.levels == "exact":
+    if metric.levels is None:
         changes["levels"] = LEVELS
+    if metric.levels == "exact":
+        raise InvalidOptionError(
+            "levels='exact' needs all rows in memory, got samples that are read in chunks; use an "
+            f"integer, such as levels={LEVELS}, or read the samples first (np.load, "
+            "pandas.read_parquet)",
+            option="levels",
+        )
     if metric.refine:
         raise InvalidOptionError(
-            f"refine={metric.refine!r} is not available for samples read in chunks; remove it, and "
-            "use more directions instead"
+            f"refine={metric.refine!r} is not available for samples read in chunks; use refine=0 "
+            "with more directions, or read the samples first (np.load, pandas.read_parquet)",
+            option="refine",
         )
     if draws_at_random(metric.directions) and not isinstance(metric.random_state, int):
         changes["random_state"] = integer_seed(metric.random_state)

@@ -14,12 +14,13 @@ from isodepth.data.missing import MissingReport
 from isodepth.errors import InvalidInputError, NoCompleteRowError
 from isodepth.geometry.scaling import is_integral
 from isodepth.metric.chunked.selection import Selection, margin_of
-from isodepth.metric.fitted import MEMORY_MB, FittedMetric
+from isodepth.metric.fitted import FittedMetric
+from isodepth.metric.settings import MEMORY_MB
 from isodepth.sources.mixed import MixedReader, mixed_readers
 from isodepth.sources.passes import MassUnit, Pass, Preparation, Rows, Runner, row_keys
 from isodepth.sources.profile import Profile
 from isodepth.sources.scan import as_source
-from isodepth.sources.source import Source
+from isodepth.sources.source import Source, changed_between_readings
 
 LEAST_PILOTS = 1 << 12
 _PILOTS = 1 << 16
@@ -247,11 +248,7 @@ class CheckedSource:
             n_rows, again = int(self.tally[0]), int(np.ravel(tally)[0])
             now = "more" if again > n_rows else str(again)
             now = "other values" if again == n_rows else now
-            raise InvalidInputError(
-                f"{self.source._label} has changed between two readings ({n_rows} rows, then {now}"
-                "); the data are read several times and must stay the same: a function must give "
-                "the same chunks at every call"
-            )
+            raise changed_between_readings(self.source._label, f"{n_rows} rows, then {now}")
         return state
 
     def with_masses(self, count: int, alone: bool) -> CheckedSource:

@@ -90,6 +90,7 @@ def stream_table(
     """
     check_for_tables(metric, table_dtype)
     fitted = fit_for_one_sample(metric, source.n_features)
+    shape = fitted._table_shape  # checks the memory before the source is read
     checked = CheckedSource.of(runner or Runner(), source, fitted, in_memory)
     n_rows, sample = checked.summary.n_rows, None
     errors: dict[str, Any] = {}
@@ -106,10 +107,10 @@ def stream_table(
         values, errors = _by_passes(checked, selection, fitted, drawn)
     else:
         fitted._source._warn_if_uninformative(sample)
-        values = np.empty(fitted._table_shape)
+        values = np.empty(shape)
         fitted._write_table(fitted._fit_regions(sample.points, None, None, sample), values)
     settings = fitted._table_settings(checked.how.dtype)
-    columns, scale = source.columns, metric.scale
+    columns, scale = source.columns, metric._units
     table = RegionTable(
         values=values.astype(table_dtype),
         settings=settings,

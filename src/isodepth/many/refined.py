@@ -1,0 +1,86 @@
+"""Refined distances between many samples, which need the rows of all samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from isodepth.api import Metric
+from isodepth.data.progress import progress_bar
+from isodepth.data.validation import check_same_width
+from isodepth.engine.compiled import Resources, thread_map, worker_count
+from isodepth.geometry.regions import TrimmedRegions
+from isodepth.geometry.scaling import scaled
+from isodepth.many.collections import SampleGroup
+from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
+
+
+def fit_regions(
+    groups: Sequence[SampleGroup], metric: Metric, progress: bool = False
+) -> tuple[FittedMetric, list[list[TrimmedRegions]]]:
+    """Compute the nested regions of each sample of some groups, which must be in memory.
+
+    Return the metric with the sampled directions, and one list of regions per group. If `progress`,
+    a progress bar is shown.
+    """
+    first, *others = groups
+    width = first.samples[0].points.shape[1]
+    for group in others:
+        names = f"{first.name}[0]", f"{group.name}[0]"
+        check_same_width(width, group.samples[0].points.shape[1], *names)
+    fitted = fit_for_one_sample(metric, width)
+    found = []
+    total = sum(len(group.samples) for group in groups)
+    with progress_bar(progress, total, "regions", "sample") as advance:
+        for group in groups:
+            checked = []
+            for i, (points, columns, weights, *_) in enumerate(group.samples):
+                if metric.scale is not None:
+                    points = scaled(points, metric._units, f"{group.name}[{i}]", columns)
+                checked.append((points, columns, weights))
+            found.append(fitted._fit_samples(checked, advance))
+    return fitted, found
+
+
+def fill_refined_distances(
+    fitted: FittedMetric,
+    rows: Sequence[TrimmedRegions],
+    columns: Sequence[TrimmedRegions] | None,
+    out: np.ndarray,
+    progress: bool = False,
+) -> None:
+    """Write the distances between all regions of `rows` and `columns` to `out` (N, M).
+
+    If `columns` is None, write the distances between all pairs of `rows` to `out` (N, N). If
+    `progress`, a progress bar is shown.
+    """
+    against = rows if columns is None else columns
+    pairs = [
+        (i, j)
+        for i in range(len(rows))
+        for j in range(i + 1 if columns is None else 0, len(against))
+    ]
+    if columns is None:
+        np.fill_diagonal(out, 0.0)
+    n_points = sum(each.n_rows for each in rows) // len(rows)
+    operations = len(pairs) * n_points * len(fitted.directions)
+    workers = worker_count(fitted.metric.n_jobs, len(pairs) // 2, operations)
+    # Threads process pairs in parallel, so each pair is processed by one thread. If there are few
+    # pairs, the threads process the directions of one pair instead.
+    inner = fitted
+    if workers > 1:
+        inner = replace(fitted, _resources=Resources(1, fitted._resources.memory_mb / workers))
+    with progress_bar(progress, len(pairs), "distances", "pair") as advance:
+
+        def fill(pair: tuple[int, int]) -> None:
+            i, j = pair
+            out[i, j] = inner.distance(rows[i], against[j])
+            if columns is None:
+                out[j, i] = out[i, j]
+            advance(1)
+
+        thread_map(fill, pairs, workers)
+    if isinstance(out, np.memmap):
+        out.flush()
