@@ -74,6 +74,7 @@ def test_numbers_in_any_style_are_numeric(style: str, library: str, tmp_path: Pa
     [
         (["$1,500.00", "$2"], ["1.500,20", "2,5"], "different styles"),
         (["1.5", "2.5"], ["3.5", "4,5"], "numbers in different styles: '1.5' and '4,5'"),
+        (["1,500.5", "2"], ["3.5", "0,500"], "numbers in different styles: '1,500.5' and '0,500'"),
         (["1.5", "x"], ["3.5", "4,5", "7,25"], "numbers in different styles: '1.5' and '4,5'"),
         ([1.5, 2.5], ["$1.50", "$2"], "numbers in X and strings such as '\\$1.50' in Y"),
         ([1.5, 2.5, 3.5], ["$1.50", "?"], "numbers in X and strings such as '\\$1.50' in Y"),
@@ -100,6 +101,7 @@ def test_contradictory_numbers_are_refused(x: list, y: list, reason: str) -> Non
         ([1.5, 2.5, 3.5], ["a", "b"], "numeric", "not numbers, such as 'a', are read as missing"),
         ([1.5, 2.5], ["a", "b"], "category", "2 of 4 values are numbers such as '1.5'"),
         (["1,500", "2,000"], ["1.500,20", "3,5"], "numeric", "',' as the decimal mark"),
+        (["1,500", "2,000"], ["12,500", "-1,250"], "numeric", "',' is read as a thousands separa"),
     ],
 )
 def test_doubtful_columns_get_attention(x: list, y: list, kind: str, note: str) -> None:
@@ -306,6 +308,11 @@ def test_one_style_for_both_samples() -> None:
     mixed = split(["1500", "2000"], ["1.500,5", "1.250"])
     assert mixed.numeric[1]["v"].tolist() == [1500.5, 1250.0]
     assert split(["1.500", "2.5"]).numeric[0]["v"].tolist() == [1.5, 2.5]
+    # A number with thousands does not start with 0, and "900" has no separator.
+    with pytest.warns(ColumnWarning, match="'2,500' in Y is read with ',' as the decimal mark"):
+        mixed = split(["0,500", "2,500"], ["2,500", "3,500"])
+    assert [each["v"].tolist() for each in mixed.numeric] == [[0.5, 2.5], [2.5, 3.5]]
+    assert split(["1,500", "900"], ["1,234,567"]).numeric[0]["v"].tolist() == [1500, 900]
     days = split(pd.to_datetime(["1970-01-03 06:00", "1969-12-31 00:00"]), v="numeric")
     assert days.numeric[0]["v"].tolist() == [2.25, -1.0]
     assert column_lines(days.columns) == ["numbers: v (days since 1970)"]

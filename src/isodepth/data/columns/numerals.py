@@ -31,9 +31,13 @@ class Style(NamedTuple):
     group: str
 
     def pattern(self) -> re.Pattern[str]:
-        """Return a regular expression for numbers in this style without sign, exponent and unit."""
+        """Return a regular expression for numbers in this style without sign, exponent and unit.
+
+        The first group of digits does not start with 0: "0,500" is not a number with thousands.
+        """
         decimal, group = re.escape(self.decimal), re.escape(self.group)
-        return re.compile(rf"(\d+|\d{{1,3}}({group}\d{{2,3}})*{group}\d{{3}})?({decimal}\d*)?")
+        grouped = rf"[1-9]\d{{0,2}}({group}\d{{2,3}})*{group}\d{{3}}"
+        return re.compile(rf"(\d+|{grouped})?({decimal}\d*)?")
 
 
 # Decimal marks and thousands separators in order of preference. The first style reads "1,500" as
@@ -120,6 +124,20 @@ class Numerals:
     def plain(self) -> bool:
         """Whether all strings, except for missing values, are finite numbers in Python notation."""
         return self.count == self.rows and (not self.rows or _is_plain(self.example))
+
+    def is_ambiguous(self, style: Style) -> bool:
+        """Return whether the thousands separator of `style` may be a decimal mark in all strings.
+
+        An example is "1,234" and "12,500" in the style in which a point is the decimal mark.
+        """
+        swapped = Style(style.group, style.decimal)
+        parts = self._parts.values()
+        return (
+            swapped in _STYLES
+            and bool(self._counts)
+            and self.fits(swapped)
+            and all(style.group in each.digits for each in parts)
+        )
 
     def fits(self, style: Style) -> bool:
         """Return whether all strings, except those for missing values, are numbers in `style`."""

@@ -422,6 +422,11 @@ def _numbers(column: PooledColumn) -> Reading:
         if not np.array_equal(each.numbers(each.style), array, equal_nan=True):
             mark = f"with {style.decimal!r} as the decimal mark"
             doubts.append(f"{each.example!r} in {sample} is read {mark}")
+    if column.pooled_numerals.is_ambiguous(style):
+        doubts.append(
+            f"{style.group!r} is read as a thousands separator, but it may be a decimal mark; "
+            "convert the strings to numbers if it is"
+        )
     example = next((each.example for each in numerals if each.count), None)
     note = "" if example is None else f"read from strings such as {example!r}"
     series = column.series_of(arrays)
