@@ -32,7 +32,7 @@ from isodepth.data.validation import (
 )
 from isodepth.errors import ColumnWarning, InvalidOptionError, warn_user
 from isodepth.geometry.regions import Sample, TrimmedRegions
-from isodepth.geometry.scaling import warn_of_different_spreads
+from isodepth.geometry.scaling import aligned_scale, warn_of_different_spreads
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import (
     FittedMetric,
@@ -319,7 +319,7 @@ class Metric(MetricSettings):
             settings=settings,
             n_features=regions.n_features,
             columns=regions.columns,
-            scale=self._units,
+            scale=aligned_scale(self._units, regions.columns),
         )
 
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:

@@ -166,8 +166,77 @@ def units_of_samples(
     return column_units(np.concatenate(samples), np.concatenate(masses), eps)
 
 
+class NamedScale(np.ndarray):
+    """Divisors with the names of their columns, from the option `scale`; see `aligned_scale`.
+
+    The attribute `names` is lost in arrays that are computed from this array.
+    """
+
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, divisors: np.ndarray, names: Sequence[str]) -> NamedScale:
+        """Return an array with names."""
+        scale = np.array(divisors).view(cls)
+        scale.names = tuple(names)
+        scale.setflags(write=False)
+        return scale
+
+    def __reduce__(self) -> Any:
+        return NamedScale.of, (np.asarray(self), self.names)
+
+    def __deepcopy__(self, memo: Any) -> NamedScale:
+        return self
+
+
+def aligned_scale(scale: Any, columns: Sequence[str] | None) -> Any:
+    """Return the option `scale` with its divisors in the order of `columns`.
+
+    `scale` is returned unchanged unless it is a `NamedScale`. Raise an error if the columns have no
+    names, or if a column has no divisor.
+
+    Examples
+    --------
+    >>> aligned_scale(NamedScale.of(np.array([10.0, 1.0]), ["wind", "temp"]), ["temp", "wind"])
+    array([ 1., 10.])
+    """
+    if not isinstance(scale, NamedScale) or not scale.names:
+        return scale
+    named = dict(zip(scale.names, scale.tolist(), strict=True))
+    if columns is None or any(name not in named for name in columns):
+        lacking = "which have no names"
+        if columns is not None:
+            lacking = f"and {next(name for name in columns if name not in named)!r} has none"
+        raise InvalidOptionError(
+            f"scale has divisors for {', '.join(scale.names):.80}, and its labels must be the "
+            f"names of the columns, {lacking}; pass an array with one number per column",
+            option="scale",
+        )
+    return np.array([named[name] for name in columns])
+
+
+def _labels_of(scale: Any) -> list[str]:
+    """Return the labels of a pandas Series; [] for other objects and for the labels 0, 1, ..."""
+    index = getattr(scale, "index", None)
+    if index is None or callable(index) or not hasattr(scale, "to_numpy"):
+        return []
+    labels = list(index)
+    if labels == list(range(len(labels))):
+        return []
+    names = list(map(str, labels))
+    if len({*names}) < len(names):
+        raise InvalidOptionError(
+            f"scale must have distinct labels, got {', '.join(names):.80}", option="scale"
+        )
+    return names
+
+
 def check_scale(scale: Any) -> np.ndarray:
-    """Convert an array-like `scale` to an array (d,), and check that its entries are positive."""
+    """Convert an array-like `scale` to an array (d,), and check that its entries are positive.
+
+    The result is a `NamedScale` if `scale` is one, or a pandas Series with names of columns.
+    """
+    names = scale.names if isinstance(scale, NamedScale) else _labels_of(scale)
     try:
         array = to_array(scale, "scale").astype(np.float64, casting="same_kind")
     except (InvalidInputError, TypeError):
@@ -178,7 +247,7 @@ def check_scale(scale: Any) -> np.ndarray:
             f"column (1 for a column without scaling), got {scale!r:.80}",
             option="scale",
         )
-    return array
+    return NamedScale.of(array, names) if len(names) else array
 
 
 def check_scale_width(scale: np.ndarray, width: int) -> None:

@@ -20,7 +20,7 @@ from isodepth.data.frames import in_order, is_frame, labels_of
 from isodepth.data.validation import check_same_columns, check_same_width, is_chunked, is_tensor
 from isodepth.engine.tensors.host import to_host
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.geometry.scaling import units_of_samples
+from isodepth.geometry.scaling import aligned_scale, units_of_samples
 from isodepth.metric.fitted import prepare
 from isodepth.metric.region_table import RegionTable, RegionTables
 from isodepth.sources.source import SampleLike
@@ -260,11 +260,15 @@ def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
     """Replace ``scale="pooled"`` of a metric by an array, and return the metric.
 
     The array has the robust standard deviation of each column in the samples of all groups
-    together. A metric whose scale is None or an array is returned unchanged. ``scale="reference"``
-    is an error.
+    together. If the scale is None or an array, the metric is returned unchanged, except that
+    divisors with names are brought into the order of the columns. ``scale="reference"`` is an
+    error.
     """
-    if not isinstance(metric.scale, str):
+    if metric.scale is None:
         return metric
+    if not isinstance(metric.scale, str):
+        scale = aligned_scale(metric._units, groups[0].columns)
+        return metric if scale is metric.scale else replace(metric, scale=scale)
     if metric.scale == "reference":
         raise InvalidOptionError(
             "scale='reference' is the spread of the first of two samples, got many samples; use "

@@ -35,6 +35,8 @@ from isodepth.geometry.regions import (
     power_mean,
 )
 from isodepth.geometry.scaling import (
+    NamedScale,
+    aligned_scale,
     check_scale_width,
     scaled,
     units_of_samples,
@@ -438,6 +440,7 @@ def _scaled_pair(
         scale = units_of_samples(points, row_weights, settings.eps)
     if scale is None:
         return sides, None
+    scale = aligned_scale(scale, sides[0].columns)
     divided = [
         side._replace(points=scaled(side.points, scale, name, side.columns))
         for name, side in zip("XY", sides, strict=True)
@@ -489,7 +492,8 @@ def fit_for_one_sample(
     if dtype is not None:
         check_choice(dtype, "dtype", TABLE_DTYPES)
     refuse_learned_scale(settings.scale)
-    if settings.scale is not None:
+    # Named divisors are matched with the columns of each sample.
+    if settings.scale is not None and not isinstance(settings.scale, NamedScale):
         check_scale_width(settings._units, n_features)
     return fit_metric(settings, n_features, dtype=dtype, scale=settings._units)
 
@@ -525,4 +529,5 @@ def prepare(
     sample = read_sample(X, weights, name, settings.dtype, policy, weights_name=weights_name)
     if scale is None:
         return sample
+    scale = aligned_scale(scale, sample.columns)
     return sample._replace(points=scaled(sample.points, scale, name, sample.columns))

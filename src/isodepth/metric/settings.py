@@ -213,7 +213,8 @@ class MetricSettings:
         a standard normal column. It tolerates a fraction 0.2 of contaminated rows at one end of the
         column. If more than half of the values are equal, the orders of the quantiles are closer to
         0 and 1. The unit of a constant column is 1. For eps > 0.2 the normalized median absolute
-        deviation is used instead, which tolerates a fraction 0.5.
+        deviation is used instead, which tolerates a fraction 0.5. An array has the divisors in the
+        order of the columns; the values of a pandas Series with names are matched by column name.
     nan_policy : {"raise", "omit"}
         Treatment of missing values: raise an error, or drop the rows with missing values.
         Infinite values are always an error.

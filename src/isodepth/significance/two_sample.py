@@ -35,7 +35,7 @@ from isodepth.engine.compiled import available_cores
 from isodepth.engine.tensors.host import arrays_on_host
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction, rng_for
-from isodepth.geometry.scaling import check_scale_width, column_units
+from isodepth.geometry.scaling import aligned_scale, check_scale_width, column_units
 from isodepth.inspection.checks import table_checks
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays
@@ -396,7 +396,7 @@ def _pool(samples: Samples, settings: Settings, device: str | None = None) -> Po
             "method='regions' needs a numeric column with different values, got none; use "
             "method='aggregated'"
         )
-    scale, seed = settings.metric._units, settings.metric.random_state
+    scale, seed = _aligned(settings, samples), settings.metric.random_state
     if scale is not None and not isinstance(scale, str):
         check_scale_width(scale, len(samples.names))
     permutations = Permutations.draw(
@@ -406,6 +406,11 @@ def _pool(samples: Samples, settings: Settings, device: str | None = None) -> Po
     directions = directions_with_axes(len(samples.compared), settings.n_directions, seed)
     rng = rng_for(seed, "column pairs")
     return _pool_again(samples, settings, directions, permutations, rng)
+
+
+def _aligned(settings: Settings, samples: Samples) -> Any:
+    """Return the option `scale`, with divisors in the order of the columns."""
+    return aligned_scale(settings.metric._units, samples.names)
 
 
 def _pool_again(
@@ -419,7 +424,7 @@ def _pool_again(
 
     A result keeps the arguments, which need less memory than the pooled rows.
     """
-    scale, compared = settings.metric._units, samples.compared
+    scale, compared = _aligned(settings, samples), samples.compared
     if scale is not None and not isinstance(scale, str):
         scale = scale[compared]
     columns = np.ascontiguousarray(samples.numbers.T[compared])

@@ -15,6 +15,7 @@ from isodepth.engine.tensors.products import budget_on, working_on
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.geometry.regions import Sample, TrimmedRegions
+from isodepth.geometry.scaling import aligned_scale
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.gradient import mean_slopes
@@ -117,6 +118,7 @@ def fit_pair(metric: MetricSettings, pair: TensorPair) -> FittedPair | None:
             "the tensors to the host with .cpu()"
         )
     check_depth(metric._source, pair.device)
+    aligned_scale(metric._units, None)  # refuses divisors with names
     drawn = fit_for_one_sample(metric, pair.x.shape[1])
     # The directions are rounded to the dtype of the computation on the host, so that all devices
     # use the same directions.

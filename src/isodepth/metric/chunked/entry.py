@@ -22,6 +22,7 @@ from isodepth.errors import (
 from isodepth.geometry.directions import draws_at_random, integer_seed, mean_of_direction
 from isodepth.geometry.hull import Gaps
 from isodepth.geometry.regions import LevelPlan
+from isodepth.geometry.scaling import aligned_scale
 from isodepth.metric.chunked.region_tables import SourceRegions, column_spreads, stream_table
 from isodepth.metric.comparison import Comparison, ComparisonDetails
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
@@ -75,6 +76,7 @@ def compare(
     if metric.dtype is None and x.dtype != y.dtype:
         x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
     check_for_tables(metric)
+    metric = replace(metric, scale=aligned_scale(metric._units, x.columns))
     scale = array_text(metric.scale)
     if isinstance(metric.scale, str):
         sides = [x, y] if metric.scale == "pooled" else [x]

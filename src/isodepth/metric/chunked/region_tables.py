@@ -19,7 +19,13 @@ from isodepth.depth.resolve import builtin_name, is_plain
 from isodepth.engine.compiled import Resources, write_supports
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.regions import Sample
-from isodepth.geometry.scaling import CLIPPED, clipped_unit, fence_ranks, normalized_mad
+from isodepth.geometry.scaling import (
+    CLIPPED,
+    aligned_scale,
+    clipped_unit,
+    fence_ranks,
+    normalized_mad,
+)
 from isodepth.metric.chunked.depths import (
     ProjectionModel,
     RankModel,
@@ -89,6 +95,7 @@ def stream_table(
         Whether to load a sample that fits into memory, instead of reading it in several passes.
     """
     check_for_tables(metric, table_dtype)
+    metric = replace(metric, scale=aligned_scale(metric._units, source.columns))
     fitted = fit_for_one_sample(metric, source.n_features)
     shape = fitted._table_shape  # checks the memory before the source is read
     checked = CheckedSource.of(runner or Runner(), source, fitted, in_memory)
