@@ -47,7 +47,9 @@ def test_version_and_missing_commands() -> None:
     ("arguments", "said"),
     [
         (["--eps", "2"], "--eps must lie in (0, 1], got 2.0"),
-        (["--eps", "x"], "Invalid value for '--eps'"),
+        (["--eps", "x"], "Invalid value for '--eps': must be a share such as 5% or 0.05, got x"),
+        (["--eps", "200%"], "--eps must lie in (0, 1], got 2.0"),
+        (["--n-permutations", "99", "--alpha", "200%"], "--alpha must lie in (0, 1), got 2.0"),
         (["--p", "nan"], "--p must"),
         (["--n-directions", "0"], "--n-directions must be an integer >= 1"),
         (["--levels", "few"], "must be exact or a number of levels, got few"),

@@ -44,6 +44,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: list[NamedArr
         ([], {}),
         (["--depth", "halfspace"], {"depth": "halfspace"}),
         (["--eps", "0.3", "--p", "inf"], {"eps": 0.3, "p": np.inf}),
+        (["--eps", "20%"], {"eps": 0.2}),
         (["--q", "2", "--scale", "none"], {"q": 2, "scale": None}),
         (["--n-directions", "17", "--random-state", "3"], {"n_directions": 17, "random_state": 3}),
         (["--levels", "10", "--refine", "0"], {"levels": 10, "refine": 0}),
@@ -318,6 +319,7 @@ def test_alpha_is_the_level_of_the_test(files: list[str], tables: list[NamedArra
             assert bool(found["changes"]) == (found["pvalue"] <= alpha)
         assert f"alpha={alpha}" in test["code"]
         assert f"alpha={alpha}" in compared["code"]
+    assert run_json("test", *given, "--alpha", "50%") == test
     reported = run_json("report", *given, "--alpha", "0.001", "-o", "r.html")
     assert reported["test"]["alpha"] == 0.001
     page = Path("r.html").read_text("utf-8")

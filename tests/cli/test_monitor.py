@@ -148,6 +148,8 @@ def test_settings_and_missing_values(folder: Path) -> None:
     arguments = ("--alpha", 0.2, "--nan-policy", "keep", "--random-state", 4)
     found = run_json("monitor", "fit", "reference.csv", "-o", "o.npz", *arguments)
     assert found["settings"]["alpha"] == 0.2
+    given = ("-o", "percent.npz", "--alpha", "20%", *arguments[2:])
+    assert run_json("monitor", "fit", "reference.csv", *given)["settings"]["alpha"] == 0.2
     lines = Path("quiet0.csv").read_text().splitlines()
     Path("holes.csv").write_text("\n".join([*lines[:-1], "1.0,,2.0"]))
     expected = library(alpha=0.2, nan_policy="keep", random_state=4)

@@ -39,7 +39,10 @@ def monitor() -> None:
 @click.option("--overwrite", is_flag=True, help="Replace an existing monitor and its history.")
 @click.option("--blocks", metavar="COLUMN", help="Rows with the same value depend on each other.")
 @click.option("--groups", metavar="COLUMN", help="Watch each group of rows separately.")
-@click.option("--alpha", type=float, help="Maximum probability of any false alarm (default 0.01).")
+@click.option(
+    "--alpha", type=cli.read_share, metavar="P",
+    help="Maximum probability of any false alarm (default 0.01).",
+)  # fmt: skip
 @click.option("--arl", type=float, help="Instead of alpha: mean batches between false alarms.")
 @click.option(
     "--tolerance", metavar="SHARE", callback=cli.parse_share,

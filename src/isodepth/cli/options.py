@@ -6,7 +6,6 @@ Flags are passed to the library as keyword arguments: `--nan-policy` is passed a
 from __future__ import annotations
 
 import functools
-import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,11 +36,20 @@ def _levels(value: str) -> Any:
     return value if value == "exact" else int(value)
 
 
+def read_share(value: str | float) -> float:
+    """Convert a number such as "5%" or "0.05"; the range is checked by the library."""
+    text = str(value)
+    try:
+        return float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        raise click.BadParameter(f"must be a share such as 5% or 0.05, got {text}") from None
+
+
 #: Options of the metric by keyword argument: flag, type, help text, and default shown in the help.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "scale": ("--scale", None, "", "pooled"),
     "depth": ("--depth", None, "Depth that orders the rows", "projection"),
-    "eps": ("--eps", float, "Share of the outermost rows that is ignored", "0.1"),
+    "eps": ("--eps", read_share, "Share of the outermost rows that is ignored", "0.1"),
     "p": ("--p", float, "Exponent of the mean over levels; may be inf", "2"),
     "q": ("--q", float, "Exponent of the mean over directions; inf for the largest gap", "inf"),
     "n_directions": ("--n-directions", int, "Number of directions of projection", "1000"),
@@ -56,7 +64,7 @@ _SCALES = {
     "reference": "their spread in the first table",
     "none": "nothing",
 }
-_METAVARS = {int: "N", float: "NUMBER", _levels: "N", "random_state": "SEED"}
+_METAVARS = {int: "N", float: "NUMBER", read_share: "SHARE", _levels: "N", "random_state": "SEED"}
 
 
 def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mapping[str, Any]) -> Any:
@@ -207,8 +215,8 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
                                  help=f"Permutations of the two-sample test{no_test}."),
         "tolerance": option("--tolerance", metavar="SHARE", callback=parse_share,
                             help="Share of the rows of each table that may be contaminated."),
-        "alpha": option("--alpha", type=float, default=ALPHA, show_default=True,
-                        help="Significance level of the test."),
+        "alpha": option("--alpha", type=read_share, default=ALPHA, show_default=True,
+                        metavar="P", help="Significance level of the test."),
         "blocks": option("--blocks", metavar="COLUMN",
                          help="Permute rows with the same value in this column together."),
     }  # fmt: skip
@@ -232,10 +240,7 @@ def parse_share(_: click.Context, option: click.Parameter, text: str | None) -> 
     """Convert an option such as "5%" or "0.05" to a number from 0 to 1; None if it is not given."""
     if text is None:
         return None
-    try:
-        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
-    except ValueError:
-        value = math.nan
+    value = read_share(text)
     if not 0.0 <= value <= 1.0:
         raise click.BadParameter(f"must be a share such as 5% or 0.05, got {text}")
     return value
