@@ -56,6 +56,22 @@ def test_keys_that_cannot_be_sorted_keep_their_order() -> None:
         np.asarray(found, dtype="float32", copy=False)
 
 
+@pytest.mark.parametrize("kind", [pd.CategoricalDtype, lambda c: pd.CategoricalDtype(c, True)])
+def test_categories_keep_their_order(kind: Any) -> None:
+    frame = FRAME.assign(month=FRAME["month"].astype(kind([10, 3, 7, 1])))
+    check(isodepth.pairwise(frame, by="month", **OPTIONS), (10, 3, 1))
+    by_two = frame.assign(site=np.tile(["x", "y"], 30))
+    labels = isodepth.region_tables(by_two, by=["site", "month"], **OPTIONS).labels
+    assert labels == (("x", 10), ("x", 3), ("x", 1), ("y", 10), ("y", 3), ("y", 1))
+    words = frame.assign(month=frame["month"].cat.rename_categories({10: "may", 3: "june", 1: "c"}))
+    test = isodepth.pairwise_test(words, by="month", n_permutations=9, random_state=0)
+    assert test.labels == ("may", "june", "c")
+    assert test["may", "june"].n_rows == (20, 20)
+    months = pl.from_pandas(words.assign(month=words["month"].astype(str)))
+    months = months.with_columns(pl.col("month").cast(pl.Enum(["may", "june", "c"])))
+    assert isodepth.pairwise(months, by="month", **OPTIONS).labels == ("may", "june", "c")
+
+
 def test_a_frame_by_two_columns() -> None:
     frame = FRAME.assign(site=np.tile(["x", "y"], 30))
     found = isodepth.pairwise(frame, by=["month", "site"], **OPTIONS)

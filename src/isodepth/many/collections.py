@@ -66,7 +66,8 @@ def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[Any]]:
 
     names = _check_by(frame, by, name)
     whole = nw.from_native(frame, eager_only=True)
-    keys = list(zip(*(whole.get_column(key).to_list() for key in names), strict=True))
+    columns = [whole.get_column(key) for key in names]
+    keys = list(zip(*(each.to_list() for each in columns), strict=True))
     if not keys:
         raise InvalidInputError(f"{name} has no rows; pass a frame with rows")
     lacking = sum(any(part is None or part != part for part in key) for key in keys)
@@ -79,7 +80,7 @@ def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[Any]]:
     for row, key in enumerate(keys):
         rows.setdefault(key, []).append(row)
     rest = whole.drop(names)
-    order = _sorted(rows)
+    order = _sorted(rows, [_positions(each) for each in columns])
     samples = [rest[rows[key]].to_native() for key in order]
     return samples, _distinct([key[0] if len(key) == 1 else key for key in order], name)
 
@@ -122,10 +123,32 @@ def _distinct(labels: list[Any], name: str) -> list[Any]:
     return labels
 
 
-def _sorted(keys: Iterable[Any]) -> list[Any]:
-    """Sort keys if they are comparable, as in pandas; otherwise keep the order of appearance."""
+def _positions(series: Any) -> dict[Any, int]:
+    """Return the positions of the categories of a series; {} if they have no order.
+
+    Categories of pandas and of an Enum of polars have an order.
+    """
+    import narwhals as nw
+
+    categories: Iterable[Any] = ()
+    if series.implementation.is_pandas_like() and hasattr(series.to_native(), "cat"):
+        categories = series.to_native().cat.categories.tolist()
+    elif isinstance(series.dtype, nw.Enum):
+        categories = series.dtype.categories
+    return {value: position for position, value in enumerate(categories)}
+
+
+def _sorted(keys: Iterable[Any], positions: Sequence[Mapping[Any, int]]) -> list[Any]:
+    """Sort keys if they are comparable, as in pandas; otherwise keep the order of appearance.
+
+    A key has one value per column. Values of a column with categories are sorted by `positions`.
+    """
+
+    def place(key: Any) -> list[Any]:
+        return [at.get(value, value) for value, at in zip(key, positions, strict=True)]
+
     try:
-        return sorted(keys)
+        return sorted(keys, key=place)
     except TypeError:
         return list(keys)
 
