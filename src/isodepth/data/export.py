@@ -81,13 +81,18 @@ def printable(text: str) -> str:
 
 
 def name_text(name: str) -> str:
-    """Return the name of a column for a message; an empty or blank name is quoted.
+    """Return the name of a column for a message.
+
+    An empty or blank name is quoted. A number, such as that of a column of a file without a header,
+    follows the word "column".
 
     Examples
     --------
-    >>> name_text("wind"), name_text("")
-    ('wind', "''")
+    >>> name_text("wind"), name_text(""), name_text("2")
+    ('wind', "''", 'column 2')
     """
+    if name.isdecimal():
+        return f"column {name}"
     return name if name.strip() else repr(name)
 
 

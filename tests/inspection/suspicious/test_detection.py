@@ -279,6 +279,10 @@ def test_few_usual_values_are_named(usual_values: list[float], wrong: float, usu
     assert (row.row, row.usual_values, row._usual_text) == (7, tuple(usual_values), usual)
     assert row.usual_range is None
     assert row.text == f"column 1 = {wrong:g}, usually {usual}"
+    scanned = isodepth.two_sample_test(
+        isodepth.scan(x), isodepth.scan(y), n_permutations=9, random_state=0
+    )
+    assert [each.text for each in scanned.suspicious_rows()] == [row.text]
 
 
 @pytest.mark.parametrize("sizes", [(10, 1000), (20, 1000), (50, 50)])
