@@ -704,3 +704,42 @@ def test_a_kind_of_dates_is_refused_with_the_remedy() -> None:
     frame = pd.DataFrame({"when": pd.date_range("2024", periods=9), "x": np.arange(9.0)})
     with pytest.raises(InvalidOptionError, match=r"dates are left out unless .* 'numeric'"):
         isodepth.two_sample_test(frame, frame, kinds={"when": "date"})
+
+
+SIZES = ["xs", "s", "m", "l", "xl"]
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "text", "value"),
+    [
+        ([0, 4] * 50, [0] * 100, "a = xs: 50% -> 100%", "xs"),
+        (
+            [0, 1, 1, 2, 3] * 20,
+            [2, 3] * 50,
+            "a: median of ranks (0 = xs, 4 = xl) 1.0 -> 2.5",
+            None,
+        ),
+        ([0, 0, 1, 1, 2] * 40, [1] * 190 + [4] * 10, "a at least xl: 0% -> 5%", None),
+    ],
+)
+@pytest.mark.parametrize("listed", [True, False])
+def test_ranks_are_described_by_their_values(
+    x: list[int], y: list[int], text: str, value: str | None, listed: bool
+) -> None:
+    X, Y = (pd.DataFrame({"a": pd.Categorical.from_codes(v, SIZES, ordered=True)}) for v in (x, y))
+    X, Y = (each.astype(str) for each in (X, Y)) if listed else (X, Y)
+    kinds = {"a": SIZES if listed else "numeric"}
+    result = isodepth.two_sample_test(X, Y, kinds=kinds, n_permutations=99, random_state=0)
+    assert (result.changes[0].text, result.changes[0].value) == (text, value)
+    assert [each.text for each in result.checks] == ["a became constant (xs)"] * (value is not None)
+
+
+def test_the_only_value_of_a_sample_is_a_date_or_a_large_integer() -> None:
+    days = pd.to_datetime(["2024-01-01", "2024-02-01"])
+    for values, kinds, shown in (
+        (days, {"a": "numeric"}, "2024-02-01"),
+        ([2**60, 2**60 + 1], {}, 2**60 + 1),
+    ):
+        X, Y = (pd.DataFrame({"a": part}) for part in ([*values] * 50, [values[1]] * 100))
+        result = isodepth.two_sample_test(X, Y, kinds=kinds, n_permutations=99, random_state=0)
+        assert result.changes[0].text == f"a = {shown}: 50% -> 100%"

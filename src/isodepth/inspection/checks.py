@@ -12,7 +12,7 @@ import numpy as np
 
 from isodepth.data.arrays import listed, repeated_rows, row_hashes
 from isodepth.data.columns.dates import apart, day_text, range_text, read_dates
-from isodepth.data.columns.kinds import ColumnKind, date_columns
+from isodepth.data.columns.kinds import ColumnKind, date_columns, rank_columns
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.pooled import column_type
 from isodepth.data.columns.values import strings_of, visible
@@ -141,6 +141,8 @@ class _Column(NamedTuple):
         Number to add to the numbers of a column of integers beyond 2**53, else 0.
     is_date : bool
         Whether the numbers are days since 1970.
+    order : sequence of str
+        Values whose ranks 0, 1, ... are the numbers; empty for other columns.
     """
 
     name: str
@@ -148,6 +150,7 @@ class _Column(NamedTuple):
     n_rows: tuple[int, int]
     base: int = 0
     is_date: bool = False
+    order: Sequence[str] = ()
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -162,6 +165,8 @@ class _Column(NamedTuple):
             return next(iter(values)) if len(values) == 1 else None
         if not len(values) or values.min() != values.max():
             return None
+        if self.order:
+            return self.order[int(values[0])]
         if self.is_date:
             return day_text(float(values[0]))
         return str(self.base + int(values[0])) if self.base else f"{values[0]:.10g}"
@@ -183,10 +188,11 @@ def _columns(samples: TwoSamples) -> list[_Column]:
     """Return the compared columns, numeric columns first."""
     bases = {k.column: k.option for k in samples.kinds if isinstance(k.option, int)}
     dates = date_columns(samples.kinds) if samples.kinds else set()
+    ranks = rank_columns(samples.kinds)
     columns = []
     for name in samples.columns:
-        base, is_date = bases.get(name, 0), name in dates
-        columns.append(_Column(name, samples.numbers(name), samples.n_rows, base, is_date))
+        how = bases.get(name, 0), name in dates, ranks.get(name, ())
+        columns.append(_Column(name, samples.numbers(name), samples.n_rows, *how))
     for name, both in samples.categories.items():
         x, y = (Counter(values) for values in both)
         del x[None], y[None]

@@ -9,7 +9,7 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
 from isodepth.data.columns.dates import day_text
-from isodepth.data.columns.kinds import ColumnKind, columns_with_words, date_columns
+from isodepth.data.columns.kinds import ColumnKind, columns_with_words, date_columns, rank_columns
 from isodepth.data.columns.values import visible
 from isodepth.data.export import ResultPart, name_text, p_text
 
@@ -249,14 +249,20 @@ def for_kinds(changes: Iterable[Change], kinds: Sequence[ColumnKind]) -> list[Ch
     `is_date` is set if the first column has dates. If an integer was subtracted from the integers
     of the first column, it is added to the numbers of the change. They become Python integers,
     because floats would round them. If the words of a numeric column are read as
-    missing, its share of missing values is described as that of missing values and words.
+    missing, its share of missing values is described as that of missing values and words. Ranks of
+    values are described by the values.
     """
+    ranks = rank_columns(kinds)
     dates, with_words = date_columns(kinds), columns_with_words(kinds)
     bases = {kind.column: kind.option for kind in kinds if isinstance(kind.option, int)}
     found = []
     for each in changes:
         first = each.columns[0] if each.columns else None
-        if first in dates:
+        if first in {*dates, *bases, *ranks} and each.kind == "value" and each.value is not None:
+            each = replace(each, value=float(each.value))
+        if first in ranks:
+            each = _with_values(each, ranks[first])
+        elif first in dates:
             each = replace(each, is_date=True)
         elif first in bases:
             each = _with_base(each, bases[first])
@@ -281,6 +287,26 @@ def _with_base(change: Change, base: int) -> Change:
         if value is not None and math.isfinite(value)
     }
     return replace(change, **whole)
+
+
+def _with_values(change: Change, order: Sequence[str]) -> Change:
+    """Return a change of ranks 0, 1, ... that names the values `order` which have these ranks."""
+    if change.description is not None or len(change.columns) != 1 or change.kind == "missing":
+        return change
+    if isinstance(change.value, float):
+        return replace(change, value=order[round(change.value)])
+    name = name_text(*change.columns)
+    if change.quantity != "share":
+        ends = f"0 = {visible(order[0])}, {len(order) - 1} = {visible(order[-1])}"
+        return replace(change, description=f"{name}: {change._measure} of ranks ({ends})")
+    if change.limit is None or change.side == "within":
+        return change
+    # All ranks are integers.
+    rank = math.ceil(change.limit) if change.side in ("at least", "below") else int(change.limit)
+    value = visible(order[min(max(rank, 0), len(order) - 1)])
+    if change.kind == "extremes":
+        return replace(change, description=f"{name} {change.side} {value}:")
+    return replace(change, description=f"{name}: share of values up to {value}")
 
 
 def lower_percent(share: float) -> str:

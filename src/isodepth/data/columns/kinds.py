@@ -412,6 +412,11 @@ def date_columns(columns: Sequence[ColumnKind]) -> set[str]:
     return {each.column for each in columns if each.note == SINCE_1970}
 
 
+def rank_columns(columns: Sequence[ColumnKind]) -> dict[str, Sequence[str]]:
+    """Return the values in increasing order of each column that is compared by their ranks."""
+    return {each.column: each.option for each in columns if isinstance(each.option, list | tuple)}
+
+
 def columns_with_words(columns: Sequence[ColumnKind]) -> set[str]:
     """Return the names of the numeric columns whose words are read as missing."""
     return {each.column for each in columns if each.note.startswith(NOT_NUMBERS)}
