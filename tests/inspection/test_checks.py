@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import isodepth
 from isodepth.data.columns.kinds import ColumnKind, column_lines
 from isodepth.errors import InvalidInputError
 from isodepth.inspection.checks import _percent, table_checks
@@ -182,6 +183,18 @@ def test_row_numbers_count_from_zero_or_one(x: np.ndarray, y: np.ndarray, expect
     facts = checks(*(pd.DataFrame({"id": v, "u": np.sin(v)}) for v in (x, y)))
     texts = [each.text for each in facts if each.kind == "row number"]
     assert texts == ["id looks like a row number"] * expected
+
+
+def test_headline_names_row_numbers_last_and_with_the_suspicion() -> None:
+    rng = np.random.default_rng(0)
+    X, Y = (pd.DataFrame({"id": A + at, "u": rng.normal(size=N)}) for at in (1, N + 1))
+    options = {"n_permutations": 99, "random_state": 0}
+    result = isodepth.two_sample_test(X, Y, **options)
+    assert [each.columns for each in result.changes] == [("id",)]
+    assert result.headline.endswith(f"{result.changes[0].text} (id looks like a row number).")
+    result = isodepth.two_sample_test(X, Y.assign(u=Y["u"] + 1), **options)
+    assert "): u: median" in result.headline
+    assert "row number" not in result.headline
 
 
 def test_repeated_and_shared_rows_are_counted_exactly() -> None:

@@ -467,6 +467,13 @@ class TwoSampleResult(TwoSampleReport):
             if typical is None and self.changes and self.changes[0].pvalue > self.alpha:
                 alone = p_text(self.changes[0].pvalue, self.alpha)
                 change += f" (alone p = {alone}, not significant)"
+            if typical is None and self.changes:
+                # Changes of such columns come last, so all changes are of such columns.
+                first = {*self.changes[0].columns}
+                counters = [
+                    c for c in self.checks if c.kind == "row number" and first & {*c.columns}
+                ]
+                change += f" ({counters[0].text})" if counters else ""
             headline = f"{y} differs from {x}{beyond} (p = {p}): {change}"
         else:
             beyond = " beyond the tolerance" if self.tolerance else ""
