@@ -18,6 +18,7 @@ from isodepth.data.arrays import listed, numbered
 from isodepth.data.files.input_file import refuse
 from isodepth.data.frames import (
     NamedArray,
+    check_frame,
     differing,
     is_frame,
     labels_of,
@@ -484,8 +485,13 @@ def _first_row(table: Any, number: int) -> str:
     """Return the values of the first row of chunk `number` as a string."""
     if isinstance(table, NamedArray):
         return repr(table.points[:1].tolist())
-    first = _numbers_or_frame(table[:1], f"chunk {number}")
-    return repr(first.points.tolist() if isinstance(first, NamedArray) else first.to_pylist())
+    first, origin = table[:1], f"chunk {number}"
+    if not is_frame(first):
+        return repr(np.asarray(first).tolist())
+    if has_other_types(first):
+        return repr(arrow_table(first, origin).to_pylist())
+    # Numbers are not converted to floats, which would warn of large integers at each reading.
+    return repr(check_frame(first, origin).rows())
 
 
 def _numbers_and_names(table: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
