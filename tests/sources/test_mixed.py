@@ -242,6 +242,17 @@ def test_the_first_row_is_compared_without_a_warning(convert: Any) -> None:
         assert [len(chunk.table) for chunk in source._parts[0].frames(100)] == [50]
 
 
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
+@pytest.mark.parametrize("kinds", [{"t": 2**62}, None])
+def test_large_integers_of_frames_are_subtracted_before_they_are_rounded(kinds: Any) -> None:
+    rng = np.random.default_rng(9)
+    pair = [pd.DataFrame({"t": 2**62 + rng.integers(low, low + 999, 400)}) for low in (0, 500)]
+    options: dict[str, Any] = {"n_permutations": 19, "random_state": 0}
+    found = isodepth.two_sample_test(*(scan([x]) for x in pair), kinds=kinds, **options)
+    expected = isodepth.two_sample_test(*pair, kinds={"t": 2**62}, **options)
+    assert found.headline == expected.headline
+
+
 @pytest.mark.parametrize("frames", [False, True])
 @pytest.mark.parametrize(
     ("seeds", "sizes", "change"),
