@@ -188,7 +188,7 @@ def _columns(samples: TwoSamples) -> list[_Column]:
     """Return the compared columns, numeric columns first."""
     bases = {k.column: k.option for k in samples.kinds if isinstance(k.option, int)}
     dates = date_columns(samples.kinds) if samples.kinds else set()
-    ranks = rank_columns(samples.kinds)
+    ranks = rank_columns(samples.kinds) if samples.kinds else {}
     columns = []
     for name in samples.columns:
         how = bases.get(name, 0), name in dates, ranks.get(name, ())
