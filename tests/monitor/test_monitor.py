@@ -865,3 +865,13 @@ def test_a_batch_with_two_columns_of_one_name() -> None:
     batch = pd.concat([reference, reference[["a"]]], axis=1)
     with pytest.raises(InvalidInputError, match=r"the batch cannot be read as a data frame .*'a'"):
         monitor.check(batch)
+
+
+def test_monitors_are_compared_by_identity() -> None:
+    """A comparison raised a TypeError, and monitors were not hashable."""
+    monitor = fresh()
+    assert monitor == monitor
+    assert monitor != fresh()
+    assert copy.deepcopy(monitor) != monitor
+    assert [None, monitor].index(monitor) == 1
+    assert {monitor: "a"}[monitor] == "a"

@@ -95,6 +95,10 @@ class Monitor(ReportableResult):
 
     _result_type: ClassVar[Literal["monitor"]] = "monitor"
 
+    # A monitor changes with every batch: like estimators, two monitors are never equal.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
     def __init__(
         self,
         reference: SampleLike,
