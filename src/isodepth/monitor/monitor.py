@@ -22,6 +22,7 @@ from isodepth.errors import (
     UnreadableFileError,
 )
 from isodepth.geometry.directions import integer_seed
+from isodepth.monitor.batch_labels import check_block, check_group
 from isodepth.monitor.saved import check_new, read_state, write_state
 from isodepth.monitor.state import MonitorState, fit_state
 from isodepth.monitor.verdict import Verdict
@@ -217,7 +218,9 @@ class Monitor(ReportableResult):
             if the rows differ. Of verdicts that are no longer among the last 500, only the batch
             and the alarm are known.
         group : str, only if the reference has groups
-            Group that the batch belongs to.
+            Group that the batch belongs to. If `groups` is the name of a column, and the batch has
+            this column, all of its values must be this group. Likewise, a column named by `blocks`
+            must have one value in the batch.
 
         Returns
         -------
@@ -233,6 +236,10 @@ class Monitor(ReportableResult):
             names = ", ".join(map(repr, groups))
             allowed = "None: the monitor has no groups" if None in groups else f"one of {names}"
             raise InvalidInputError(f"group must be {allowed}; got {group!r}")
+        if isinstance(self._state.blocks, str):
+            check_block(batch, self._state.blocks)
+        if group is not None and isinstance(self._state.grouping, str):
+            check_group(batch, self._state.grouping, group)
         counted = groups[group].counted(*self._state.reader.read(batch))
         with self._locked():
             earlier = None if label is None else self._state.verdict_on(label, group, counted)
