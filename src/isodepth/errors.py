@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import warnings
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ __all__ = [
     "InvalidOptionError",
     "IsodepthError",
     "MissingExtraError",
+    "MissingFileError",
     "NoCompleteRowError",
     "NotFittedError",
     "NotNumbersError",
@@ -107,6 +109,13 @@ class UnknownOptionError(InvalidOptionError, TypeError):
 
 class UnreadableFileError(IsodepthError, ValueError):
     """A file is missing, damaged, or not in a supported format."""
+
+
+class MissingFileError(UnreadableFileError, FileNotFoundError):
+    """There is no file with this name."""
+
+    errno = errno.ENOENT
+    __str__ = Exception.__str__  # OSError would show the errno
 
 
 class BusyFileError(IsodepthError, RuntimeError):

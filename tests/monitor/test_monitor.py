@@ -889,7 +889,7 @@ def test_a_batch_of_another_group_is_refused() -> None:
     """Rows of site s were counted as a batch of site n."""
     frame = by_site(["n", "s"])
     monitor = Monitor(frame, groups="site", random_state=0)
-    with pytest.raises(InvalidInputError, match="group='n', but its column 'site' has .* 's'"):
+    with pytest.raises(InvalidInputError, match="column 'site' has the value 's'; pass"):
         monitor.check(frame[frame.site == "s"], group="n")
     with pytest.raises(InvalidInputError, match="'site' also has the value 's'"):
         monitor.check(frame, group="n")
