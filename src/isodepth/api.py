@@ -25,6 +25,7 @@ from isodepth.data.validation import (
     MOST,
     check_alpha,
     check_class_options,
+    check_dtype,
     check_integer,
     is_chunked,
     is_tensor,
@@ -305,7 +306,8 @@ class Metric(MetricSettings):
             K is the number of directions: the length of an array `directions`, otherwise
             `n_directions`, or 1 if X has one column.
         """
-        check_for_tables(self, table_dtype)
+        table_dtype = check_dtype(table_dtype, "table_dtype")
+        check_for_tables(self)
         if is_chunked(X):
             from isodepth.metric.chunked import entry
 
