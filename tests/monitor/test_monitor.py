@@ -463,7 +463,7 @@ def test_the_text_of_a_verdict() -> None:
         f"  changes    {changes[0]}",
         *(f"             {change}" for change in changes[1:5]),
         "             and 2 more",
-        "  suspicious rows with values far outside the reference: 2",
+        "  suspicious rows with a value far outside the reference, or a new category: 2",
     ]
     single = {
         "label": None,
@@ -932,3 +932,9 @@ def test_a_batch_of_several_blocks_is_refused() -> None:
     for batch in (frame[:10], frame[:10].assign(day=99), frame[:10][["x"]]):
         monitor.check(batch)
     assert monitor.n_batches == 3
+
+
+def test_the_text_about_suspicious_rows_includes_new_categories() -> None:
+    frame = by_site(["n", "s"])
+    verdict = Monitor(frame, random_state=0).check(frame[:50].assign(site="q"))
+    assert "a value far outside the reference, or a new category: 50" in str(verdict)

@@ -138,6 +138,6 @@ class Verdict(ResultMixin):
             share = f"at least {lower_percent(self.changed_share)} of the rows of {window}"
             lines.insert(3, f"  changed    {share} (95% confidence)")
         if self.n_suspicious:
-            rows = "rows with values far outside the reference"
+            rows = "rows with a value far outside the reference, or a new category"
             lines.append(f"  suspicious {rows}: {self.n_suspicious}")
         return printable("\n".join(lines))
