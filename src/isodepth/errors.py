@@ -85,7 +85,8 @@ else:
         return NotFittedError
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        # Without the imported modules, and the functions that other modules of isodepth call.
+        return sorted(__all__)
 
 
 class InvalidOptionError(IsodepthError, ValueError):

@@ -938,3 +938,13 @@ def test_the_text_about_suspicious_rows_includes_new_categories() -> None:
     frame = by_site(["n", "s"])
     verdict = Monitor(frame, random_state=0).check(frame[:50].assign(site="q"))
     assert "a value far outside the reference, or a new category: 50" in str(verdict)
+
+
+@pytest.mark.parametrize(
+    "label", [[1], (1, 2), {"a": 1}, np.array(["a"]), np.nan, pd.NaT, np.datetime64("NaT"), b"a"]
+)
+def test_labels_that_are_not_names_are_refused(label: Any) -> None:
+    monitor = fresh()
+    with pytest.raises(InvalidInputError, match="label must be a string, a date or a number"):
+        monitor.check(batches(1)[0], label=label)
+    assert monitor.n_batches == 0

@@ -30,8 +30,8 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
     functions of NumPy, SciPy and scikit-learn accept the matrix. Use ``matrix.values`` in formulas.
     ``matrix["a", "b"]`` is the distance between the samples with these labels, ``matrix["a"]`` the
     row of a sample, and ``"a" in matrix`` whether there is such a row. Slices and arrays index the
-    array. So do integers, unless labels are integers: ``matrix[2020, 2021]``. A tuple that is a label,
-    and not a pair of labels or positions, selects a row.
+    array. So do integers, unless labels are integers: ``matrix[2020, 2021]``. A tuple that is a
+    label, and not a pair of labels or positions, selects a row.
 
     Attributes
     ----------
@@ -99,6 +99,11 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or matrix.size == 0:
             raise InvalidInputError(
                 f"values must be a matrix of distances, got {matrix.dtype} of shape {matrix.shape}"
+            )
+        refused = matrix[~(matrix >= 0)]
+        if len(refused):
+            raise InvalidInputError(
+                f"values must be distances, which are neither negative nor NaN, got {refused[0]}"
             )
         rows = _names(labels, matrix.shape[0], "labels")
         square = other_labels is None and matrix.shape[0] == matrix.shape[1]

@@ -450,7 +450,10 @@ def _checked_levels(levels: Any) -> Any:
                 "Metric.paper(n_levels=20, n_directions=1000)",
                 option="levels",
             )
-        check_choice(levels, "levels", ("exact",))
+        if levels != "exact":
+            raise InvalidOptionError(
+                f"levels must be 'exact' or an integer, got {levels!r}", option="levels"
+            )
         return levels
     return check_integer(levels, "levels", 1, "; or 'exact'", high=MOST)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from typing import Any, ClassVar, Literal, Unpack
 
 from isodepth.data.annotations import KindsLike, LabelsLike, RandomStateLike, TestNanPolicy
+from isodepth.data.arrays import is_missing
 from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.export import document
 from isodepth.data.files import output
@@ -226,6 +227,11 @@ class Monitor(ReportableResult):
         -------
         verdict : Verdict
         """
+        named = label is None or isinstance(label, str)
+        if not named and (isinstance(label, Collection) or is_missing(label) or label != label):
+            raise InvalidInputError(
+                f"label must be a string, a date or a number, got {label!r:.80}"
+            )
         label, group = (None if name is None else str(name) for name in (label, group))
         if label is not None and not (label.isprintable() and 0 < len(label) <= _LONGEST_LABEL):
             raise InvalidInputError(
