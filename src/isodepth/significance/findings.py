@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.validation import MOST
 from isodepth.significance.features import Feature, in_blocks
 from isodepth.significance.samples import CENTER, PooledSample
 
@@ -65,7 +67,8 @@ def too_few_permutations(n_permutations: int, alpha: float, factor: float = 1.0)
         return ""
     permutations = "1 permutation" if n_permutations == 1 else f"{n_permutations} permutations"
     pvalue = "a p-value" if factor == 1.0 else "an adjusted p-value"
-    return f"{permutations} cannot give {pvalue} of at most {alpha}, at least {needed} are needed"
+    least = str(needed) if needed <= MOST else f"{Decimal(needed):.3g}"
+    return f"{permutations} cannot give {pvalue} of at most {alpha}, at least {least} are needed"
 
 
 def bound_labelings(alpha: float) -> int:
