@@ -112,8 +112,8 @@ class UnreadableFileError(IsodepthError, ValueError):
     """A file is missing, damaged, or not in a supported format."""
 
 
-class MissingFileError(UnreadableFileError, FileNotFoundError):
-    """There is no file with this name."""
+class MissingFileError(FileNotFoundError, UnreadableFileError):
+    """There is no file with this name. The error is also a `FileNotFoundError` of Python."""
 
     errno = errno.ENOENT
     __str__ = Exception.__str__  # OSError would show the errno

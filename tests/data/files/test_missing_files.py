@@ -38,6 +38,7 @@ def test_a_missing_file_is_a_file_not_found_error(
     assert error.errno == errno.ENOENT
     assert str(error).startswith("cannot read ")
     assert "absent" in str(error)
+    assert type(MissingFileError.__new__(MissingFileError)) is MissingFileError
     copied = pickle.loads(pickle.dumps(error))
     assert (type(copied), str(copied), copied.errno) == (type(error), str(error), error.errno)
 
