@@ -25,12 +25,13 @@ from isodepth.data.validation import (
     MOST,
     check_alpha,
     check_class_options,
+    check_dtype,
     check_integer,
     is_chunked,
     is_tensor,
     refuse_chunks,
 )
-from isodepth.errors import ColumnWarning, InvalidOptionError, warn_user
+from isodepth.errors import ColumnWarning, InvalidOptionError, UnknownOptionError, warn_user
 from isodepth.geometry.regions import Sample, TrimmedRegions
 from isodepth.geometry.scaling import aligned_scale, warn_of_different_spreads
 from isodepth.metric.comparison import Comparison
@@ -98,6 +99,13 @@ class Metric(MetricSettings):
         >>> Metric.paper(n_levels=20, n_directions=100, eps=0.3, random_state=1).signature
         'DR|depth=projection|p=2|eps=0.3|levels=monte-carlo:20|dirs=uniform:100|refine=0|seed=1|v=0.4.0'
         """
+        for name, value in {"levels": "random", "directions": "'uniform'", "refine": 0}.items():
+            if name in options:
+                raise UnknownOptionError(
+                    f"{name} is not an option of Metric.paper, in which it is always {value}; "
+                    "remove it, or use Metric",
+                    option=name,
+                )
         return cls(
             levels=RandomLevels(n_levels),
             n_directions=n_directions,
@@ -305,7 +313,8 @@ class Metric(MetricSettings):
             K is the number of directions: the length of an array `directions`, otherwise
             `n_directions`, or 1 if X has one column.
         """
-        check_for_tables(self, table_dtype)
+        table_dtype = check_dtype(table_dtype, "table_dtype")
+        check_for_tables(self)
         if is_chunked(X):
             from isodepth.metric.chunked import entry
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import warnings
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ __all__ = [
     "InvalidOptionError",
     "IsodepthError",
     "MissingExtraError",
+    "MissingFileError",
     "NoCompleteRowError",
     "NotFittedError",
     "NotNumbersError",
@@ -83,7 +85,8 @@ else:
         return NotFittedError
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        # Without the imported modules, and the functions that other modules of isodepth call.
+        return sorted(__all__)
 
 
 class InvalidOptionError(IsodepthError, ValueError):
@@ -107,6 +110,13 @@ class UnknownOptionError(InvalidOptionError, TypeError):
 
 class UnreadableFileError(IsodepthError, ValueError):
     """A file is missing, damaged, or not in a supported format."""
+
+
+class MissingFileError(FileNotFoundError, UnreadableFileError):
+    """There is no file with this name. The error is also a `FileNotFoundError` of Python."""
+
+    errno = errno.ENOENT
+    __str__ = Exception.__str__  # OSError would show the errno
 
 
 class BusyFileError(IsodepthError, RuntimeError):

@@ -156,6 +156,8 @@ def test_labels_of_a_matrix() -> None:
         ([1.0, 2.0], None, "matrix of distances"),
         (np.array([["a"]]), None, "matrix of distances"),
         ([[0.0, 1.0], [2.0]], None, "matrix of distances"),
+        ([[0.0, np.nan], [1.0, 0.0]], None, "neither negative nor NaN, got nan"),
+        ([[0, -1], [-1, 0]], None, "neither negative nor NaN, got -1"),
         ([[0.0, 1.0], [1.0, 0.0]], ["a"], "must have 2 entries, got 1"),
         ([[0.0, 1.0], [1.0, 0.0]], ["a", "a"], "'a' twice"),
     ],

@@ -17,6 +17,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import isodepth
+from isodepth import Metric, compare, distance, pairwise, scan
 from isodepth.data.validation import (
     check_integer,
     check_number,
@@ -315,3 +316,36 @@ def test_directions_as_an_array_have_their_own_number() -> None:
         isodepth.Metric(directions=np.eye(2), n_directions=50)
     metric = isodepth.Metric(directions=np.eye(2))
     assert metric.n_directions == 2
+
+
+# -- precisions -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.dtype("float32"), np.dtype(">f4"), "float32"])
+def test_dtypes_are_names_types_or_dtypes(dtype: Any) -> None:
+    """Only strings were accepted."""
+    X, Y = np.random.default_rng(0).normal(size=(2, 50, 2))
+    options = {"n_directions": 20, "levels": 5, "refine": 0, "random_state": 0}
+    metric = Metric(dtype=dtype, **options)
+    assert metric.dtype == "float32"
+    assert isinstance(metric.dtype, str)
+    assert metric == Metric(dtype="float32", **options)
+    assert distance(X, Y, dtype=dtype, **options) == distance(X, Y, dtype="float32", **options)
+    assert compare(X, Y, dtype=dtype, **options).settings["dtype"] == "float32"
+    assert scan(X, dtype=dtype).dtype == "float32"
+    table = Metric(**options).region_table(X, table_dtype=dtype)
+    assert table == Metric(**options).region_table(X, table_dtype="float32")
+    assert pairwise([X, Y], table_dtype=dtype, **options)[0, 1] == pytest.approx(
+        pairwise([X, Y], table_dtype="float32", **options)[0, 1], rel=0
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float16, int, np.dtype("int64"), "single", 32, [1]])
+def test_other_dtypes_are_refused(dtype: Any) -> None:
+    with pytest.raises(InvalidOptionError, match="dtype must be one of float32, float64, got"):
+        Metric(dtype=dtype)
+
+
+def test_dtypes_of_torch_are_accepted() -> None:
+    torch = pytest.importorskip("torch")
+    assert Metric(dtype=torch.float32).dtype == "float32"

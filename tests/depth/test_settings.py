@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
 from isodepth.depth.resolve import builtin_name, resolve_depth
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownOptionError
 
 X = np.random.default_rng(0).standard_normal((9, 2))
 
@@ -79,3 +81,23 @@ def test_equal_rows_have_the_larger_of_their_scores() -> None:
     regions = Metric(depth=lambda X: scores, random_state=0).regions(rows)
     assert regions.depths.tolist() == [0.1, 0.9, 0.9, 0.3]
     assert regions.indices(0.0).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("depth", [HalfspaceDepth, ProjectionDepth, int])
+def test_a_class_is_not_a_depth(depth: type) -> None:
+    message = f"depth must be an instance, got the class {depth.__name__}; pass {depth.__name__}"
+    with pytest.raises(InvalidOptionError, match=message):
+        Metric(depth=depth)
+
+
+@pytest.mark.parametrize("levels", ["Exact", "all"])
+def test_other_levels_name_both_choices(levels: str) -> None:
+    with pytest.raises(InvalidOptionError, match=f"must be 'exact' or an integer, got '{levels}'"):
+        Metric(levels=levels)
+
+
+@pytest.mark.parametrize("option", [{"refine": 2}, {"levels": 5}, {"directions": "sobol"}])
+def test_options_that_the_paper_determines(option: dict[str, Any]) -> None:
+    (name,) = option
+    with pytest.raises(UnknownOptionError, match=f"{name} is not an option of Metric.paper"):
+        Metric.paper(n_levels=5, n_directions=9, **option)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import isodepth
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelError
 
 OPTIONS: dict[str, Any] = {"n_directions": 30, "levels": 5, "random_state": 0}
 RNG = np.random.default_rng(0)
@@ -344,3 +344,25 @@ def test_a_list_of_positions_selects_tables() -> None:
             tables[wrong]
     with pytest.raises(KeyError, match="no sample"):
         tables[0, 1]
+
+
+def test_tuples_that_are_labels_select_rows() -> None:
+    """The labels were in the matrix, but the item was read as two labels."""
+    labels = [("u", 1), ("v", 2), ("w", 3)]
+    found = isodepth.pairwise(dict(zip(labels, ORDERED, strict=True)), **OPTIONS)
+    for position, label in enumerate(labels):
+        assert label in found
+        np.testing.assert_array_equal(found[label], found.values[position])
+    assert found[("u", 1), ("v", 2)] == found[0, 1] == found.values[0, 1]
+    np.testing.assert_array_equal(found[("u", 1), :], found.values[0])
+    with pytest.raises(UnknownLabelError, match="no sample 'u'"):
+        found["u", 2]
+    with pytest.raises(UnknownLabelError, match="no sample 'x'"):
+        found[("u", 1), "x"]
+
+
+def test_pairs_are_read_before_labels() -> None:
+    labels = ["u", "v", ("u", "v")]
+    found = isodepth.pairwise(dict(zip(labels, ORDERED, strict=True)), **OPTIONS)
+    assert found["u", "v"] == found.values[0, 1]
+    np.testing.assert_array_equal(found[("u", "v"), :], found.values[2])

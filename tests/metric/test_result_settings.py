@@ -176,6 +176,8 @@ def test_settings_repeat_a_monitor(options: dict[str, Any], tmp_path: Path) -> N
     assert again.settings == found.settings
     group = "a" if "groups" in options else None
     batch = reference[:5].assign(x=reference["x"] + 3)
+    if group is not None:
+        batch = batch.assign(site=group)
     assert again.check(batch, group=group) == loaded.check(batch, group=group)
 
 

@@ -463,7 +463,7 @@ def test_the_text_of_a_verdict() -> None:
         f"  changes    {changes[0]}",
         *(f"             {change}" for change in changes[1:5]),
         "             and 2 more",
-        "  suspicious rows with values far outside the reference: 2",
+        "  suspicious rows with a value far outside the reference, or a new category: 2",
     ]
     single = {
         "label": None,
@@ -883,3 +883,86 @@ def test_a_batch_with_two_columns_of_one_name() -> None:
     batch = pd.concat([reference, reference[["a"]]], axis=1)
     with pytest.raises(InvalidInputError, match=r"the batch cannot be read as a data frame .*'a'"):
         monitor.check(batch)
+
+
+def test_monitors_are_compared_by_identity() -> None:
+    """A comparison raised a TypeError, and monitors were not hashable."""
+    monitor = fresh()
+    assert monitor == monitor
+    assert monitor != fresh()
+    assert copy.deepcopy(monitor) != monitor
+    assert [None, monitor].index(monitor) == 1
+    assert {monitor: "a"}[monitor] == "a"
+
+
+# -- blocks and groups of a batch -----------------------------------------------------------------
+
+
+def by_site(sites: list[Any]) -> Any:
+    rng = np.random.default_rng(9)
+    return pd.DataFrame({"x": rng.normal(size=400), "site": sites * (400 // len(sites))})
+
+
+def test_a_batch_of_another_group_is_refused() -> None:
+    """Rows of site s were counted as a batch of site n."""
+    frame = by_site(["n", "s"])
+    monitor = Monitor(frame, groups="site", random_state=0)
+    with pytest.raises(InvalidInputError, match="column 'site' has the value 's'; pass"):
+        monitor.check(frame[frame.site == "s"], group="n")
+    with pytest.raises(InvalidInputError, match="'site' also has the value 's'"):
+        monitor.check(frame, group="n")
+    with pytest.raises(InvalidInputError, match="'site' has the value missing"):
+        monitor.check(frame[:50].assign(site=None), group="n")
+    assert monitor.n_batches == 0
+    north = frame[frame.site == "n"]
+    assert monitor.check(north, group="n").group == "n"
+    assert monitor.check(north[["x"]], group="n").group == "n"
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_file_with_rows_of_another_group_is_refused(ending: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    frame, path = by_site([1, 2]), tmp_path / f"rows.{ending}"
+    monitor = Monitor(frame, groups="site", random_state=0)
+    frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
+    with pytest.raises(InvalidInputError, match="'site' also has the value '2'"):
+        monitor.check(scan(path), group=1)
+    one = frame[frame.site == 1]
+    one.to_csv(path, index=False) if ending == "csv" else one.to_parquet(path)
+    assert monitor.check(scan(path), group=1).group == "1"
+
+
+def test_numbers_of_another_type_are_the_same_group() -> None:
+    frame = by_site([1, 2])
+    monitor = Monitor(frame, groups="site", random_state=0)
+    assert monitor.check(frame[frame.site == 1].astype(float), group=1).group == "1"
+    with pytest.raises(InvalidInputError, match=r"has the value '2\.0'"):
+        monitor.check(frame[frame.site == 2].astype(float), group=1)
+
+
+def test_a_batch_of_several_blocks_is_refused() -> None:
+    """Rows of 50 days were compared with the days as one more day."""
+    rng = np.random.default_rng(9)
+    frame = pd.DataFrame({"x": rng.normal(size=500), "day": np.repeat(np.arange(50), 10)})
+    monitor = Monitor(frame, blocks="day", random_state=0)
+    with pytest.raises(InvalidInputError, match="'day' of this batch has 10 different values"):
+        monitor.check(frame[::50])
+    for batch in (frame[:10], frame[:10].assign(day=99), frame[:10][["x"]]):
+        monitor.check(batch)
+    assert monitor.n_batches == 3
+
+
+def test_the_text_about_suspicious_rows_includes_new_categories() -> None:
+    frame = by_site(["n", "s"])
+    verdict = Monitor(frame, random_state=0).check(frame[:50].assign(site="q"))
+    assert "a value far outside the reference, or a new category: 50" in str(verdict)
+
+
+@pytest.mark.parametrize(
+    "label", [[1], (1, 2), {"a": 1}, np.array(["a"]), np.nan, pd.NaT, np.datetime64("NaT"), b"a"]
+)
+def test_labels_that_are_not_names_are_refused(label: Any) -> None:
+    monitor = fresh()
+    with pytest.raises(InvalidInputError, match="label must be a string, a date or a number"):
+        monitor.check(batches(1)[0], label=label)
+    assert monitor.n_batches == 0

@@ -69,4 +69,4 @@ def test_equal_samples_can_be_drawn(n) -> None:
 
 def test_distances_must_be_finite() -> None:
     with pytest.raises(InvalidInputError, match="finite distances"):
-        isodepth.DistanceMatrix.from_array([[0, np.nan], [np.nan, 0]]).plot()
+        isodepth.DistanceMatrix.from_array([[0, np.inf], [np.inf, 0]]).plot()

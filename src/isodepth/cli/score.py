@@ -10,8 +10,9 @@ import click
 
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
+from isodepth.data.files.input_file import is_absent
 from isodepth.depth import BY_NAME, OF_TEXTS
-from isodepth.errors import InvalidInputError, UnreadableFileError
+from isodepth.errors import InvalidInputError, MissingFileError, UnreadableFileError
 
 
 @click.command(cls=Command)
@@ -60,7 +61,8 @@ def _lines_of(path: str) -> list[str]:
     except (OSError, ValueError) as error:
         # ValueError is raised if the text is not UTF-8, or if the path contains a null byte.
         reason = getattr(error, "strerror", None) or error
-        raise UnreadableFileError(f"cannot read {path!a} as text in UTF-8: {reason}") from None
+        kind = MissingFileError if is_absent(error) else UnreadableFileError
+        raise kind(f"cannot read {path!a} as text in UTF-8: {reason}") from None
     if not text:
         raise InvalidInputError(f"{path} is empty; it must contain one text per line")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]

@@ -76,7 +76,7 @@ LabelsLike: TypeAlias = SupportsArray | Sequence[Any]
 NanPolicy: TypeAlias = Literal["raise", "omit"]
 #: Treatment of missing values in tests and monitors.
 TestNanPolicy: TypeAlias = Literal["keep", "raise"]
-#: Precision of floating-point numbers.
-Precision: TypeAlias = Literal["float32", "float64"]
+#: Precision of floating-point numbers: a name, or a type or dtype of NumPy.
+Precision: TypeAlias = Literal["float32", "float64"] | type[np.floating[Any]] | np.dtype[Any]
 #: Seed or generator of random numbers.
 RandomStateLike: TypeAlias = int | np.random.Generator | np.random.RandomState | None

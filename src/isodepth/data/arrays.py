@@ -7,11 +7,10 @@ import math
 import numbers
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from isodepth.data.annotations import Precision
 from isodepth.errors import ColumnWarning, InvalidInputError, NotNumbersError, warn_user
 
 #: Maximum number of columns in the short lists of messages, such as columns with missing values.
@@ -23,7 +22,7 @@ _MOST_PATTERNS = 20
 _ODD_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
 
-def precision_of(values: np.ndarray) -> Precision:
+def precision_of(values: np.ndarray) -> Literal["float32", "float64"]:
     """Return the dtype of an array of floats as a string; "float64" unless it is float32."""
     return "float32" if values.dtype == np.float32 else "float64"
 

@@ -7,7 +7,7 @@ import inspect
 import math
 import numbers
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -440,6 +440,28 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in names:
         raise _option_error(name, f"be one of {', '.join(names)}", value)
     return value
+
+
+def check_dtype(value: Any, name: str) -> Literal["float32", "float64"]:
+    """Return the name of the precision `value`, the option `name`: "float32" or "float64".
+
+    `value` is a name, or a type or dtype of NumPy or torch.
+
+    Examples
+    --------
+    >>> check_dtype(np.float32, "dtype"), check_dtype(np.dtype("float64"), "dtype")
+    ('float32', 'float64')
+    """
+    dtype = value
+    if isinstance(value, type) and issubclass(value, np.generic | float):
+        dtype = np.dtype(value).name
+    elif isinstance(value, np.dtype):
+        dtype = value.name
+    elif type(value).__module__ == "torch":
+        dtype = str(value).removeprefix("torch.")
+    if not isinstance(dtype, str) or dtype not in ("float32", "float64"):
+        raise _option_error(name, "be one of float32, float64", value)
+    return cast(Literal["float32", "float64"], dtype)
 
 
 def check_nan_policy(nan_policy: Any) -> None:

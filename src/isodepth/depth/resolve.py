@@ -115,11 +115,14 @@ def _check_without_effect(depth: Depth) -> None:
 def private_copy(depth: Any) -> Any:
     """Return a copy of the option `depth`, so that later changes of it do not affect the metric.
 
-    An estimator is replaced with an unfitted copy, and a depth class of this package with an
-    instance. Names and functions are returned unchanged.
+    An estimator is replaced with an unfitted copy. Names and functions are returned unchanged. A
+    class is refused.
     """
-    if isinstance(depth, type) and issubclass(depth, Depth):
-        return depth()
+    if isinstance(depth, type):
+        raise InvalidOptionError(
+            f"depth must be an instance, got the class {depth.__name__}; pass {depth.__name__}()",
+            option="depth",
+        )
     return _cloned(depth) if _is_estimator(depth) else depth
 
 

@@ -31,8 +31,8 @@ from isodepth.data.annotations import (
 )
 from isodepth.data.arrays import precision_of
 from isodepth.data.validation import (
-    check_choice,
     check_class_options,
+    check_dtype,
     check_same_width,
     refuse_chunks,
 )
@@ -44,7 +44,7 @@ from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_LEVELS, fit_tables, tab
 from isodepth.many.refined import fill_refined_distances, fit_regions
 from isodepth.metric.fitted import fit_for_one_sample
 from isodepth.metric.region_table import RegionTables, check_comparable, fill_distances
-from isodepth.metric.settings import TABLE_DTYPES, with_metric_options
+from isodepth.metric.settings import with_metric_options
 
 _NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
 
@@ -80,7 +80,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         are comparable.
         """
         options = self.get_params(deep=False)
-        check_choice(options.pop("table_dtype"), "table_dtype", TABLE_DTYPES)
+        check_dtype(options.pop("table_dtype"), "table_dtype")
         bags = as_list(X, "X")
         metric = table_metric(options, refine=options.pop("refine", 0))
         # Bags after the first `count` bags are needed only to estimate a common scale.

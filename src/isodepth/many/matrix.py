@@ -18,7 +18,7 @@ from isodepth.data.export import (
     label_texts,
     position_of,
 )
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelError
 from isodepth.metric.signature import json_settings
 
 
@@ -30,7 +30,8 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
     functions of NumPy, SciPy and scikit-learn accept the matrix. Use ``matrix.values`` in formulas.
     ``matrix["a", "b"]`` is the distance between the samples with these labels, ``matrix["a"]`` the
     row of a sample, and ``"a" in matrix`` whether there is such a row. Slices and arrays index the
-    array. So do integers, unless labels are integers: ``matrix[2020, 2021]``.
+    array. So do integers, unless labels are integers: ``matrix[2020, 2021]``. A tuple that is a
+    label, and not a pair of labels or positions, selects a row.
 
     Attributes
     ----------
@@ -99,6 +100,11 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
             raise InvalidInputError(
                 f"values must be a matrix of distances, got {matrix.dtype} of shape {matrix.shape}"
             )
+        refused = matrix[~(matrix >= 0)]
+        if len(refused):
+            raise InvalidInputError(
+                f"values must be distances, which are neither negative nor NaN, got {refused[0]}"
+            )
         rows = _names(labels, matrix.shape[0], "labels")
         square = other_labels is None and matrix.shape[0] == matrix.shape[1]
         columns = rows if square else _names(other_labels, matrix.shape[1], "other_labels")
@@ -122,7 +128,14 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
     def __getitem__(self, item: Any) -> Any:
         if isinstance(item, tuple):
             axes = zip(item, (self.labels, self.other_labels), strict=False)
-            return self.values[*(position_of(each, labels) for each, labels in axes), *item[2:]]
+            try:
+                positions = [position_of(each, labels) for each, labels in axes]
+            except UnknownLabelError:
+                if item not in self:
+                    raise
+                # A tuple that is itself a label, such as ("u", 1), selects a row.
+                return self.values[position_of(item, self.labels)]
+            return self.values[*positions, *item[2:]]
         return self.values[position_of(item, self.labels)]
 
     def _matrix_lines(self, most: int = 12) -> list[str]:

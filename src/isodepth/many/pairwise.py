@@ -18,7 +18,7 @@ from isodepth.data.arrays import describe
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import (
     MOST,
-    check_choice,
+    check_dtype,
     check_integer,
     check_n_jobs,
     split_weights,
@@ -42,7 +42,6 @@ from isodepth.many.refined import fill_refined_distances, fit_regions
 from isodepth.metric.fitted import fit_for_one_sample
 from isodepth.metric.region_table import RegionTable, RegionTables, check_comparable, fill_distances
 from isodepth.metric.settings import (
-    TABLE_DTYPES,
     TableOptions,
     check_for_tables,
     with_metric_options,
@@ -347,7 +346,7 @@ def _check_refinable(metric: Metric, groups: Sequence[SampleGroup], table_dtype:
             "remove it, or read the samples first (np.load, pandas.read_parquet)",
             option="refine",
         )
-    if check_choice(table_dtype, "table_dtype", TABLE_DTYPES) != "float64":
+    if check_dtype(table_dtype, "table_dtype") != "float64":
         raise InvalidOptionError(
             f"table_dtype={table_dtype!r} has no effect with refine={metric.refine!r}, which needs "
             "the rows instead of tables; remove one of them",
@@ -362,7 +361,8 @@ def fit_tables(
 
     `table_dtype` is the dtype of the tables. If `progress`, a progress bar is shown.
     """
-    check_for_tables(metric, table_dtype)
+    check_for_tables(metric)
+    table_dtype = check_dtype(table_dtype, "table_dtype")
     make = _tables_of_chunks if group.in_chunks else _tables_of_arrays
     with progress_bar(progress, len(group.samples), "regions", "sample") as advance:
         stack, simplices = make(group, metric, table_dtype, advance)

@@ -13,7 +13,7 @@ from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
     SampleRows,
     as_pair,
-    check_choice,
+    check_dtype,
     check_integer,
     check_same_columns,
     check_same_width,
@@ -46,7 +46,6 @@ from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegi
 from isodepth.metric.settings import (
     LEVEL_BYTES,
     MEMORY_MB,
-    TABLE_DTYPES,
     MetricSettings,
     RandomLevels,
     check_level_memory,
@@ -57,7 +56,7 @@ from isodepth.metric.signature import signature_text
 
 if TYPE_CHECKING:
     from isodepth.api import Metric
-    from isodepth.data.annotations import TableLike, VectorLike
+    from isodepth.data.annotations import Precision, TableLike, VectorLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,7 +322,7 @@ class FittedMetric:
 
         They contain the dtype only if it is float32, or if the option `dtype` is set.
         """
-        precision = dtype if dtype == "float32" else self.metric.dtype
+        precision = dtype if dtype == "float32" else self.metric._dtype
         return used_settings(self.metric, precision, self.metric._steps)
 
     def _check(self, regions: Any, name: str) -> None:
@@ -481,7 +480,7 @@ def compare_arrays(settings: MetricSettings, X: Any, Y: Any, weights: Any = None
 
 
 def fit_for_one_sample(
-    settings: MetricSettings, n_features: int, dtype: str | None = None
+    settings: MetricSettings, n_features: int, dtype: Precision | None = None
 ) -> FittedMetric:
     """Sample the directions and the levels, for samples that are read one by one.
 
@@ -489,13 +488,12 @@ def fit_for_one_sample(
     columns. `dtype` is the dtype of the samples, if it is known.
     """
     check_integer(n_features, "n_features", 1)
-    if dtype is not None:
-        check_choice(dtype, "dtype", TABLE_DTYPES)
+    precision = None if dtype is None else check_dtype(dtype, "dtype")
     refuse_learned_scale(settings.scale)
     # Named divisors are matched with the columns of each sample.
     if settings.scale is not None and not isinstance(settings.scale, NamedScale):
         check_scale_width(settings._units, n_features)
-    return fit_metric(settings, n_features, dtype=dtype, scale=settings._units)
+    return fit_metric(settings, n_features, dtype=precision, scale=settings._units)
 
 
 def refuse_learned_scale(scale: Any) -> None:
@@ -526,7 +524,7 @@ def prepare(
     the names of `X` and `weights` in messages.
     """
     policy = settings.nan_policy
-    sample = read_sample(X, weights, name, settings.dtype, policy, weights_name=weights_name)
+    sample = read_sample(X, weights, name, settings._dtype, policy, weights_name=weights_name)
     if scale is None:
         return sample
     scale = aligned_scale(scale, sample.columns)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal, Self, TypedDict, TypeVar
+from typing import Any, Literal, Self, TypedDict, TypeVar, cast
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from isodepth.data.validation import (
     MOST,
     check_boolean,
     check_choice,
+    check_dtype,
     check_integer,
     check_n_jobs,
     check_nan_policy,
@@ -218,7 +219,7 @@ class MetricSettings:
     nan_policy : {"raise", "omit"}
         Treatment of missing values: raise an error, or drop the rows with missing values.
         Infinite values are always an error.
-    dtype : {"float32", "float64"} or None
+    dtype : {"float32", "float64"}, NumPy dtype or None
         Precision of the projections; None means float32 for float32 data and float64 otherwise.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed or generator of the random directions and levels. The same integer gives the same
@@ -272,8 +273,6 @@ class MetricSettings:
                 option="gap",
             )
         check_nan_policy(self.nan_policy)
-        if self.dtype is not None:
-            check_choice(self.dtype, "dtype", ("float32", "float64"))
         if self.memory_mb is not None:
             check_number(self.memory_mb, "memory_mb", 0, low_open=True, high_open=True)
         _check_refine(self.refine, q, gap)
@@ -282,6 +281,7 @@ class MetricSettings:
             "depth": self.depth if isinstance(self.depth, str) else private_copy(self.depth),
             "p": check_number(self.p, "p", 0, low_open=True),
             "q": q,
+            "dtype": None if self.dtype is None else check_dtype(self.dtype, "dtype"),
             "eps": check_number(self.eps, "eps", 0, 1, low_open=True),
             "n_directions": n_directions,
             "directions": directions,
@@ -322,13 +322,18 @@ class MetricSettings:
         return hash((self.p, self.q, self.eps, self.n_directions))
 
     @property
+    def _dtype(self) -> str | None:
+        """Name of the precision, or None. The constructor has replaced types by names."""
+        return cast("str | None", self.dtype)
+
+    @property
     def signature(self) -> str:
         """Settings that determine the distance of samples in memory, as a short string.
 
         `Comparison.signature` has the settings of a comparison, also of samples that are read in
         chunks.
         """
-        return signature_text(used_settings(self, self.dtype, self._steps))
+        return signature_text(used_settings(self, self._dtype, self._steps))
 
     @cached_property
     def _source(self) -> DepthSource:
@@ -397,15 +402,12 @@ def described_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def check_for_tables(
-    settings: MetricSettings, table_dtype: str = "float64", subject: str = "tables need"
-) -> None:
+def check_for_tables(settings: MetricSettings, subject: str = "tables need") -> None:
     """Check that region tables from separate calls of one metric will be comparable.
 
     Comparable tables need an integer `levels`, the same directions in every call, and
-    ``gap="search"``. `table_dtype` is the dtype of the tables, and `subject` starts the message.
+    ``gap="search"``. `subject` starts the message.
     """
-    check_choice(table_dtype, "table_dtype", TABLE_DTYPES)
     random = draws_at_random(settings.directions) and not isinstance(settings.random_state, int)
     wrong = {"levels": not isinstance(settings.levels, int), "random_state": random}
     wrong["gap"] = settings.gap != "search"
@@ -455,7 +457,10 @@ def _checked_levels(levels: Any) -> Any:
                 "Metric.paper(n_levels=20, n_directions=1000)",
                 option="levels",
             )
-        check_choice(levels, "levels", ("exact",))
+        if levels != "exact":
+            raise InvalidOptionError(
+                f"levels must be 'exact' or an integer, got {levels!r}", option="levels"
+            )
         return levels
     return check_integer(levels, "levels", 1, "; or 'exact'", high=MOST)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from typing import Any, ClassVar, Literal, Unpack
 
 from isodepth.data.annotations import KindsLike, LabelsLike, RandomStateLike, TestNanPolicy
+from isodepth.data.arrays import is_missing
 from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.export import document
 from isodepth.data.files import output
@@ -22,6 +23,7 @@ from isodepth.errors import (
     UnreadableFileError,
 )
 from isodepth.geometry.directions import integer_seed
+from isodepth.monitor.batch_labels import check_block, check_group
 from isodepth.monitor.saved import check_new, read_state, write_state
 from isodepth.monitor.state import MonitorState, fit_state
 from isodepth.monitor.verdict import Verdict
@@ -94,6 +96,10 @@ class Monitor(ReportableResult):
     """
 
     _result_type: ClassVar[Literal["monitor"]] = "monitor"
+
+    # A monitor changes with every batch: like estimators, two monitors are never equal.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def __init__(
         self,
@@ -213,12 +219,19 @@ class Monitor(ReportableResult):
             if the rows differ. Of verdicts that are no longer among the last 500, only the batch
             and the alarm are known.
         group : str, only if the reference has groups
-            Group that the batch belongs to.
+            Group that the batch belongs to. If `groups` is the name of a column, and the batch has
+            this column, all of its values must be this group. Likewise, a column named by `blocks`
+            must have one value in the batch.
 
         Returns
         -------
         verdict : Verdict
         """
+        named = label is None or isinstance(label, str)
+        if not named and (isinstance(label, Collection) or is_missing(label) or label != label):
+            raise InvalidInputError(
+                f"label must be a string, a date or a number, got {label!r:.80}"
+            )
         label, group = (None if name is None else str(name) for name in (label, group))
         if label is not None and not (label.isprintable() and 0 < len(label) <= _LONGEST_LABEL):
             raise InvalidInputError(
@@ -229,6 +242,10 @@ class Monitor(ReportableResult):
             names = ", ".join(map(repr, groups))
             allowed = "None: the monitor has no groups" if None in groups else f"one of {names}"
             raise InvalidInputError(f"group must be {allowed}; got {group!r}")
+        if isinstance(self._state.blocks, str):
+            check_block(batch, self._state.blocks)
+        if group is not None and isinstance(self._state.grouping, str):
+            check_group(batch, self._state.grouping, group)
         counted = groups[group].counted(*self._state.reader.read(batch))
         with self._locked():
             earlier = None if label is None else self._state.verdict_on(label, group, counted)

@@ -61,7 +61,7 @@ class Verdict(ResultMixin):
         reference, or with a category that the reference does not have. Each column is considered
         by itself; :meth:`isodepth.typing.TwoSampleResult.suspicious_rows` also compares columns.
     suspicious_indices : tuple of int
-        Indices of these rows, from 0; the first 100 if `n_suspicious` is larger.
+        Positions of these rows in the batch, from 0; the first 100 if `n_suspicious` is larger.
     score : float or None
         Only with `blocks`: standardized distance from the blocks of the reference, whose rank gives
         `pvalue`. None if it is infinite.
@@ -138,6 +138,6 @@ class Verdict(ResultMixin):
             share = f"at least {lower_percent(self.changed_share)} of the rows of {window}"
             lines.insert(3, f"  changed    {share} (95% confidence)")
         if self.n_suspicious:
-            rows = "rows with values far outside the reference"
+            rows = "rows with a value far outside the reference, or a new category"
             lines.append(f"  suspicious {rows}: {self.n_suspicious}")
         return printable("\n".join(lines))

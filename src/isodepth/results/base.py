@@ -177,9 +177,9 @@ class TwoSampleReport(ReportableResult):
         """Find rows of each sample that do not look like any row of the other sample.
 
         A row is listed if a value is far outside the range of the other sample. It is also listed
-        if a value does not fit the other columns, for example because of wrong units. Row indices
-        refer to the samples as the user passed them. The threshold is a rule of thumb: listed rows
-        may be correct, and wrong rows may be missed.
+        if a value does not fit the other columns, for example because of wrong units. Rows are
+        numbered by their positions, from 0, in the samples as the user passed them. The threshold
+        is a rule of thumb: listed rows may be correct, and wrong rows may be missed.
 
         Returns
         -------
@@ -215,7 +215,7 @@ class TwoSampleReport(ReportableResult):
         Returns
         -------
         rows : TypicalRows
-            Row indices refer to the samples as the user passed them.
+            Rows are numbered by their position, from 0, in the samples as the user passed them.
 
         Examples
         --------

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.annotations import Precision
 from isodepth.data.arrays import numbered
 from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.extras import load_extra
@@ -25,7 +26,7 @@ from isodepth.data.files.readers import (
     without_index,
 )
 from isodepth.data.frames import NamedArray, is_frame
-from isodepth.data.validation import check_choice, check_integer, check_option_names
+from isodepth.data.validation import check_dtype, check_integer, check_option_names
 from isodepth.errors import InvalidInputError
 from isodepth.sources.frames import arrow_table, categorical_types, class_of_type
 from isodepth.sources.source import Part, Source, array_parts, call_part, indices_of, source_of
@@ -40,7 +41,7 @@ def scan(
     columns: Sequence[Any] | None = None,
     *,
     weights: Any = None,
-    dtype: str | None = None,
+    dtype: Precision | None = None,
     chunk_rows: int | None = None,
 ) -> Source:
     """Create a source: a sample that is read in chunks, because it does not fit into memory.
@@ -74,7 +75,7 @@ def scan(
         Names or indices of the columns to use; None for all, except that of the weights.
     weights : str, int or None
         Name or index of the column with the weight of each row; None for equal weights.
-    dtype : {"float32", "float64"} or None
+    dtype : {"float32", "float64"}, NumPy dtype or None
         Precision; None for float32 if all columns are float32, and float64 otherwise.
     chunk_rows : int or None
         Maximum number of rows to read at a time; None for a number that fits into `memory_mb`.
@@ -99,7 +100,7 @@ def scan(
     True
     """
     if dtype is not None:
-        check_choice(dtype, "dtype", ("float32", "float64"))
+        dtype = check_dtype(dtype, "dtype")
     if chunk_rows is not None:
         check_integer(chunk_rows, "chunk_rows", 1)
     if isinstance(columns, str):

@@ -12,7 +12,12 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.progress import progress_bar
-from isodepth.data.validation import check_choice, check_class_options, check_integer
+from isodepth.data.validation import (
+    check_choice,
+    check_class_options,
+    check_dtype,
+    check_integer,
+)
 from isodepth.errors import InvalidInputError, InvalidOptionError, warn_user
 from isodepth.text import models
 from isodepth.text.clouds import check_text
@@ -91,7 +96,7 @@ class Encoder(EncoderOptions):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, check_integer(value, name, least))
         check_choice(self.special_tokens, "special_tokens", ("drop", "keep"))
-        check_choice(self.dtype, "dtype", ("float64", "float32"))
+        object.__setattr__(self, "dtype", check_dtype(self.dtype, "dtype"))
 
     def __call__(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Return the token vectors of each text.

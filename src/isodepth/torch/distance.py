@@ -43,7 +43,7 @@ def distance(metric: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Any
         The dtype is that of the inputs, or float64 for integers. The distance of half-precision
         inputs is computed in float32.
     """
-    pair = check_tensors(X, Y, weights, metric.dtype)
+    pair = check_tensors(X, Y, weights, metric._dtype)
     if torch.is_grad_enabled() and (X.requires_grad or Y.requires_grad):
         return _Distance.apply(X, Y, with_gradient(metric), pair)
     return _evaluate(metric, pair, gradient=False)[0]
@@ -51,7 +51,7 @@ def distance(metric: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Any
 
 def compare(metric: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comparison:
     """Compare two tensors, as `Metric.compare` does for arrays; the result has NumPy arrays."""
-    pair = check_tensors(X, Y, weights, metric.dtype)
+    pair = check_tensors(X, Y, weights, metric._dtype)
     comparison = device.compare_from_device(metric, pair) if _uses_device(pair) else None
     if comparison is None:
         return compare_arrays(metric, *_on_host(pair))

@@ -475,3 +475,15 @@ def test_small_matrices_are_inverted_by_one_thread(monkeypatch: pytest.MonkeyPat
     with threadpoolctl.threadpool_limits(2, "blas"):
         isodepth.compare(x, x + 1).suspicious_rows()
     assert set(counts) == {1}
+
+
+def test_rows_are_numbered_by_position() -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X, Y = (pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"]) for _ in range(2))
+    Y.index = range(1000, 1200)
+    Y.iloc[3, 0] = -9999
+    found = isodepth.compare(X, Y, random_state=0).suspicious_rows()
+    assert str(found).splitlines()[0] == "1 suspicious row in Y (row positions, from 0)"
+    assert str(found).splitlines()[1].startswith("  Y[3]: a = -9999")
+    assert Y.iloc[found.indices("Y")]["a"].tolist() == [-9999]

@@ -13,7 +13,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, NoReturn, cast
 
 import numpy as np
 
-from isodepth.errors import UnreadableFileError
+from isodepth.errors import MissingFileError, UnreadableFileError
 
 #: Path that stands for standard input.
 STDIN = "-"
@@ -80,9 +80,8 @@ def open_input(path: Any) -> InputFile:
     except UnreadableFileError:
         raise
     except (OSError, ValueError) as error:  # a path with a null byte raises ValueError
-        absent = isinstance(error, FileNotFoundError | NotADirectoryError)
         reason = getattr(error, "strerror", None) or str(error)
-        refuse(file, "there is no such file" if absent else reason, error)
+        refuse(file, "there is no such file" if is_absent(error) else reason, error)
 
 
 def as_path(path: Any, error: type[Exception]) -> Path:
@@ -200,4 +199,10 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dty
 def refuse(file: object, reason: str, cause: BaseException | None = None) -> NoReturn:
     """Raise the error for a file that cannot be read, with a message of one line."""
     # The reason may be a message of another library with several lines, which are joined.
-    raise UnreadableFileError(f"cannot read {file}: {' '.join(reason.split())}") from cause
+    error = MissingFileError if is_absent(cause) else UnreadableFileError
+    raise error(f"cannot read {file}: {' '.join(reason.split())}") from cause
+
+
+def is_absent(error: BaseException | None) -> bool:
+    """Return whether an error means that there is no such file."""
+    return isinstance(error, FileNotFoundError | NotADirectoryError)

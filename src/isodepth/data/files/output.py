@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.files.input_file import as_path, read_npy_header
+from isodepth.data.files.input_file import as_path, read_npy_header, refuse
 from isodepth.errors import BusyFileError, InvalidOptionError, UnreadableFileError
 
 # Age of a draft (temporary file) after which it is removed. A draft becomes the output within
@@ -236,8 +236,7 @@ def read_archive(
             raise OSError("it is not a file")
         content = source.read_bytes()
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UnreadableFileError(f"cannot read {source}: {reason}") from None
+        refuse(source, str(getattr(error, "strerror", None) or error), error)
     body, digest = content[:-_DIGEST_LENGTH], content[-_DIGEST_LENGTH:]
     if hashlib.sha256(body).hexdigest().encode() != digest:
         raise unreadable(source, "its checksum does not match its content")

@@ -75,7 +75,8 @@ class SuspiciousRow(ResultPart):
     ----------
     sample : {"X", "Y"}
     row : int
-        Index of the row, from 0, in the sample as the user passed it.
+        Position of the row, from 0, in the sample as the user passed it. Labels in the index of a
+        data frame have no influence: the row is ``frame.iloc[row]``.
     score : float
         Score defined in `suspicious_rows`: how unusual the row is, relative to a threshold. It is
         at least 1, and it orders the rows. It is not a probability.
@@ -105,7 +106,7 @@ class SuspiciousRow(ResultPart):
     file : str or None
         File, array or partition with the row, if the sample was read in chunks.
     file_row : int or None
-        Index of the row in `file`.
+        Position of the row in `file`, from 0.
     is_date : bool
         Whether the column has dates. `value`, `usual_range` and `usual_values` are then days since
         1970-01-01.
@@ -306,7 +307,10 @@ class SuspiciousRows(ResultMixin):
         return samples.points["XY".index(row.sample)][row.row]
 
     def indices(self, sample: str) -> np.ndarray:
-        """Return the row indices of one sample, "X" or "Y", most suspicious first."""
+        """Return the positions of the rows of one sample, "X" or "Y", most suspicious first.
+
+        The rows of a data frame are ``frame.iloc[indices]``.
+        """
         check_choice(sample, "sample", ("X", "Y"))
         return np.array([row.row for row in self.rows if row.sample == sample], dtype=np.int64)
 
@@ -366,7 +370,8 @@ class SuspiciousRows(ResultMixin):
         return sentences
 
     def __repr__(self) -> str:
-        lines = [self._summary(), *(row._text(row.sample) for row in self.rows[:7])]
+        positions = " (row positions, from 0)" if self.rows else ""
+        lines = [self._summary() + positions, *(row._text(row.sample) for row in self.rows[:7])]
         if len(self.rows) > 7:
             lines.append(f"and {len(self.rows) - 7} more")
         lines += [str(value) for value in self.one_sided_values[: 10 - len(lines)]]

@@ -170,7 +170,7 @@ class Limits(NamedTuple):
         """Compute the limits from the memory limit of `fitted` and the row size of `source`."""
         budget = fitted._resources.memory_mb * 2**20
         count, width = fitted.directions.shape
-        item = np.dtype(fitted.metric.dtype or source.dtype).itemsize
+        item = np.dtype(fitted.metric._dtype or source.dtype).itemsize
         chunk = int(budget / 4 / (_CHUNK_COPIES * width * 8))
         numbers = int(budget / 2 / (8 + 8 * source.weighted))
         pilots = int(budget / 4 / (3 * (width * item + 16)))
@@ -219,7 +219,7 @@ class CheckedSource:
         If `in_memory` is true and the rows fit into memory, the summary keeps all of them.
         """
         limits = Limits.of(fitted, source, runner)
-        dtype, nan_policy = fitted.metric.dtype, fitted.metric.nan_policy
+        dtype, nan_policy = fitted.metric._dtype, fitted.metric.nan_policy
         scale, n_threads = fitted._origin.scale, fitted._resources.n_threads
         how = Preparation.of(source, dtype, nan_policy, scale, limits.chunk_rows, n_threads)
         fits = in_memory and (source.n_rows or 0) <= limits.rows_in_memory

@@ -94,7 +94,7 @@ def stream_table(
     in_memory : bool
         Whether to load a sample that fits into memory, instead of reading it in several passes.
     """
-    check_for_tables(metric, table_dtype)
+    check_for_tables(metric)
     metric = replace(metric, scale=aligned_scale(metric._units, source.columns))
     fitted = fit_for_one_sample(metric, source.n_features)
     shape = fitted._table_shape  # checks the memory before the source is read
