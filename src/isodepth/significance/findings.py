@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.validation import MOST
 from isodepth.significance.features import Feature, in_blocks
 from isodepth.significance.samples import CENTER, PooledSample
 
@@ -66,6 +67,32 @@ def too_few_permutations(n_permutations: int, alpha: float, factor: float = 1.0)
     permutations = "1 permutation" if n_permutations == 1 else f"{n_permutations} permutations"
     pvalue = "a p-value" if factor == 1.0 else "an adjusted p-value"
     return f"{permutations} cannot give {pvalue} of at most {alpha}, at least {needed} are needed"
+
+
+def too_few_labelings(n_x: int, n_y: int, alpha: float, units: str = "rows") -> str:
+    """Return a phrase if n_x and n_y units have too few labelings for a p-value of at most alpha.
+
+    The phrase is "" if they have enough, or more than can be drawn. Over all labelings, a p-value
+    is at least 1 / C(n_x + n_y, n_x), and twice as much for n_x = n_y: statistics do not change if
+    X and Y are exchanged. With random permutations, a p-value is an estimate of this number.
+    `units` is the noun for the units that are permuted.
+
+    Examples
+    --------
+    >>> too_few_labelings(2, 2, 0.05, "blocks")
+    '4 blocks have only 6 labelings: over all of them, a p-value is at least 2/6, above 0.05'
+    >>> too_few_labelings(3, 4, 0.05)
+    ''
+    """
+    n, ties, count = n_x + n_y, 1 + (n_x == n_y), 1
+    for i in range(min(n_x, n_y)):
+        count = count * (n - i) // (i + 1)
+        if count > MOST or Fraction(alpha) * count >= Fraction((1.0 - 1e-12) * ties):
+            return ""
+    return (
+        f"{n} {units} have only {count} labelings: over all of them, a p-value is at least "
+        f"{ties}/{count}, above {alpha}"
+    )
 
 
 def bound_labelings(alpha: float) -> int:

@@ -508,7 +508,9 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         ),
         settings=_setting_values(settings, len(rows.directions), samples.blocks),
     )._with(
-        _details=TestDetails(changes, _known_bounds(rows, findings, alpha)),
+        _details=TestDetails(
+            changes, _known_bounds(rows, findings, alpha), n_blocks=samples.n_blocks
+        ),
         _kept=TestedRows(
             samples,
             find_bounds=partial(_later_bounds, pool, alpha),
