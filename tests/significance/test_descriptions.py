@@ -12,7 +12,7 @@ import pytest
 
 import isodepth
 from isodepth.results.changes import Change
-from isodepth.rowfunctions.explanations import ColumnPair, Explanation
+from isodepth.rowfunctions.explanations import _CONVERSIONS, ColumnPair, Explanation
 from isodepth.rowfunctions.families import Member
 from isodepth.significance.changes import (
     _explained,
@@ -166,6 +166,34 @@ def test_counts_are_not_multiplied_by_a_fraction() -> None:
     more = RNG.poisson(4.5, size=800).astype(float)
     assert kinds_of(COUNTS[0], more)[0] in ("location", "spread")
     assert kinds_of(COUNTS[0] + 1, 12 * (COUNTS[1] + 1)) == ["unit"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "unit"), [((1, 2), (1, 3), 1), (range(1, 6), range(1, 11), 1),
+                              (range(1, 6), range(1, 11), 0.1), (range(1, 21), range(1, 41), 1)],
+)  # fmt: skip
+def test_a_factor_of_discrete_values_maps_them_to_each_other(
+    low: Any, high: Any, unit: Any
+) -> None:
+    """If half of the values of Y are not twice a value of X, X was not multiplied by 2."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x, y = (unit * rng.choice(values, 300).astype(float) for values in (low, high))
+        assert "unit" not in kinds_of(x, y)
+        assert kinds_of(x, 12 * unit * rng.choice(low, 300)) == ["unit"]
+
+
+@pytest.mark.parametrize("factor", [1.3, 1.5, 3.0])
+def test_an_estimated_factor_agrees_with_the_shown_medians(factor: float) -> None:
+    named, common = 0, [*_CONVERSIONS, *10.0 ** np.arange(1, 5)]
+    for seed in range(20):
+        x, y = np.random.default_rng(seed).exponential(size=(2, 300))
+        change = describe_column(ColumnPair("v", x, factor * y), 0.01)[0]
+        if change.kind == "unit" and change.factor not in common:
+            assert change.quantity == "median"
+            assert change.after / change.before == pytest.approx(change.factor, rel=0.06)
+            named += 1
+    assert named >= 8
 
 
 def test_factors_of_columns_of_both_signs_are_changes_of_spread() -> None:
