@@ -245,6 +245,25 @@ def test_the_kind_is_right_in_most_samples(draw: Any, change: str) -> None:
     assert right >= (15 if draw is two_groups and change == "spread" else 18)
 
 
+@pytest.mark.parametrize("center", [-1.0, 1.0])
+def test_a_shift_of_symmetric_values_is_a_change_of_sign_only_if_all_signs_change(
+    center: float,
+) -> None:
+    """Negated and shifted values have the same distribution. 16% of the values have both signs."""
+    for seed in range(20):
+        x, y = np.random.default_rng(seed).normal(size=(2, 300))
+        assert kinds_of(x + center, y - center) == ["location"]
+        assert kinds_of(x + 3 * center, y - 3 * center) == ["sign"]
+
+
+def test_asymmetric_values_of_both_signs_are_negated() -> None:
+    """A fifth of the values is negative. Shifted values have another shape."""
+    for seed in range(20):
+        x, y = np.random.default_rng(seed).exponential(size=(2, 600)) - 0.22
+        assert kinds_of(x, -y) == ["sign"]
+        assert kinds_of(x, y - 0.94) == ["location"]
+
+
 def test_exchanged_columns_are_recognized() -> None:
     a, b = ColumnPair("a", NORMAL[0], 9 + NORMAL[1]), ColumnPair("b", 9 + NORMAL[1], NORMAL[0])
     c = ColumnPair("c", NORMAL[0], NORMAL[1] + 5)

@@ -53,6 +53,9 @@ _KNOWN_VALUES, _DISCRETE = 0.9, 0.5
 _DECIMALS, _PRODUCT = 6, 1e-9
 # Minimum difference of the shares of values of at least 0 that is called a change of sign.
 _OTHER_SIGN = 0.5
+# Maximum share of the values of X with the sign of most values of Y for which a change of sign is
+# preferred to a shift that fits as well.
+_SAME_SIGN = 0.05
 # Minimum factor between the values that is called a change of the unit.
 _FACTOR = 1.25
 
@@ -323,13 +326,18 @@ class ColumnPair:
         """Return the candidate explanations, the best one first.
 
         The best one has the smallest sum of deviance and penalties. Only a change of sign precedes
-        it, if it explains the change: it is much more common than a shift to the opposite values.
+        it, if it explains the change, and if a shift fits worse or nearly all values change their
+        sign. Without this condition, a shift of symmetric values from -1 to 1 would be ambiguous.
         """
-        found = sorted([*self._of_shares(), *self._maps(), *self._units()], key=self._cost)
+        maps = list(self._maps())
+        found = sorted([*self._of_shares(), *maps, *self._units()], key=self._cost)
         shares = [float(np.mean(values >= 0)) for values in (self._a, self._b)]
         if may_be_negated(*shares):
             sign = self._best("sign", 0, [(-1.0, 0.0)])
-            found = [sign, *found] if self.explains(sign.deviance) else found
+            worse = maps[0].deviance > sign.deviance + _deviance_limit(1)
+            of_y = self._a > 0 if shares[1] > 0.5 else self._a < 0
+            if self.explains(sign.deviance) and (worse or changes_signs(float(of_y.mean()))):
+                found = [sign, *found]
         return found
 
     def _ratios(self) -> np.ndarray:
@@ -475,6 +483,14 @@ def may_be_negated(before: float, after: float) -> bool:
     called a change of sign.
     """
     return abs(before - after) > _OTHER_SIGN
+
+
+def changes_signs(same_sign: float) -> bool:
+    """Return whether nearly all values have another sign in Y.
+
+    `same_sign` is the share of values of X with the sign of most values of Y.
+    """
+    return same_sign <= _SAME_SIGN
 
 
 def size_of(change: Change) -> float:
