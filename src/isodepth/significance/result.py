@@ -24,7 +24,7 @@ from isodepth.inspection.suspicious.results import split_repeated
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import midpoint_levels
-from isodepth.metric.signature import json_settings
+from isodepth.metric.signature import json_settings, kinds_text
 from isodepth.results.base import TwoSampleReport
 from isodepth.results.changes import Change, for_kinds, lower_percent
 from isodepth.results.rows import KeptRows, ReleasedRows
@@ -350,6 +350,10 @@ class TwoSampleResult(TwoSampleReport):
             metric = self.settings.get("metric", OF_REGIONS)
             parts |= {name: f"{metric[name]:g}" for name in ("q", "p", "eps", "levels")}
             parts["depth"] = metric["depth"]
+        if "kinds" in self.settings:
+            parts["kinds"] = kinds_text(self.settings["kinds"])
+        if "max_rows" in self.settings:
+            parts["max_rows"] = self.settings["max_rows"]
         parts |= {"seed": "none" if seed is None else seed, "v": __version__}
         return "|".join(["two-sample", *(f"{key}={value}" for key, value in parts.items())])
 
