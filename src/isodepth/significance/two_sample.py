@@ -286,8 +286,9 @@ def two_sample_test(
         directions.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the directions and permutations. With None every call draws a new seed, which is in
-        `settings` of the result, and the p-value varies: with a standard deviation of 0.01 to 0.08 with 999
-        permutations, and of up to 0.17 with 99, unless it is small. See :doc:`/significance`.
+        `settings` of the result, and the p-value varies: with a standard deviation of 0.01 to 0.08
+        with 999 permutations, and of up to 0.17 with 99, unless it is small. See
+        :doc:`/significance`.
     n_jobs : int or None
         Number of threads; None for all available cores. The result does not depend on it.
     progress : bool
