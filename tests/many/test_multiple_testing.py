@@ -113,6 +113,8 @@ def test_alpha_is_the_level_of_adjusted_pvalues() -> None:
     for wrong in (0, 1, 95):
         with pytest.raises(InvalidOptionError, match="alpha must lie in"):
             isodepth.pairwise_test(BAGS, alpha=wrong)
+    with pytest.raises(InvalidOptionError, match="alpha=1e-300 needs more than 2147483647"):
+        isodepth.pairwise_test(BAGS, alpha=1e-300)
 
 
 def test_samples_by_a_column_and_categories() -> None:

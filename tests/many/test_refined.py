@@ -113,6 +113,21 @@ def test_tables_and_chunks_cannot_be_refined() -> None:
         isodepth.region_tables(BAGS, **OPTIONS, refine=3)
 
 
+@pytest.mark.parametrize("options", [{"refine": 3}, {"scale": "pooled"}, {}])
+def test_bags_in_chunks_are_refused(options: dict[str, Any]) -> None:
+    """The first bag of a fit was refused already; a later one raised an AttributeError."""
+    mixed = [BAGS[0], isodepth.scan([BAGS[1]])]
+    transformer = isodepth.DistanceTransformer(**OPTIONS, **options)
+    with pytest.raises(InvalidInputError, match=r"X\[1\] needs all rows in memory"):
+        transformer.fit(mixed)
+    transformer.fit(BAGS)
+    if "refine" in options:
+        with pytest.raises(InvalidInputError, match=r"X\[1\] needs all rows in memory"):
+            transformer.transform(mixed)
+    else:
+        assert transformer.transform(mixed).shape == (2, len(BAGS))
+
+
 def test_simplices_are_warned_of() -> None:
     with pytest.warns(DegenerateDepthWarning):
         isodepth.pairwise([BAGS[0], BAGS[1][:5]], refine=3, **OPTIONS)

@@ -63,6 +63,17 @@ def test_settings_of_a_test_are_all_options_that_affect_it() -> None:
     assert in_json(regions) == regions.settings | {"metric": used | {"q": "inf"}}
 
 
+def test_descriptions_of_arrays_are_refused_as_options() -> None:
+    options: dict[str, Any] = {"directions": np.eye(2), "scale": [1.0, 2.0]}
+    table = isodepth.Metric(levels=5, **options).region_table(samples()[0])
+    for name in options:
+        rest = {other: options[other] for other in options if other != name}
+        with pytest.raises(InvalidOptionError, match=f"{name}='given:2:.*pass the array itself"):
+            isodepth.Metric(**table.settings | rest)
+    again = isodepth.Metric(**table.settings | options).region_table(samples()[0])
+    assert again == table
+
+
 def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return samples with missing values, for which a distance needs the option `nan_policy`."""
     x, y = (pd.DataFrame(values, columns=["a", "b"]) for values in samples())

@@ -595,6 +595,24 @@ def test_a_batch_without_names_is_refused_if_the_reference_has_names() -> None:
         plain = Monitor(pd.DataFrame(REFERENCE, columns=labels), random_state=0)
         for batch in (*unnamed[:3], *unnamed[4:], pd.DataFrame(rows, columns=["0", "1", "2"])):
             plain.check(batch)
+    # Columns of a reference without names are matched by position, also with those of a source.
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"])
+    found = [copy.deepcopy(plain).check(batch).pvalue for batch in (frame, scan([frame]), rows)]
+    assert found[0] == found[1] == found[2]
+
+
+def test_booleans_with_missing_values_equal_strings_of_the_reference() -> None:
+    rng = np.random.default_rng(74)
+    flags = rng.random(1200) < 0.6
+    words = pd.DataFrame({"ok": np.where(flags, "true", "false")})
+    words.loc[rng.random(1200) < 0.1, "ok"] = None
+    monitor = Monitor(words[:1000], random_state=0)
+    batch = words[1000:].reset_index(drop=True)
+    expected = copy.deepcopy(monitor).check(batch)
+    booleans = pd.DataFrame({"ok": batch["ok"].map({"true": True, "false": False})})
+    assert booleans["ok"].dtype == object
+    found = monitor.check(booleans)
+    assert (found.pvalue, found.changes) == (expected.pvalue, ())
 
 
 @pytest.mark.parametrize("words", [("false", "true"), ("0", "1"), ("FALSE", "True")])

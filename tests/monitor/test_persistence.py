@@ -201,6 +201,12 @@ def test_files_of_earlier_versions_are_refused_with_advice(tmp_path: Path) -> No
     write_archive(tmp_path / "new.npz", KIND, {"content": 2}, {})
     with pytest.raises(UnreadableFileError, match=r"format 2, .* reads format 1; update isodepth"):
         Monitor.load(tmp_path / "new.npz")
+    fresh().save(tmp_path / "m.npz")
+    header, _ = read_archive(tmp_path / "m.npz", KIND)
+    del header["state"]["columns"]["booleans"]  # an entry that development versions did not have
+    write_archive(tmp_path / "m.npz", KIND, {n: header[n] for n in ("content", "state")}, {})
+    with pytest.raises(UnreadableFileError, match=r"lacks the entry 'booleans'.*fit the monitor"):
+        Monitor.load(tmp_path / "m.npz")
     table = Metric(levels=5, refine=0, random_state=0).region_table(REFERENCE)
     table.save(tmp_path / "t.npz")
     with pytest.raises(UnreadableFileError, match="not a monitor"):

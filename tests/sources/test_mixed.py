@@ -17,7 +17,7 @@ from sources.tables import FORMS, mixed_frame, scanned
 import isodepth
 from isodepth import scan
 from isodepth.data.columns.kinds import split_columns
-from isodepth.errors import InvalidInputError
+from isodepth.errors import ColumnWarning, InvalidInputError
 from isodepth.sources import profile
 from isodepth.sources.frames import narrowed_type
 from isodepth.sources.mixed import MixedReader, mixed_readers
@@ -229,6 +229,28 @@ def test_weights_are_not_a_column() -> None:
         isodepth.errors.UnreadableFileError, match="weights in column 'site' are of type"
     ):
         scan(frame, weights="site")
+
+
+@pytest.mark.parametrize("convert", [pd.DataFrame, pa.table])
+def test_the_first_row_is_compared_without_a_warning(convert: Any) -> None:
+    """Only the conversion of all numbers warns of large integers, not that of the first row."""
+    values = {"t": 10**17 + np.arange(50, dtype=np.int64), "u": np.arange(50)}
+    with pytest.warns(ColumnWarning, match="beyond 2"):
+        source = isodepth.scan(lambda: iter([convert(values)]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [len(chunk.table) for chunk in source._parts[0].frames(100)] == [50]
+
+
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
+@pytest.mark.parametrize("kinds", [{"t": 2**62}, None])
+def test_large_integers_of_frames_are_subtracted_before_they_are_rounded(kinds: Any) -> None:
+    rng = np.random.default_rng(9)
+    pair = [pd.DataFrame({"t": 2**62 + rng.integers(low, low + 999, 400)}) for low in (0, 500)]
+    options: dict[str, Any] = {"n_permutations": 19, "random_state": 0}
+    found = isodepth.two_sample_test(*(scan([x]) for x in pair), kinds=kinds, **options)
+    expected = isodepth.two_sample_test(*pair, kinds={"t": 2**62}, **options)
+    assert found.headline == expected.headline
 
 
 @pytest.mark.parametrize("frames", [False, True])

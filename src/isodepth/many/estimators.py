@@ -13,7 +13,7 @@ pickling, refitting, pipelines and grid searches with bags.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,10 +82,10 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         options = self.get_params(deep=False)
         check_choice(options.pop("table_dtype"), "table_dtype", TABLE_DTYPES)
         bags = as_list(X, "X")
-        refuse_chunks(bags[0], "X[0]")
         metric = table_metric(options, refine=options.pop("refine", 0))
         # Bags after the first `count` bags are needed only to estimate a common scale.
         needed = bags if isinstance(metric.scale, str) else bags[:count]
+        _refuse_chunks(needed)
         group = prepare_group(needed, None, metric, "X", convert=True)
         metric = replace(metric, dtype=precision_of(group.samples[0].points))
         self.metric_ = with_shared_scale(metric, group)
@@ -130,6 +130,12 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         tags.input_tags.three_d_array = True
         tags.no_validation = True
         return tags
+
+
+def _refuse_chunks(bags: Sequence[Any]) -> None:
+    """Raise an error if any of the bags is read in chunks."""
+    for i, bag in enumerate(bags):
+        refuse_chunks(bag, f"X[{i}]")
 
 
 @with_metric_options(_NOT_HERE)
@@ -308,7 +314,9 @@ class DistanceTransformer(_BagTransformer):
         """Compute the distances (M, N) of M bags to the N fitted bags."""
         self._check_is_fitted()
         if self._regions is not None:
-            group = self._group(X)
+            bags = as_list(X, "X")
+            _refuse_chunks(bags)
+            group = self._group(bags)
             width = group.samples[0].points.shape[1]
             check_same_width(self.n_features_in_, width, "the fitted bags", "X")
             fitted, (regions,) = fit_regions([group], self.metric_, False)

@@ -20,8 +20,8 @@ from isodepth.data.annotations import (
 from isodepth.data.arrays import listed
 from isodepth.data.export import ResultMixin, document, label_column, label_texts
 from isodepth.data.progress import progress_bar
-from isodepth.data.validation import check_alpha, check_integer
-from isodepth.errors import InvalidInputError, UnknownLabelError
+from isodepth.data.validation import MOST, check_alpha, check_integer
+from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelError
 from isodepth.many.collections import SamplesLike, as_list, labeled
 from isodepth.metric.signature import json_settings
 from isodepth.significance.findings import fewest_labelings, too_few_permutations
@@ -242,6 +242,12 @@ def pairwise_test(
     alpha = check_alpha(alpha)
     if n_permutations is None:
         n_permutations = max(999, fewest_labelings(alpha, _ATTAINABLE * len(pairs)) - 1)
+        if n_permutations > MOST:
+            raise InvalidOptionError(
+                f"alpha={alpha} needs more than {MOST} permutations per pair, the maximum; use a "
+                "larger alpha",
+                option="alpha",
+            )
     n_permutations = check_integer(n_permutations, "n_permutations", 1)
     tests = []
     with progress_bar(progress, len(pairs), "tests", "pair") as advance:

@@ -53,7 +53,8 @@ class RegionTable(ReadOnlyValues, EqualFields):
         Settings of the table by the names of the options, such as ``settings["eps"]``, as in other
         results. Two tables can be compared only if their settings are equal, except `nan_policy`.
         The entry `scale` is a hash of the attribute `scale`:
-        ``Metric(**table.settings | {"scale": table.scale})`` computes further tables.
+        ``Metric(**table.settings | {"scale": table.scale})`` computes further tables. If the
+        option `directions` was an array, the entry is a hash as well; replace it by the array.
     n_features : int
         Number of columns of the sample.
     columns : tuple of str or None

@@ -453,6 +453,12 @@ def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
     directions.
     """
     if isinstance(directions, str):
+        if directions.startswith("given:"):
+            raise InvalidOptionError(
+                f"directions={directions!r} is the description of an array in `settings`; pass the "
+                "array itself",
+                option="directions",
+            )
         check_choice(directions, "directions", FAMILIES)
         return directions, check_integer(n_directions, "n_directions", 1, high=MOST)
     directions = check_direction_rows(directions)

@@ -118,7 +118,7 @@ class BatchReader:
         if is_chunked(batch):
             source = as_source(batch)
             refuse_weights(source, "batch")
-            if self.kinds and source.columns is not None:
+            if self.kinds and self.columns is not None and source.columns is not None:
                 unseen: dict[int, Counter[str]] = {}
                 return self._chunks(source, unseen), unseen
             if self.categories:
@@ -221,12 +221,11 @@ class BatchReader:
         import narwhals as nw
 
         dtypes = {str(label): dtype for label, dtype in nw.from_native(batch).schema.items()}
-        categories = dict(mixed.categories)
+        categories, of_booleans = dict(mixed.categories), {*self.booleans, *_boolean_columns(batch)}
         for column, known in self.categories.items():
             strings = {boolean(value): value for value in known}
             (values,) = categories[column]
-            typed = dtypes[column].is_numeric() or dtypes[column] == nw.Boolean
-            typed = typed or column in self.booleans
+            typed = dtypes[column].is_numeric() or column in of_booleans
             booleans = typed and all(boolean(value) for value in values if value is not None)
             if booleans and known and "" not in strings and len(strings) == len(known):
                 words = _are_booleans(known)

@@ -122,6 +122,11 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
     try:
         state: MonitorState = unpacked(MonitorState, header["state"], NAMES)
         _check(state)
+    except KeyError as error:
+        raise UnreadableFileError(
+            f"{os.fspath(path)} lacks the entry {error!s:.200} of a monitor: it was written by an "
+            "unpublished version of isodepth, or is damaged; fit the monitor again"
+        ) from None
     except Exception as error:
         # Catch every exception: each means that the file was not written by `write_state`.
         raise output.unreadable(path, f"it lacks a part of a monitor ({error!r:.200})") from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -66,7 +67,8 @@ def too_few_permutations(n_permutations: int, alpha: float, factor: float = 1.0)
         return ""
     permutations = "1 permutation" if n_permutations == 1 else f"{n_permutations} permutations"
     pvalue = "a p-value" if factor == 1.0 else "an adjusted p-value"
-    return f"{permutations} cannot give {pvalue} of at most {alpha}, at least {needed} are needed"
+    least = str(needed) if needed <= MOST else f"{Decimal(needed):.3g}"
+    return f"{permutations} cannot give {pvalue} of at most {alpha}, at least {least} are needed"
 
 
 def too_few_labelings(n_x: int, n_y: int, alpha: float, units: str = "rows") -> str:

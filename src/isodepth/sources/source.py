@@ -14,10 +14,11 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from isodepth.data.annotations import TableLike
-from isodepth.data.arrays import listed, numbered
+from isodepth.data.arrays import EXACT_INTEGERS, listed, numbered
 from isodepth.data.files.input_file import refuse
 from isodepth.data.frames import (
     NamedArray,
+    check_frame,
     differing,
     is_frame,
     labels_of,
@@ -484,8 +485,13 @@ def _first_row(table: Any, number: int) -> str:
     """Return the values of the first row of chunk `number` as a string."""
     if isinstance(table, NamedArray):
         return repr(table.points[:1].tolist())
-    first = _numbers_or_frame(table[:1], f"chunk {number}")
-    return repr(first.points.tolist() if isinstance(first, NamedArray) else first.to_pylist())
+    first, origin = table[:1], f"chunk {number}"
+    if not is_frame(first):
+        return repr(np.asarray(first).tolist())
+    if has_other_types(first):
+        return repr(arrow_table(first, origin).to_pylist())
+    # Numbers are not converted to floats, which would warn of large integers at each reading.
+    return repr(check_frame(first, origin).rows())
 
 
 def _numbers_and_names(table: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -516,15 +522,30 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
     """
     read = [_numbers_or_frame(table, name) for table, name in zip(tables, names, strict=True)]
     sizes = [len(each.points if isinstance(each, NamedArray) else each) for each in read]
+    kept = [
+        table if _rounds_integers(table, each) else each
+        for table, each in zip(tables, read, strict=True)
+    ]
     parts = [
-        replace(Part.like(table, name, table, size), place=place)
-        for place, (table, name, size) in enumerate(zip(read, names, sizes, strict=True))
+        replace(Part.like(each, name, data, size), place=place)
+        for place, (each, name, data, size) in enumerate(zip(read, names, kept, sizes, strict=True))
     ]
     parts = [
         replace(part, others=part.others | categorical_types(table))
         for part, table in zip(parts, tables, strict=True)
     ]
     return [part for part in parts if part.n_rows] or parts[:1]
+
+
+def _rounds_integers(table: Any, read: Any) -> bool:
+    """Return whether the numbers `read` from a data frame may be rounded integers.
+
+    The data frame is then kept, so that the option `kinds` can subtract an integer first.
+    """
+    if not is_frame(table) or isinstance(table, NamedArray) or not isinstance(read, NamedArray):
+        return False
+    low, high = (ufunc.reduce(read.points, axis=None, initial=0) for ufunc in (np.fmin, np.fmax))
+    return bool(max(-low, high) > EXACT_INTEGERS)
 
 
 def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
