@@ -24,6 +24,7 @@ from isodepth.data.validation import (
     ALPHA,
     MOST,
     check_alpha,
+    check_boolean,
     check_class_options,
     check_dtype,
     check_integer,
@@ -32,6 +33,7 @@ from isodepth.data.validation import (
     refuse_chunks,
 )
 from isodepth.errors import ColumnWarning, InvalidOptionError, UnknownOptionError, warn_user
+from isodepth.geometry.directions import integer_seed
 from isodepth.geometry.regions import Sample, TrimmedRegions
 from isodepth.geometry.scaling import aligned_scale, warn_of_different_spreads
 from isodepth.metric.comparison import Comparison
@@ -50,6 +52,7 @@ from isodepth.metric.settings import (
     PaperOptions,
     RandomLevels,
     check_for_tables,
+    settings_of_data,
     with_metric_options,
 )
 from isodepth.results.rows import RowsInMemory
@@ -185,7 +188,7 @@ class Metric(MetricSettings):
             from isodepth.torch.distance import distance as tensor_distance
 
             return tensor_distance(self, X, Y, weights)
-        fitted, x, y, _ = fit_both(self, X, Y, weights)
+        fitted, x, y, _ = fit_both(_with_integer_seed(self), X, Y, weights)
         if self.scale is None and used:
             warn_of_different_spreads(x._sample.points, y._sample.points, x.columns)
         return fitted.distance(x, y)
@@ -216,7 +219,10 @@ class Metric(MetricSettings):
         If X and Y are tensors, the result has plain numbers and is not differentiable by autograd;
         see `Comparison.gradient`.
         """
-        return self._compare(_private_copy(X), _private_copy(Y), weights, kinds)
+        metric = _with_integer_seed(self)
+        compared = metric._compare(_private_copy(X), _private_copy(Y), weights, kinds)
+        of_data = settings_of_data(kinds, weights)
+        return compared._with(settings=compared.settings | of_data) if of_data else compared
 
     def _compare(self, X: Any, Y: Any, weights: Any, kinds: KindsLike | None) -> Comparison:
         """Compare two samples without copying them.
@@ -343,6 +349,13 @@ class Metric(MetricSettings):
         sample = Sample.of(points, checked)
         self._source._warn_if_uninformative(sample)
         return fitted, fitted._fit_regions(points, checked, columns, sample)
+
+
+def _with_integer_seed(metric: Metric) -> Metric:
+    """Return a metric with an integer as `random_state`, so that its settings repeat the result."""
+    if isinstance(metric.random_state, int):
+        return metric
+    return replace(metric, random_state=integer_seed(metric.random_state))
 
 
 def _private_copy(X: Any) -> Any:
@@ -546,8 +559,9 @@ def compare(
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.4.0
     """
-    metric = Metric._from_options(options, compare)
+    metric = _with_integer_seed(Metric._from_options(options, compare))
     of_test: dict[str, Any] = {"tolerance": tolerance, "blocks": blocks}
+    of_test["progress"] = check_boolean(progress, "progress") or None
     of_test = {name: value for name, value in of_test.items() if value is not None}
     if check_alpha(alpha) != ALPHA:
         of_test["alpha"] = alpha
@@ -567,14 +581,15 @@ def compare(
             option="n_permutations",
         )
     of_test["nan_policy"] = "raise" if metric.nan_policy == "raise" else "keep"
-    names = ("random_state", "n_jobs")
-    of_test |= {name: value for name, value in options.items() if name in names}
+    of_test |= {"random_state": metric.random_state, "n_jobs": options.get("n_jobs")}
     if isinstance(metric.scale, np.ndarray):
         of_test["scale"] = metric.scale
     X, Y = _private_copy(X), _private_copy(Y)  # the comparison and the test keep the same rows
     X, Y, of_test["blocks"] = named_blocks(X, Y, blocks)
     comparison = metric._compare(X, Y, None, kinds)
-    test = two_sample_test(
-        X, Y, n_permutations=n_permutations, kinds=kinds, progress=progress, **of_test
-    )
+    comparison = comparison._with(settings=comparison.settings | settings_of_data(kinds))
+    test = two_sample_test(X, Y, n_permutations=n_permutations, kinds=kinds, **of_test)
+    if "nan_policy" not in options:
+        # Without missing values, the default of the test has the same result.
+        test = test._with(settings=test.settings | {"nan_policy": "keep"})
     return comparison._with_test(test)

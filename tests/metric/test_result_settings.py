@@ -39,7 +39,9 @@ def test_objects_in_settings_are_the_strings_of_the_signature() -> None:
         *samples(), depth=depth, directions=directions, scale=[1.0, 2.0], random_state=rng
     )
     assert found.settings["depth"] == "irw"
-    assert found.settings["random_state"] == "generator"
+    seed = found.settings["random_state"]
+    assert isinstance(seed, int)
+    assert f"|seed={seed}|" in found.signature
     for name in ("depth", "directions", "scale"):
         assert found.settings[name] in found.signature
     assert in_json(found) == found.settings | {"q": "inf"}
@@ -194,3 +196,63 @@ def test_tables_of_samples_with_and_without_missing_values_are_compared() -> Non
     (other,) = isodepth.region_tables([y], nan_policy="omit", **options)
     assert (one.settings["nan_policy"], other.settings["nan_policy"]) == ("raise", "omit")
     assert one.distance_to(other) == isodepth.pairwise([x, y], **options)[0, 1]
+
+
+def test_settings_without_a_seed_repeat_the_result() -> None:
+    """A seed is drawn if none is passed, and from a generator if one is passed."""
+    x, y = samples()
+    for seed in (None, np.random.default_rng(0)):
+        found = isodepth.compare(x, y, random_state=seed, n_permutations=49)
+        assert isodepth.compare(x, y, **found.settings).distance == found.distance
+        assert found.test is not None
+        assert found.test.settings["random_state"] == found.settings["random_state"]
+        test = isodepth.two_sample_test(x, y, random_state=seed, n_permutations=49)
+        for each in (found.test, test):
+            again = isodepth.two_sample_test(x, y, **each.settings)
+            assert again == each
+            assert again.signature == each.signature
+    seeds = {isodepth.compare(x, y).settings["random_state"] for _ in range(3)}
+    assert len(seeds) == 3
+
+
+def test_weights_and_kinds_are_settings_and_part_of_the_signature() -> None:
+    x = pd.DataFrame({"a": np.arange(40.0) ** 1.3, "size": ["S", "M", "L", "M"] * 10})
+    y = x.assign(a=x["a"] + 3)
+    options = {"n_directions": 20, "random_state": 0}
+    weights = np.arange(1.0, 41.0)
+    kinds = {"size": ["S", "M", "L"]}
+    usual = isodepth.compare(x, y, **options)
+    weighted = isodepth.compare(x, y, weights=(weights, None), **options)
+    ordered = isodepth.compare(x, y, kinds=kinds, **options)
+    assert not {"weights", "kinds"} & {*usual.settings}
+    assert weighted.settings["weights"].startswith("given:40:")
+    assert weighted.settings["weights"].endswith(",equal")
+    others = [(weights + 1, None), (None, weights), (weights, weights)]
+    found = [isodepth.compare(x, y, weights=each, **options) for each in others]
+    assert len({each.signature for each in (usual, weighted, ordered, *found)}) == 6
+    assert ordered.settings["kinds"] == kinds
+    assert isodepth.compare(x, y, **ordered.settings) == ordered
+    assert isodepth.distance(x, y, **ordered.settings) == ordered.distance
+    test = isodepth.two_sample_test(x, y, kinds=kinds, n_permutations=19, random_state=0)
+    assert isodepth.two_sample_test(x, y, **test.settings) == test
+    assert (
+        test.signature
+        != isodepth.two_sample_test(x, y, n_permutations=19, random_state=0).signature
+    )
+
+
+def test_the_test_of_a_comparison_equals_the_test_with_the_same_options() -> None:
+    x, y = samples()
+    for options in ({}, {"nan_policy": "raise"}):
+        compared = isodepth.compare(x, y, n_permutations=19, random_state=0, **options)
+        alone = isodepth.two_sample_test(x, y, n_permutations=19, random_state=0, **options)
+        assert compared.test == alone
+
+
+def test_progress_is_an_option_of_the_test() -> None:
+    x, y = samples()
+    with pytest.raises(isodepth.errors.InvalidOptionError, match="progress is an option of the"):
+        isodepth.compare(x, y, progress=True)
+    for n_permutations in (0, 9):
+        with pytest.raises(isodepth.errors.InvalidOptionError, match="progress must be"):
+            isodepth.compare(x, y, n_permutations=n_permutations, progress="yes")

@@ -374,6 +374,8 @@ def test_the_largest_effect_describes_a_change_in_the_first_batch(change: Any, t
     ("center", "change", "kind"),
     [
         (-0.25, lambda x: x + 0.5, "location"),  # the medians are -0.25 and 0.25
+        (-1.0, lambda x: x + 2.0, "location"),
+        (1.0, lambda x: x - 2.0, "location"),
         (3.0, lambda x: -x, "sign"),
         (-3.0, lambda x: -x, "sign"),
     ],

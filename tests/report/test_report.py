@@ -322,13 +322,19 @@ def test_the_code_of_a_test_in_chunks_repeats_it() -> None:
     "options",
     [
         {"scale": np.ones(3)},
-        {"random_state": np.random.default_rng(0)},
         {"method": isodepth.Metric(depth=lambda points: points[:, 0], levels=20)},
     ],
 )
 def test_a_test_with_objects_as_options_has_no_code(options) -> None:
     test = isodepth.two_sample_test(*pair(), n_permutations=5, **options)
     assert "cannot be repeated" in repeat_code(test, None)
+
+
+def test_the_code_of_a_test_with_a_generator_has_the_drawn_seed() -> None:
+    test = isodepth.two_sample_test(
+        *pair(), n_permutations=5, random_state=np.random.default_rng(0)
+    )
+    assert f"random_state={test.settings['random_state']})" in repeat_code(test, None)
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -342,7 +348,6 @@ def test_settings_are_listed_by_option(comparison) -> None:
     assert cells.count(("random_state", "0")) == 2
     assert len(cells) == len(comparison.settings) + len(comparison.test.settings)
     given = isodepth.compare(*pair(), directions=np.eye(3))
-    assert given.settings["random_state"] is None
     assert given.settings["directions"].startswith("given:3:")
     shown = f"<td>directions</td><td>{given.settings['directions']}</td>"
     assert shown in html_report(given)

@@ -12,7 +12,7 @@ import pytest
 
 import isodepth
 from isodepth.results.changes import Change
-from isodepth.rowfunctions.explanations import ColumnPair, Explanation
+from isodepth.rowfunctions.explanations import _CONVERSIONS, ColumnPair, Explanation
 from isodepth.rowfunctions.families import Member
 from isodepth.significance.changes import (
     _explained,
@@ -168,6 +168,34 @@ def test_counts_are_not_multiplied_by_a_fraction() -> None:
     assert kinds_of(COUNTS[0] + 1, 12 * (COUNTS[1] + 1)) == ["unit"]
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "unit"), [((1, 2), (1, 3), 1), (range(1, 6), range(1, 11), 1),
+                              (range(1, 6), range(1, 11), 0.1), (range(1, 21), range(1, 41), 1)],
+)  # fmt: skip
+def test_a_factor_of_discrete_values_maps_them_to_each_other(
+    low: Any, high: Any, unit: Any
+) -> None:
+    """If half of the values of Y are not twice a value of X, X was not multiplied by 2."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x, y = (unit * rng.choice(values, 300).astype(float) for values in (low, high))
+        assert "unit" not in kinds_of(x, y)
+        assert kinds_of(x, 12 * unit * rng.choice(low, 300)) == ["unit"]
+
+
+@pytest.mark.parametrize("factor", [1.3, 1.5, 3.0])
+def test_an_estimated_factor_agrees_with_the_shown_medians(factor: float) -> None:
+    named, common = 0, [*_CONVERSIONS, *10.0 ** np.arange(1, 5)]
+    for seed in range(20):
+        x, y = np.random.default_rng(seed).exponential(size=(2, 300))
+        change = describe_column(ColumnPair("v", x, factor * y), 0.01)[0]
+        if change.kind == "unit" and change.factor not in common:
+            assert change.quantity == "median"
+            assert change.after / change.before == pytest.approx(change.factor, rel=0.06)
+            named += 1
+    assert named >= 8
+
+
 def test_factors_of_columns_of_both_signs_are_changes_of_spread() -> None:
     assert kinds_of(NORMAL[0], 2.54 * NORMAL[1]) == ["spread"]
     change = describe_column(ColumnPair("v", NORMAL[0], 1000 * NORMAL[1]), 0.01)[0]
@@ -215,6 +243,25 @@ def test_the_kind_is_right_in_most_samples(draw: Any, change: str) -> None:
         right += describe_column(ColumnPair("v", x, y), 0.01)[0].kind == change
     # The median of `two_groups` lies in a gap, so that a change of spread also moves the median.
     assert right >= (15 if draw is two_groups and change == "spread" else 18)
+
+
+@pytest.mark.parametrize("center", [-1.0, 1.0])
+def test_a_shift_of_symmetric_values_is_a_change_of_sign_only_if_all_signs_change(
+    center: float,
+) -> None:
+    """Negated and shifted values have the same distribution. 16% of the values have both signs."""
+    for seed in range(20):
+        x, y = np.random.default_rng(seed).normal(size=(2, 300))
+        assert kinds_of(x + center, y - center) == ["location"]
+        assert kinds_of(x + 3 * center, y - 3 * center) == ["sign"]
+
+
+def test_asymmetric_values_of_both_signs_are_negated() -> None:
+    """A fifth of the values is negative. Shifted values have another shape."""
+    for seed in range(20):
+        x, y = np.random.default_rng(seed).exponential(size=(2, 600)) - 0.22
+        assert kinds_of(x, -y) == ["sign"]
+        assert kinds_of(x, y - 0.94) == ["location"]
 
 
 def test_exchanged_columns_are_recognized() -> None:

@@ -93,6 +93,26 @@ def test_too_few_permutations_for_any_rejection() -> None:
     assert constant.headline == f"No significant difference between X and Y {beyond}."
 
 
+def test_too_few_labelings_for_any_rejection() -> None:
+    """Rows far apart are not significant if few labelings exist, and the headline says why."""
+    rng = np.random.default_rng(0)
+    few = run(rng.normal(size=(3, 2)), rng.normal(size=(3, 2)) + 1e6, n_permutations=999)
+    reason = "6 rows have only 20 labelings: over all of them, a p-value is at least 2/20"
+    assert few.pvalue == pytest.approx(2 / 20, abs=0.03)
+    assert f"; {reason}, above 0.05)" in few.headline
+    assert few.changed_share_text.endswith(f"{reason}, above 0.05")
+    Z, days = rng.normal(size=(200, 2)), np.repeat([0, 1, 2, 3], 50)
+    for n, of_all, smallest in ((100, 6, "2/6"), (50, 4, "1/4")):
+        blocked = run(Z[:n], Z[n:] + 100, blocks=days, n_permutations=999)
+        reason = f"4 blocks have only {of_all} labelings: over all of them, a p-value is at least "
+        assert f"; {reason}{smallest}, above 0.05)" in blocked.headline
+        assert blocked.without_rows().headline == blocked.headline
+    # Samples of different sizes are not exchanged by any labeling: 1/35 suffices.
+    X, Y = rng.normal(size=(3, 2)), rng.normal(size=(4, 2))
+    assert "labelings" not in run(X, Y, n_permutations=99).headline
+    assert "labelings" in run(X, Y, n_permutations=99, alpha=0.02).headline
+
+
 def weak_and_strong() -> list[np.ndarray]:
     """Return samples whose columns differ strongly, weakly and not at all."""
     rng = np.random.default_rng(5)

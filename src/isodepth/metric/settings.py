@@ -25,6 +25,7 @@ from isodepth.data.annotations import (
     RandomStateLike,
     ScaleLike,
 )
+from isodepth.data.columns.kinds import check_kinds
 from isodepth.data.export import equal_values
 from isodepth.data.validation import (
     MOST,
@@ -41,6 +42,7 @@ from isodepth.data.validation import (
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import DepthSource, depth_text
 from isodepth.depth.resolve import private_copy, resolve_depth, same_depth
+from isodepth.engine.tensors.host import to_host
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import (
     FAMILIES,
@@ -400,6 +402,32 @@ def described_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
         else:
             found[name] = "generator" if name == "random_state" else str(value)
     return found
+
+
+def settings_of_data(kinds: Any, weights: Any = None) -> dict[str, Any]:
+    """Return the options about the data that were passed, for the settings of a result.
+
+    Weights are described by their lengths and hashes, and "equal" if they are None.
+
+    Examples
+    --------
+    >>> settings_of_data({"size": ["S", "M"]}), settings_of_data(None)
+    ({'kinds': {'size': ['S', 'M']}}, {})
+    """
+    found: dict[str, Any] = {}
+    if kinds:
+        found["kinds"] = {name: _plain_kind(kind) for name, kind in check_kinds(kinds).items()}
+    if weights is not None and any(part is not None for part in weights):
+        arrays = (None if part is None else np.asarray(to_host(part), float) for part in weights)
+        found["weights"] = ",".join(array_text(array) or "equal" for array in arrays)
+    return found
+
+
+def _plain_kind(kind: Any) -> Any:
+    """Return an entry of the option `kinds`; a list of values has numbers and strings only."""
+    if isinstance(kind, str | int):
+        return kind
+    return [value if isinstance(value, str | int | float) else str(value) for value in kind]
 
 
 def check_for_tables(settings: MetricSettings, subject: str = "tables need") -> None:

@@ -54,7 +54,8 @@ def signature_text(settings: Mapping[str, Any], version: str | None = None) -> s
     """Format the output of `used_settings` as a short string, for people.
 
     The options q, gap and normalize are omitted if they have their default value, scale and dtype
-    if they are None, refine with ``gap="exact"``, and `nan_policy` always. `version` is the version
+    if they are None, refine with ``gap="exact"``, and `nan_policy` always. Weights and kinds are
+    added if they were passed. `version` is the version
     of isodepth; None for the installed one.
     """
     directions, seed = settings["directions"], settings["random_state"]
@@ -67,6 +68,7 @@ def signature_text(settings: Mapping[str, Any], version: str | None = None) -> s
     shown |= {"seed": "none" if seed is None else seed, "scale": settings["scale"]}
     shown["gap"] = None if settings["gap"] == "search" else settings["gap"]
     shown["normalize"] = None if settings["normalize"] else "no"
+    shown |= {"weights": settings.get("weights"), "kinds": kinds_text(settings.get("kinds"))}
     return key_values("DR", {**shown, "dtype": settings["dtype"], "v": version or __version__})
 
 
@@ -113,6 +115,14 @@ def settings_from_signature(signature: str) -> tuple[dict[str, Any], str]:
         "random_state": int(seed) if seed.isdecimal() else None if seed == "none" else seed,
     }
     return settings, found.get("v", "")
+
+
+def kinds_text(kinds: Mapping[Any, Any] | None) -> str | None:
+    """Describe the option `kinds` by its length and a hash; None if it is None."""
+    if kinds is None:
+        return None
+    digest = hashlib.sha256(repr(dict(kinds)).encode()).hexdigest()[:8]
+    return f"given:{len(kinds)}:{digest}"
 
 
 def array_text(value: Any) -> str | None:

@@ -14,7 +14,7 @@ from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
 from isodepth.results.changes import Change, for_kinds
-from isodepth.rowfunctions.explanations import may_be_negated
+from isodepth.rowfunctions.explanations import changes_signs, may_be_negated
 from isodepth.rowfunctions.families import UNSEEN, Member
 from isodepth.significance.features import direction_text
 from isodepth.significance.fisher import least_changed, log_pvalues
@@ -340,6 +340,8 @@ class _WindowChanges:
 
         The shares of values up to the cut points are compared with the bounds for these shares
         after either change. Multiplied values must agree up to chance, or as well as shifted ones.
+        Unless nearly all values change their sign, shifted values must also agree less well, beyond
+        chance.
         """
         cuts = sorted(
             (member.value, h)
@@ -350,7 +352,7 @@ class _WindowChanges:
         n_before, n_after = (max(1.0, counts.summaries[0, column]) for counts in self._both)
         before, after = (counts.ones[own] for counts in self._both)
         before, after = before / n_before, after / n_after
-        signs = (1.0 - float(np.interp(0.0, points, shares)) for shares in (before, after))
+        signs = [1.0 - float(np.interp(0.0, points, shares)) for shares in (before, after)]
         if not may_be_negated(*signs):
             return False
         steps = np.array([0.0, *before, 1.0])
@@ -371,7 +373,10 @@ class _WindowChanges:
 
         chance = _KS_QUANTILE * math.sqrt(1.0 / n_before + 1.0 / n_after)
         shifted = error(points - shift, after, "right")
-        return error(-points, 1.0 - after, "left") <= max(shifted, chance)
+        mirrored = error(-points, 1.0 - after, "left")
+        same_sign = signs[0] if signs[1] > 0.5 else 1.0 - signs[0]
+        preferred = changes_signs(same_sign) or shifted > mirrored + chance
+        return preferred and mirrored <= max(shifted, chance)
 
 
 def _correlation_change(change: Change) -> Change:

@@ -84,6 +84,10 @@ def load_code(path: str) -> str:
     return "\n".join([*lines, 'monitor.report("report.html")'])
 
 
+# Settings of a test that are excluded from its options.
+_OF_DATA = ("blocks", "kinds", "max_rows")
+
+
 def _comparison_options(comparison: ComparisonLike) -> dict[str, Any] | None:
     """Return the keyword arguments of the call of `isodepth.compare` that repeats a comparison.
 
@@ -109,11 +113,10 @@ def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
     `kinds` and `blocks` are excluded. Return None if the value of an argument cannot be written as
     code.
     """
-    options = {name: value for name, value in test.settings.items() if name != "blocks"}
+    options = {name: value for name, value in test.settings.items() if name not in _OF_DATA}
     metric = options.pop("metric", None)
     given = (
         str(options["scale"]).startswith("given:"),
-        options["random_state"] == "generator",
         metric is not None and metric["depth"] not in BY_NAME,
     )
     if any(given):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -41,8 +42,20 @@ _LEAST_PVALUE, _NEARLY_ALL = 0.001, 0.05
 # Factors between common units, apart from powers of ten: miles, pounds, inches, feet, weeks,
 # months, hours, ounces, minutes and years. They are not estimated from the values.
 _CONVERSIONS = np.array([1.609344, 2.204623, 2.54, 3.28084, 7, 12, 24, 28.34952, 60, 365.25])
+# Maximum difference between the logarithms of an estimated factor, or of a factor between common
+# units, and of the ratio of the medians.
+_NEAR_MEDIANS, _NEAR_COMMON = 0.05, 0.3
+# Minimum share of the values of Y that are multiples of values of X, relative to the estimated
+# share of values in Y that X has too, and minimum of this estimate for checking single values.
+_KNOWN_VALUES, _DISCRETE = 0.9, 0.5
+# Maximum number of decimals to which values may be rounded after a change of the unit, and relative
+# rounding error of a product.
+_DECIMALS, _PRODUCT = 6, 1e-9
 # Minimum difference of the shares of values of at least 0 that is called a change of sign.
 _OTHER_SIGN = 0.5
+# Maximum share of the values of X with the sign of most values of Y for which a change of sign is
+# preferred to a shift that fits as well.
+_SAME_SIGN = 0.05
 # Minimum factor between the values that is called a change of the unit.
 _FACTOR = 1.25
 
@@ -251,6 +264,57 @@ class ColumnPair:
             deviance = _precision_deviance(self._a * factor, self._b, 1.0)
         return deviance <= _deviance_limit(1)
 
+    @cached_property
+    def _distinct(self) -> tuple[np.ndarray, float]:
+        """Distinct values of X, and the estimated share of rows of a new sample with these values.
+
+        This share is 1 minus the fraction of values that occur only once (Good 1953). It is 0 for
+        continuous columns.
+        """
+        values, counts = np.unique(self._a, return_counts=True)
+        return values, 1.0 - np.count_nonzero(counts == 1) / len(self._a)
+
+    @cached_property
+    def _half_unit(self) -> float:
+        """Half of the last decimal of the values of Y; 0 if they are not rounded."""
+        units = (10.0**-k for k in range(_DECIMALS + 1))
+        return 0.5 * next((unit for unit in units if is_multiple(self._b, unit).all()), 0.0)
+
+    def _keeps_values(self, factor: float) -> bool:
+        """Return whether most values of Y are values of X times a factor, if X is discrete.
+
+        Products may be rounded to the decimals of Y. If the values 1 to 5 become 1 to 10, they were
+        not multiplied by 2, because half of the new values are odd.
+        """
+        values, expected = self._distinct
+        if expected < _DISCRETE:
+            return True
+        with np.errstate(over="ignore"):
+            products = values * factor
+        after = np.searchsorted(products, self._b).clip(1, max(1, len(values) - 1))
+        near = products[[after - 1, np.minimum(after, len(values) - 1)]]
+        allowed = self._half_unit + _PRODUCT * np.abs(self._b)
+        known = (np.abs(near - self._b) <= allowed).any(axis=0)
+        return bool(known.mean() >= _KNOWN_VALUES * expected)
+
+    def _fits(self, factor: float, *, common: bool = False) -> bool:
+        """Return whether a factor is near the ratio of the medians, which texts show, or is exact.
+
+        A factor of a discrete column is exact, see `_keeps_values`. A factor between `common` units
+        is not estimated: it may differ more, and may be near the ratio of the means instead.
+        """
+        if self._distinct[1] >= _DISCRETE:
+            return True
+        pairs = [self.medians]
+        if common:
+            pairs.append((float(self._a.mean()), float(self._b.mean())))
+        limit = _NEAR_COMMON if common else _NEAR_MEDIANS
+        return any(
+            before * after > 0
+            and abs(math.log(factor) - math.log(abs(after)) + math.log(abs(before))) <= limit
+            for before, after in pairs
+        )
+
     def _quantiles(self) -> tuple[np.ndarray, np.ndarray]:
         """Return 19 quantiles of X and of Y, which are values of the samples, not interpolated."""
         x, y = (np.quantile(v, _LEVELS, method="nearest") for v in (self._a, self._b))
@@ -262,13 +326,18 @@ class ColumnPair:
         """Return the candidate explanations, the best one first.
 
         The best one has the smallest sum of deviance and penalties. Only a change of sign precedes
-        it, if it explains the change: it is much more common than a shift to the opposite values.
+        it, if it explains the change, and if a shift fits worse or nearly all values change their
+        sign. Without this condition, a shift of symmetric values from -1 to 1 would be ambiguous.
         """
-        found = sorted([*self._of_shares(), *self._maps(), *self._units()], key=self._cost)
+        maps = list(self._maps())
+        found = sorted([*self._of_shares(), *maps, *self._units()], key=self._cost)
         shares = [float(np.mean(values >= 0)) for values in (self._a, self._b)]
         if may_be_negated(*shares):
             sign = self._best("sign", 0, [(-1.0, 0.0)])
-            found = [sign, *found] if self.explains(sign.deviance) else found
+            worse = maps[0].deviance > sign.deviance + _deviance_limit(1)
+            of_y = self._a > 0 if shares[1] > 0.5 else self._a < 0
+            if self.explains(sign.deviance) and (worse or changes_signs(float(of_y.mean()))):
+                found = [sign, *found]
         return found
 
     def _ratios(self) -> np.ndarray:
@@ -365,11 +434,14 @@ class ColumnPair:
         power = 10.0 ** round(float(np.median(np.log10(ratios))))
         both = self.medians[0] == self.medians[1] or 0.25 < np.mean(self._a >= 0) < 0.75
         # A factor multiplies differences of values too, and one of these ratios may be exact.
-        others = [*_CONVERSIONS.tolist(), *(1 / _CONVERSIONS).tolist(), *ratios.tolist()]
-        others += self._spread_factors()
+        estimated = [*ratios.tolist(), *self._spread_factors()]
+        conversions = [*_CONVERSIONS.tolist(), *(1 / _CONVERSIONS).tolist()]
+        others = [factor for factor in conversions if self._fits(factor, common=True)]
+        others += [factor for factor in estimated if self._fits(factor)]
         others = [factor for factor in others if self._keeps_whole_numbers(factor)]
         for factors, n_parameters in (([power], 0), ([] if both else others, 1)):
-            maps = [(f, 0.0) for f in factors if not 1 / _FACTOR < f < _FACTOR]
+            large = [factor for factor in factors if not 1 / _FACTOR < factor < _FACTOR]
+            maps = [(factor, 0.0) for factor in large if self._keeps_values(factor)]
             best = self._best("unit", n_parameters, maps) if maps else None
             if best is not None and self.explains(best.deviance):
                 yield best
@@ -411,6 +483,14 @@ def may_be_negated(before: float, after: float) -> bool:
     called a change of sign.
     """
     return abs(before - after) > _OTHER_SIGN
+
+
+def changes_signs(same_sign: float) -> bool:
+    """Return whether nearly all values have another sign in Y.
+
+    `same_sign` is the share of values of X with the sign of most values of Y.
+    """
+    return same_sign <= _SAME_SIGN
 
 
 def size_of(change: Change) -> float:

@@ -71,6 +71,32 @@ def too_few_permutations(n_permutations: int, alpha: float, factor: float = 1.0)
     return f"{permutations} cannot give {pvalue} of at most {alpha}, at least {least} are needed"
 
 
+def too_few_labelings(n_x: int, n_y: int, alpha: float, units: str = "rows") -> str:
+    """Return a phrase if n_x and n_y units have too few labelings for a p-value of at most alpha.
+
+    The phrase is "" if they have enough, or more than can be drawn. Over all labelings, a p-value
+    is at least 1 / C(n_x + n_y, n_x), and twice as much for n_x = n_y: statistics do not change if
+    X and Y are exchanged. With random permutations, a p-value is an estimate of this number.
+    `units` is the noun for the units that are permuted.
+
+    Examples
+    --------
+    >>> too_few_labelings(2, 2, 0.05, "blocks")
+    '4 blocks have only 6 labelings: over all of them, a p-value is at least 2/6, above 0.05'
+    >>> too_few_labelings(3, 4, 0.05)
+    ''
+    """
+    n, ties, count = n_x + n_y, 1 + (n_x == n_y), 1
+    for i in range(min(n_x, n_y)):
+        count = count * (n - i) // (i + 1)
+        if count > MOST or Fraction(alpha) * count >= Fraction((1.0 - 1e-12) * ties):
+            return ""
+    return (
+        f"{n} {units} have only {count} labelings: over all of them, a p-value is at least "
+        f"{ties}/{count}, above {alpha}"
+    )
+
+
 def bound_labelings(alpha: float) -> int:
     """Return the maximum number of labelings with which `changed_share` is computed."""
     return max(_BOUND_LABELINGS, fewest_labelings(alpha))

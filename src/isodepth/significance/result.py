@@ -24,12 +24,12 @@ from isodepth.inspection.suspicious.results import split_repeated
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import midpoint_levels
-from isodepth.metric.signature import json_settings
+from isodepth.metric.signature import json_settings, kinds_text
 from isodepth.results.base import TwoSampleReport
 from isodepth.results.changes import Change, for_kinds, lower_percent
 from isodepth.results.rows import KeptRows, ReleasedRows
 from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
-from isodepth.significance.findings import too_few_permutations
+from isodepth.significance.findings import too_few_labelings, too_few_permutations
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import Samples, ValueShare
 from isodepth.sources.subsets import SubsetPair
@@ -207,12 +207,15 @@ class TestDetails:
     in_chunks : bool
         Whether the samples were read in chunks. The tested rows are then random rows, or all rows
         if they are few.
+    n_blocks : pair of int, or None
+        Numbers of blocks of X and Y; None if rows are permuted.
     """
 
     changes: list[Change]
     bounds: ShareBounds | None
     factor: float = 1.0
     in_chunks: bool = False
+    n_blocks: tuple[int, int] | None = None
 
 
 def _is_replaced(change: Change, joint: Change) -> bool:
@@ -347,6 +350,10 @@ class TwoSampleResult(TwoSampleReport):
             metric = self.settings.get("metric", OF_REGIONS)
             parts |= {name: f"{metric[name]:g}" for name in ("q", "p", "eps", "levels")}
             parts["depth"] = metric["depth"]
+        if "kinds" in self.settings:
+            parts["kinds"] = kinds_text(self.settings["kinds"])
+        if "max_rows" in self.settings:
+            parts["max_rows"] = self.settings["max_rows"]
         parts |= {"seed": "none" if seed is None else seed, "v": __version__}
         return "|".join(["two-sample", *(f"{key}={value}" for key, value in parts.items())])
 
@@ -407,6 +414,18 @@ class TwoSampleResult(TwoSampleReport):
         claimed = self.tolerance is not None or self.significant
         return bound if claimed or bound is None else 0.0
 
+    def _too_few(self, factor: float = 1.0) -> str:
+        """Return a phrase if the test has too few labelings or permutations to be significant.
+
+        The phrase is "" if it has enough. P-values are multiplied by `factor`. If it is not 1, rare
+        events have exact p-values, and labelings are not counted.
+        """
+        blocks = self._required(self._details).n_blocks
+        units = (*self.n_used_rows, "rows") if blocks is None else (*blocks, "blocks")
+        n_x, n_y, noun = units
+        few = too_few_labelings(n_x, n_y, self.alpha, noun) if factor == 1.0 else ""
+        return few or too_few_permutations(len(self.null_distribution), self.alpha, factor)
+
     @property
     def _confidence_text(self) -> str:
         """Confidence level of `changed_share`, such as "95% confidence"."""
@@ -417,7 +436,7 @@ class TwoSampleResult(TwoSampleReport):
         """Sentence about `changed_share`, such as "at least 21% of the rows changed"."""
         if self.settings["blocks"] is not None:
             return "no bound for the share of changed rows with blocks"
-        too_few = too_few_permutations(len(self.null_distribution), self.alpha)
+        too_few = self._too_few()
         if too_few:
             return f"no share of changed rows can be claimed: {too_few}"
         share = self.changed_share
@@ -477,8 +496,7 @@ class TwoSampleResult(TwoSampleReport):
             headline = f"{y} differs from {x}{beyond} (p = {p}): {change}"
         else:
             beyond = " beyond the tolerance" if self.tolerance else ""
-            factor = self._required(self._details).factor
-            too_few = too_few_permutations(len(self.null_distribution), self.alpha, factor)
+            too_few = self._too_few(self._required(self._details).factor)
             p += f"; {too_few}" if too_few else ""
             headline = f"No significant difference between {x} and {y}{beyond} (p = {p})"
         facts = self._facts((x, y))

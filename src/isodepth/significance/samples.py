@@ -174,6 +174,14 @@ class Samples:
             varies = high - low > _CONSTANT * np.maximum(np.abs(low), np.abs(high))
         return np.flatnonzero(varies & (known >= LEAST_ROWS))
 
+    @property
+    def n_blocks(self) -> tuple[int, int] | None:
+        """Numbers of blocks of X and Y; None if every row is a block."""
+        if self.blocks is None:
+            return None
+        total, of_x = (int(part.max()) + 1 for part in (self.blocks, self.blocks[: self.n_x]))
+        return of_x, total - of_x
+
     def without_copies(self) -> Samples:
         """Return the samples without blocks, and without copies of rows within each sample.
 

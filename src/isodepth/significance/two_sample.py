@@ -34,12 +34,17 @@ from isodepth.data.validation import (
 from isodepth.engine.compiled import available_cores
 from isodepth.engine.tensors.host import arrays_on_host
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.geometry.directions import mean_of_direction, rng_for
+from isodepth.geometry.directions import integer_seed, mean_of_direction, rng_for
 from isodepth.geometry.scaling import aligned_scale, check_scale_width, column_units
 from isodepth.inspection.checks import table_checks
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays
-from isodepth.metric.settings import MetricSettings, RandomLevels, described_settings
+from isodepth.metric.settings import (
+    MetricSettings,
+    RandomLevels,
+    described_settings,
+    settings_of_data,
+)
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.explanations import ks_distance
 from isodepth.rowfunctions.families import LEAST_ROWS
@@ -280,9 +285,10 @@ def two_sample_test(
         with 100 to 200 directions together; for more than 100 columns, the axes and 100 other
         directions.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Seed of the directions and permutations. With None every call draws new directions and
-        permutations, and the p-value varies: with a standard deviation of 0.01 to 0.08 with 999
-        permutations, and of up to 0.17 with 99, unless it is small. See :doc:`/significance`.
+        Seed of the directions and permutations. With None every call draws a new seed, which is in
+        `settings` of the result, and the p-value varies: with a standard deviation of 0.01 to 0.08
+        with 999 permutations, and of up to 0.17 with 99, unless it is small. See
+        :doc:`/significance`.
     n_jobs : int or None
         Number of threads; None for all available cores. The result does not depend on it.
     progress : bool
@@ -320,7 +326,7 @@ def two_sample_test(
                 "tolerance has no guarantee for blocks of rows; remove tolerance or blocks",
                 option="tolerance",
             )
-    metric = _metric(method, scale, random_state=random_state, n_jobs=n_jobs)
+    metric = _metric(method, scale, random_state=integer_seed(random_state), n_jobs=n_jobs)
     given_metric = isinstance(method, MetricSettings)
     settings = Settings(
         method="regions" if isinstance(method, MetricSettings) else method,
@@ -328,8 +334,11 @@ def two_sample_test(
         alpha=check_alpha(alpha), nan_policy=nan_policy, n_directions=n_directions,
         progress=progress, metric=metric,
     )  # fmt: skip
+    of_data = settings_of_data(kinds)
     if is_chunked(X) or is_chunked(Y):
-        return _test_sources(X, Y, kinds, max_rows, nan_policy, blocks, settings)
+        result = _test_sources(X, Y, kinds, max_rows, nan_policy, blocks, settings)
+        of_data |= {} if max_rows is None else {"max_rows": max_rows}
+        return result._with(settings=result.settings | of_data)
     if max_rows is not None:
         raise InvalidOptionError(
             f"max_rows applies to samples that are read in chunks, got {describe(X)}; remove it, "
@@ -344,7 +353,8 @@ def two_sample_test(
     on_device = device.split(", ")[0] if device and device.startswith("cuda") else None
     rows = _pool(samples, settings, on_device)
     result = _result(rows, _statistics(rows, settings), settings)
-    return result._with(device=device, checks=table_checks(X, Y, samples.read))
+    checks = table_checks(X, Y, samples.read)
+    return result._with(device=device, checks=checks, settings=result.settings | of_data)
 
 
 def _test_sources(
@@ -513,7 +523,9 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         ),
         settings=_setting_values(settings, len(rows.directions), samples.blocks),
     )._with(
-        _details=TestDetails(changes, _known_bounds(rows, findings, alpha)),
+        _details=TestDetails(
+            changes, _known_bounds(rows, findings, alpha), n_blocks=samples.n_blocks
+        ),
         _kept=TestedRows(
             samples,
             find_bounds=partial(_later_bounds, pool, alpha),
@@ -673,7 +685,7 @@ def _setting_values(
     """Return the settings of a test by the names of the options.
 
     The entry "blocks" is the number of blocks, or None. An array of scales is described by its
-    length and a hash, and a random generator by "generator".
+    length and a hash.
     """
     values: dict[str, Any] = {
         "method": settings.method,
