@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import re
 import pickle
+import re
 import threading
 import time
 from collections.abc import Callable
