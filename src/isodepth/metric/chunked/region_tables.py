@@ -184,10 +184,9 @@ def column_spreads(sources: Sequence[Source], metric: MetricSettings, runner: Ru
 
     `metric` has the options `eps`, `dtype` and `nan_policy`. `runner` runs the passes.
 
-    The result is that of `isodepth.geometry.scaling.units_of_samples` with one exception. If
-    several samples have non-integer weights, the weights are rounded differently. If the cumulative
-    mass at a value is close to the order of a quantile, the quantile may then be a neighboring
-    value.
+    The result is that of `isodepth.geometry.scaling.units_of_samples` with one exception:
+    non-integer weights are rounded differently. If the cumulative mass at a value equals the order
+    of a quantile up to rounding, the quantile may be a neighboring value.
     """
     width = sources[0].n_features
     fitted = fit_for_one_sample(replace(metric, scale=None), width)
