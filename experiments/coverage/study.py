@@ -154,7 +154,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=500, help="data sets per setting")
-    parser.add_argument("--settings", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
+    parser.add_argument(
+        "--settings",
+        nargs="+",
+        choices=list(SETTINGS),
+        default=list(SETTINGS),
+        metavar="NAME",
+        help="names in SETTINGS; all if not given",
+    )
     parser.add_argument("--table", action="store_true", help="bounds of a few changes instead")
     parser.add_argument("--former", type=Path, help="with --table: results of another version")
     parser.add_argument("--permutations", type=int, default=199)

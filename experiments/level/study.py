@@ -73,7 +73,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=1000, help="data sets per setting")
-    parser.add_argument("--settings", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
+    parser.add_argument(
+        "--settings",
+        nargs="+",
+        choices=list(SETTINGS),
+        default=list(SETTINGS),
+        metavar="NAME",
+        help="names in SETTINGS; all if not given",
+    )
     parser.add_argument("--permutations", type=int, default=199)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("out/level/level.jsonl"))
