@@ -95,7 +95,7 @@ class Counts(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Counts of a batch, and attributes of its rows that the monitor does not store."""
+    """Counts of the functions in a batch, and attributes of its rows that are not stored."""
 
     counts: Counts
     hashes: np.ndarray  # (m,), uint64, hash of each row
@@ -123,8 +123,8 @@ class Functions:
         """Choose functions from rows (n, d + C) with d = `width` numeric columns.
 
         The rows determine medians, scales, the most frequent values and all thresholds. These rows
-        must not be counted later: the thresholds are their quantiles, so that the number of these
-        rows up to a threshold is not random.
+        must not be counted later: the thresholds are their quantiles, which fixes the number of
+        these rows up to a threshold.
         """
         numbers, codes = rows[:, :width], rows[:, width:]
         center, scale = np.zeros(width), np.ones(width)
@@ -150,9 +150,9 @@ class Functions:
 
     @functools.cached_property
     def thresholds(self) -> Thresholds:
-        """The first L functions, which compare a numeric feature of a row with a threshold.
+        """Functions 0, ..., L - 1, which compare a numeric feature of a row with a threshold.
 
-        Features are defined in `isodepth.monitor.thresholds`.
+        Features, such as the value of a column, are defined in `isodepth.monitor.thresholds`.
         """
         return Thresholds.from_array(self.stored_thresholds)
 
@@ -326,8 +326,9 @@ def _choose_categories(
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
     """Return the fields `known`, `crossed` and `medians` of `Functions`.
 
-    They are determined from the rows with `numbers` (n, d) and `codes` (n, C) of categories.
-    Missing numbers are replaced by `center` (d,).
+    They list the counted categories, the frequent ones, and the medians of numeric columns in
+    these. The rows have `numbers` (n, d) and codes of categories `codes` (n, C). Missing numbers
+    are replaced by `center` (d,).
     """
     known, frequent, width = [], [], len(center)
     for c, column in enumerate(codes.T):

@@ -115,10 +115,11 @@ class MonitorState:
         )  # fmt: skip
 
     def _entry(self, digest: int) -> list[int] | None:
-        """Return the entry of `labels` for the batch with this digest of group and label, or None.
+        """Return the entry of the attribute `labels` for a batch, or None if it has none.
 
-        The entry has this digest, the digest of the rows of the batch, the number of the batch, and
-        the value of `alarm_since` after it.
+        `digest` is the digest of the group and label of the batch. The entry has this digest, the
+        digest of the rows of the batch, the number of the batch, and the value of `alarm_since`
+        after it.
         """
         (found,) = np.nonzero(self.labels[:, 0] == digest)
         return self.labels[found[0]].tolist() if len(found) else None
@@ -167,7 +168,7 @@ class MonitorState:
         return state.restarted() if restart else state, verdict
 
     def _alarm_after(self, number: int, crossed: bool) -> tuple[int, int, bool]:
-        """Return the new `crossings` and `alarm_since`, and whether the windows start anew.
+        """Return `crossings` and `alarm_since` after a batch, and whether the windows start anew.
 
         `crossings` counts the windows that crossed their threshold since the last alarm or reset.
         `alarm_since` is the number of the batch that raised the alarm, or 0. `number` is the number

@@ -1,7 +1,8 @@
 """Numeric features of a row, and functions that compare a feature with a threshold.
 
 The features are the numeric columns, their standardized absolute deviations from the medians,
-projections of standardized rows, the distance from the center, and the outlyingness.
+projections of standardized rows, the distance from the center, and the outlyingness. A cut point
+is a threshold near a quantile of a feature; the function is 1 up to it.
 """
 
 from __future__ import annotations

@@ -551,10 +551,11 @@ def _scores(rows: PooledSample, findings: Findings, settings: Settings) -> np.nd
 
 
 def _known_bounds(rows: PooledSample, findings: Findings, alpha: float) -> ShareBounds | None:
-    """Return the lower bounds for the share of changed rows, or None if they are computed later.
+    """Return the lower bounds for the share of changed rows, or None to compute them later.
 
-    They are computed later, at the first access, if `findings` are those of a test without a
-    tolerance. With blocks, the bounds are returned as unknown, because there is no guarantee.
+    A test with a tolerance has computed them already. Otherwise they are computed when the user
+    first requests them. With blocks, the bounds are returned as unknown, because there is no
+    guarantee.
     """
     if rows.samples.blocks is not None:
         return ShareBounds(None, {}, None)  # there is no guarantee for blocks
@@ -564,7 +565,7 @@ def _known_bounds(rows: PooledSample, findings: Findings, alpha: float) -> Share
 
 
 def _lower_bounds(rows: PooledSample, findings: TolerantFindings, alpha: float) -> ShareBounds:
-    """Return lower bounds for the share of changed rows, with the joint change of all columns."""
+    """Return lower bounds for the share of changed rows, and the change of all columns together."""
     found, joint = findings.lower_bounds(alpha), None
     if found.joint is not None:
         joint = joint_change(rows, found.joint)
@@ -576,7 +577,8 @@ def _lower_bounds(rows: PooledSample, findings: TolerantFindings, alpha: float) 
 def _later_bounds(pool: Callable[[], PooledSample], alpha: float) -> ShareBounds:
     """Return lower bounds for the share of changed rows, after a test without a tolerance.
 
-    `pool` returns the pooled rows, of which the statistics with a tolerance are computed.
+    `pool` returns the pooled rows. The statistics of the test with a tolerance are computed from
+    them.
     """
     rows = pool()
     findings = tolerant_statistics(rows, 0.0, lambda count: None)
@@ -584,10 +586,10 @@ def _later_bounds(pool: Callable[[], PooledSample], alpha: float) -> ShareBounds
 
 
 def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -> Comparison:
-    """Compare the samples by the distance between their trimmed regions, as in the test.
+    """Compare the samples by the distance between their trimmed regions.
 
-    `pool` returns the pooled rows. Distances need complete rows: missing values are replaced by
-    medians.
+    `pool` returns the pooled rows as in the test. Distances need complete rows: missing values are
+    replaced by medians.
     """
     rows = pool()
     scale: Any = None if metric.scale is None else rows.divisors

@@ -1,5 +1,10 @@
 """Rules for the kind of a column, in order: the first rule that applies determines the kind.
 
+A rule is a function that returns the kind and the values of a column as a `Reading`, or None if the
+rule does not apply. A rule may also raise an error for contradictory values. "Words" are strings
+that are not numbers, and "left out" columns are not compared. A style of numbers is a decimal mark
+with a thousands separator.
+
 Every decision is made from the rows of all samples together, the pooled rows, so that a permutation
 of the rows between the samples does not change it. Otherwise the selection of columns would depend
 on the labels, and a permutation test of the selected columns would not be exact. The decisions are,
@@ -100,7 +105,7 @@ def _first_rule(rules: tuple[Rule, ...], column: PooledColumn) -> Reading:
 
 
 def _detected(column: PooledColumn) -> str:
-    """Return the kind that the rules determine; "category" if they refuse the column."""
+    """Return the kind that the rules determine; "category" if they raise an error."""
     try:
         return _first_rule(RULES, column).kind
     except InvalidInputError:
@@ -187,7 +192,10 @@ def _refuse_units(column: PooledColumn) -> None:
 
 
 def _two_styles(column: PooledColumn) -> Reading | None:
-    """Refuse a column in which most values are numbers, but in different styles."""
+    """Raise an error if most values are numbers, but in different styles, such as 1.5 and 1,5.
+
+    Return None otherwise.
+    """
     if not _has_some_numbers(column):
         return None
     pooled = column.pooled_numerals
@@ -228,7 +236,7 @@ def _numbers_with_words(column: PooledColumn) -> Reading | None:
 
 
 def _few_words(pooled: Numerals) -> bool:
-    """Return whether the strings that are not numbers stand for missing values.
+    """Return whether the words among the values of all samples stand for missing values.
 
     They do if they have no letter and no digit, such as "-" and "?". Other words do if they are at
     most 1% of the values, or if there are at most ten distinct words and most values are numbers.
@@ -272,8 +280,8 @@ def _without_words(column: PooledColumn) -> Reading | None:
 def _words_with_numbers(column: PooledColumn) -> Reading | None:
     """Read numbers and words as a category, if there are not too many distinct values.
 
-    Otherwise read the words as missing if most values are numbers or if there are at most ten
-    distinct words, or leave out the column.
+    If there are too many, the words are read as missing values if `_may_be_numeric`. Otherwise the
+    column is left out.
     """
     if not _has_some_numbers(column):
         return None
@@ -295,7 +303,10 @@ def _words_with_numbers(column: PooledColumn) -> Reading | None:
 
 
 def _two_types(column: PooledColumn) -> Reading | None:
-    """Refuse numbers in one sample, and dates, booleans or other types in another."""
+    """Raise an error for numbers in one sample, and dates, booleans or other types in another.
+
+    Return None if no sample has a type of numbers.
+    """
     if "number" not in column.known_types:
         return None
     other, value = next(
@@ -375,7 +386,7 @@ def _converted(column: PooledColumn, option: Any) -> Reading:
 
 
 def _stated_numbers(column: PooledColumn) -> Reading | None:
-    """Read a column in which some values are not numbers, although the user calls it numeric.
+    """Read a column that the user declared numeric, although some values are not numbers.
 
     The values that are not numbers are missing values if they have no letter and no digit, such as
     "-". Others are missing values if `_may_be_numeric`, and if there are more than ten distinct

@@ -310,7 +310,7 @@ def without_index(table: Any) -> Any:
 def parquet_row_counts(opened: Any) -> list[int]:
     """Return the number of rows of each row group of a Parquet file.
 
-    Raise an error if their sum is not the number of rows of the file. The metadata of single
+    Raise an error if their sum is not the number of rows of the file. The metadata of
     columns is not used, because pyarrow crashes if this metadata is damaged.
     """
     metadata = opened.metadata
