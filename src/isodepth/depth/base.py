@@ -388,8 +388,8 @@ def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nd
 def depth_text(depth: Any) -> str:
     """Return the option `depth` as a string: the name of the depth, and non-default settings.
 
-    The settings in `TAKEN_OVER` are left out. For an estimator or function of the user, the string
-    is that of `custom_text`.
+    Directions, seed and number of threads (`TAKEN_OVER`) are left out: a metric has its own. For an
+    estimator or function of the user, the string is that of `custom_text`.
     """
     if isinstance(depth, str):
         return depth

@@ -254,8 +254,8 @@ class TrimmedRegions:
     def _prefix_sizes(self, betas: np.ndarray) -> np.ndarray:
         """Return the number of distinct points (L,) in the region of each level `betas` (L,).
 
-        The region consists of this number of points at the beginning of `_ordered`. The levels are
-        not checked.
+        The attribute `_ordered` has the distinct points, deepest first, and the region consists of
+        this number of its first points. The levels are not checked.
         """
         return self._counts[self.masses.searchsorted(betas, side="right")]
 

@@ -441,8 +441,8 @@ def _categories(columns: Sequence[_Column]) -> Iterator[Check]:
 def _one_sided(column: _Column, side: int) -> tuple[Counter[str], int]:
     """Return the categories that only one sample has, with their numbers of rows.
 
-    Categories that are so rare that the other sample may lack them by chance are left out, and
-    their number is the second result. `side` is 0 for X and 1 for Y.
+    `side` is 0 for the categories of X, and 1 for those of Y. Categories that are so rare that the
+    other sample may lack them by chance are left out. Their number is the second result.
     """
     counts, other = column.values[side], column.values[1 - side]
     sizes = column.n_rows if side == 0 else column.n_rows[::-1]

@@ -106,7 +106,7 @@ class PairwiseTestResult(ResultMixin):
 
     @property
     def headline(self) -> str:
-        """One sentence: the number of pairs that differ; and if there are too few permutations."""
+        """One sentence: the number of pairs that differ, and a warning of too few permutations."""
         differ, n_permutations = int(self._differ.sum()), self.settings["n_permutations"]
         pairs = "1 pair" if len(self) == 1 else f"{len(self)} pairs"
         found = f"{differ} of {pairs} of {len(self.labels)} samples differ"

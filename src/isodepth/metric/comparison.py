@@ -83,7 +83,7 @@ class ChanceLevel(ResultMixin):
 
 
 class RegionSizes(NamedTuple):
-    """Numbers of rows and columns of a sample whose regions `without_rows` released."""
+    """Numbers of rows and columns of a sample whose regions were deleted by `without_rows`."""
 
     n_rows: int
     n_features: int
@@ -483,7 +483,7 @@ class Comparison(TwoSampleReport):
         return out
 
     def _named(self, shares: np.ndarray | None) -> tuple[Contribution, ...]:
-        """Return the entries of `shares` (d,) with the names of the columns, largest first.
+        """Return the contributions `shares` (d,) with the names of the columns, largest first.
 
         Return () if `shares` is None.
         """

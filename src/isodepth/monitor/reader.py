@@ -47,7 +47,10 @@ _NAME_IN_CODE = re.compile(r"\bthe (reference|batch)(?=\.[a-z]|\), -1)")
 
 @contextmanager
 def _names_in_code() -> Iterator[None]:
-    """Write batch.astype(float) instead of "the batch.astype(float)" in error messages."""
+    """Remove the article from names in code in the messages of errors.
+
+    For example, "the batch.astype(float)" becomes "batch.astype(float)".
+    """
     try:
         yield
     except InvalidInputError as error:

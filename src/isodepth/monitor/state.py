@@ -57,9 +57,9 @@ class Group(NamedTuple):
     def counted(self, parts: Iterable[np.ndarray], unseen: dict[int, Counter[str]]) -> Batch:
         """Count the functions of this group in a batch, and check the size of the batch.
 
-        `parts` are arrays with consecutive rows of the batch. `unseen` becomes the field of the
-        returned `Batch`. With blocks, an error is raised if the batch has fewer rows than the
-        smallest block, or over 10% more than the largest.
+        `parts` are arrays with consecutive rows of the batch. `unseen` becomes the field `unseen`
+        of the returned `Batch`. With blocks, an error is raised if the batch has fewer rows than
+        the smallest block, or over 10% more than the largest.
         """
         batch = self.functions.count_batch(
             parts, unseen, self.usual, keep_rows=self.model is not None

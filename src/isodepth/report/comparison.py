@@ -240,9 +240,10 @@ def _table_context(
 
 
 def _row_counts(result: PairResult) -> dict[str, list[int] | None]:
-    """Return the numbers of rows of X and Y by the headings of a table.
+    """Return a dictionary from the heading of a table column to the numbers of rows of X and Y.
 
-    The test uses rows with missing values, and the distance of a comparison does not.
+    The numbers are those of all rows, tested rows, rows in the distance, and dropped rows. The test
+    uses rows with missing values, and the distance of a comparison does not.
     """
     test, missing = get_test(result), result.missing
     counts: dict[str, list[int] | None] = {"rows": list(result.n_rows)}

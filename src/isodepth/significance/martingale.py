@@ -57,8 +57,9 @@ class RankEvidence(NamedTuple):
 
     Under this hypothesis, the probability that the evidence ever reaches a threshold is at most
     1/threshold. If `restarting`, the threshold is instead a lower bound on the mean number of
-    batches until the evidence reaches it. Single outlying batches have little effect: the wealth of
-    each bet is the minimum over all ways to ignore at most `patience` - 1 batches.
+    batches until the evidence reaches it. The wealth of each bet is the minimum over all ways to
+    ignore at most `patience` - 1 batches, so that this number of outlying batches has little
+    effect.
     """
 
     restarting: bool

@@ -129,7 +129,7 @@ class FrameReading:
     n_threads : int
         Number of threads that a pass may use for a chunk.
     most_rows : int or None
-        As in `Preparation`.
+        Maximum number of rows that a pass reads, see `Preparation`.
     names : tuple of str or None
         New names of the columns; None to keep the names in the source.
     """
@@ -501,7 +501,7 @@ def _merge(shared: bytes, states: list[Any]) -> tuple[Any, Any]:
 
 
 def _merged(step: Pass, how: Reading, states: list[Any]) -> tuple[Any, Any]:
-    """Merge pairs of a state and a tally into a new pair. The given pairs are not changed."""
+    """Merge several pairs (state, tally) into one pair. The given pairs are not changed."""
     result, total = run_pass(step, how)
     for state, tally in states:
         step.merge(result, state)

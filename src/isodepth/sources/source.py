@@ -134,9 +134,10 @@ class Source:
 
     @property
     def _is_numeric(self) -> bool:
-        """Whether chunks of numbers can be read, as far as known before reading.
+        """Whether chunks of numbers can be read, as far as this is known before reading.
 
-        This is not the case for the result of `_with_missing`.
+        It is False if words stand for missing values, see `_with_missing`: they are replaced only
+        in chunks of columns of any type.
         """
         if any(part.missing for part in self._parts):
             return False
@@ -178,7 +179,10 @@ class Source:
         return replace(self, _parts=parts)
 
     def _encoding(self, names: Collection[str]) -> Source:
-        """Return a source that may dictionary-encode the columns `names`, see `Part.encoded`."""
+        """Return a source that reads the columns `names` dictionary-encoded, if this is faster.
+
+        See `Part.encoded`.
+        """
         return replace(self, _parts=tuple(replace(part, encoded=names) for part in self._parts))
 
     def _without_weights(self) -> Source:
@@ -378,7 +382,7 @@ class Part:
         yield self.data, self.origin, 0
 
     def few_valued_strings(self) -> list[str]:
-        """Return the columns for which `encoded` saves time: none, except for Parquet files."""
+        """Return the columns that are read faster if they are dictionary-encoded; [] by default."""
         return []
 
     def read(self, rows: int) -> Iterator[Chunk]:

@@ -250,7 +250,10 @@ class MixedRows(NamedTuple):
 
 
 class RowCounts(Protocol):
-    """F functions of a row with values 0 and 1, fixed before all rows are read."""
+    """Protocol of objects that count rows by F functions of a row with values 0 and 1.
+
+    The functions do not change while rows are read.
+    """
 
     def __len__(self) -> int:
         """Return the number F of functions."""

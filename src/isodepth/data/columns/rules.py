@@ -116,7 +116,10 @@ def _detected(column: PooledColumn) -> str:
 
 
 def _number_types(column: PooledColumn) -> Reading | None:
-    """Read numbers in all samples; integers beyond 2**53 are read exactly if possible."""
+    """Read a column that has a type of numbers in all samples.
+
+    Integers beyond 2**53 are read exactly if possible.
+    """
     if column.known_types != {"number"}:
         return None
     base = column.integer_base()
@@ -160,7 +163,10 @@ def _categoricals(column: PooledColumn) -> Reading | None:
 
 
 def _without_numbers(column: PooledColumn) -> str:
-    """Return a note if one sample has numbers and another has values but no number, else ""."""
+    """Return a note if one sample has numbers, and another has values but not a number.
+
+    Return "" otherwise.
+    """
     for part, sample, numerals in zip(column.values, column.samples, column.numerals, strict=True):
         value = next((each for each in part if each is not None), None)
         if value is not None and not numerals.count:
@@ -228,7 +234,7 @@ def _has_some_numbers(column: PooledColumn) -> bool:
 
 
 def _numbers_with_words(column: PooledColumn) -> Reading | None:
-    """Read a column of numbers and words, if the words are missing values by `_few_words`."""
+    """Read a column as numeric if its words stand for missing values, see `_few_words`."""
     if not _has_some_numbers(column) or not _few_words(column.pooled_numerals):
         return None
     _refuse_units(column.without(column.pooled_numerals.others))
@@ -260,7 +266,7 @@ def _may_be_numeric(pooled: Numerals) -> bool:
 
 
 def _without_words(column: PooledColumn) -> Reading | None:
-    """Read a column of numbers and words, in which the words are missing values.
+    """Read a column of numbers and words as numeric, with missing values in place of the words.
 
     Return None if some words are numbers in another style.
     """
@@ -319,7 +325,10 @@ def _two_types(column: PooledColumn) -> Reading | None:
 
 
 def _dates_as_strings(column: PooledColumn) -> Reading | None:
-    """Leave out a column if at least 90% of its strings are dates; samples may have date types."""
+    """Leave out a column if at least 90% of its values are dates.
+
+    The dates may be strings, or values of a type of dates in some of the samples.
+    """
     rows = column.counts.total()
     dates = sum(count for value, count in column.counts.items() if date_format(value))
     if not dates or dates < _NEARLY_ALL * rows:
@@ -329,7 +338,7 @@ def _dates_as_strings(column: PooledColumn) -> Reading | None:
 
 
 def _shares(column: PooledColumn, note: str = "") -> Reading:
-    """Read a category, or leave out an identifier.
+    """Read a column as a category, or leave it out if it is an identifier.
 
     An identifier has more than `MOST_CATEGORIES` distinct values, or nearly all of its values are
     distinct in each sample. `note` is that of a category.

@@ -171,8 +171,8 @@ class Detector:
     def unusual_rows(self, side: int, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of X (side 0) or Y (side 1) with scores above 1 for both references.
 
-        The references are the other sample, and the ordinary rows of both samples. `rows` have all
-        numeric columns.
+        The two references are the other sample, and the ordinary rows of both samples; see
+        `suspicious_rows`. `rows` have all numeric columns.
 
         Returns
         -------

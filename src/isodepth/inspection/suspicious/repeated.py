@@ -134,7 +134,7 @@ def _log_chance(own: int, both: int, size: int, total: int) -> float:
 
 
 def _of_few_rows(sentinels: list[Sentinel], sizes: tuple[int, int]) -> list[Sentinel]:
-    """Return the sentinels of one column, or none if the whole distribution of the column differs.
+    """Return the sentinels of one column, or [] if the whole distribution of the column differs.
 
     The distribution differs if both samples have sentinels, as after a shift of all values, or if
     more than 20% of the rows of a sample have one.
@@ -181,7 +181,9 @@ def _isolated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, tup
 
 
 def _is_isolated(column: np.ndarray, value: float) -> bool:
-    """Return whether a value is isolated among the values (n,) of its own sample.
+    """Return whether a value is isolated among the values `column` (n,) of its own sample.
+
+    See `find_sentinels` for isolated values.
 
     If all values of one sample are rounded, or multiplied by a constant, ordinary values of this
     sample look isolated among the values of both samples.

@@ -1,4 +1,11 @@
-"""Scores of rows: how unusual their values are relative to a reference sample."""
+"""Scores of rows: how unusual their values are relative to a reference sample.
+
+Several numbers are computed for a row: values, logarithms, residuals and deviations within
+categories. Each is a `Function` of the row. Its ratio is its distance from the median of the
+reference, divided by the length of the tail of the reference (`Tails`). The score of the row is the
+maximum of its ratios, each divided by its threshold; see `suspicious_rows` in
+`isodepth.inspection.suspicious.detection`.
+"""
 
 from __future__ import annotations
 
@@ -243,9 +250,9 @@ class RowScorer:
     def _intervals_of(self, rounding: float) -> tuple[np.ndarray, np.ndarray]:
         """Return intervals (d, 2) of values, and intervals (d, 2) of standardized logarithms.
 
-        `rounding` is the option of `Tails.interval`. The standardized numbers of a column
-        without logarithms are its values in another unit, so that the interval of the values covers
-        both.
+        Ratios are at most the thresholds inside of them. `rounding` is the option of
+        `Tails.interval`. The standardized numbers of a column without logarithms are its values in
+        another unit, so that the interval of the values covers both.
         """
         values = np.stack(self.values.interval(*self._thresholds("values"), rounding), axis=1)
         ends = self._thresholds("logarithms")
@@ -289,8 +296,8 @@ class RowScorer:
     def flagged(self, rows: Rows) -> np.ndarray:
         """Return the fraction (d,) of rows that are unusual in each column.
 
-        A row is unusual if the ratio of a function of the column exceeds its threshold; see
-        `suspicious_rows`.
+        A row is unusual in a column if the ratio of one of its functions of this column exceeds the
+        threshold.
         """
         counts, columns = np.zeros(rows.points.shape[1]), self.columns
         for ratios in self._blocks(rows):
@@ -300,7 +307,7 @@ class RowScorer:
         return counts / max(len(rows.points), 1)
 
     def explain(self, rows: Rows) -> list[Unusual]:
-        """Return the most unusual value of each row."""
+        """Return for each row the column with the most unusual value, and the usual values."""
         ratios = chain.from_iterable(self._blocks(rows))
         found = [self._explain_row(rows, i, np.nan_to_num(row)) for i, row in enumerate(ratios)]
         distinct = {j: np.unique(self._points[:, j]) for j in {each.column for each in found}}
@@ -370,9 +377,10 @@ class RowScorer:
         return float(ends[0]), float(ends[1])
 
     def _scaled(self, groups: Groups, points: np.ndarray, standard: np.ndarray) -> np.ndarray:
-        """Return the standardized column of `groups` (m,), or its logarithms if `logarithm`.
+        """Return the standardized values (m,) of the column of `groups`, or of its logarithms.
 
-        `points` (m, d) are bounded values, and `standard` (m, d) the standardized logarithms.
+        The attribute `logarithm` of `groups` selects the logarithms. `points` (m, d) are bounded
+        values, and `standard` (m, d) the standardized logarithms.
         """
         j = groups.column
         return (
