@@ -90,7 +90,7 @@ class Counts(NamedTuple):
         return self.summaries[1:] / np.where(self.summaries[0], self.summaries[0], np.nan)
 
     def with_quartiles(self, numbers: np.ndarray) -> Counts:
-        """Return a copy whose quartiles are those of the rows `numbers` (m, d), all together."""
+        """Return a copy with the exact medians and interquartile ranges of `numbers` (m, d)."""
         return self._replace(summaries=summary_of_rows(numbers))
 
 
@@ -179,7 +179,10 @@ class Functions:
         return self.directions[self.thresholds.feature[h] - 2 * len(self.center)]
 
     def median_within(self, member: Member) -> float:
-        """Return the cut point of a function of a column and a frequent category: a median."""
+        """Return the median of a numeric column within a frequent category.
+
+        `member` is the function that compares the column with this median.
+        """
         column, category = member.columns
         same = (self.crossed == (category - len(self.center), member.value)).all(axis=1)
         return float(self.medians[same.argmax(), column])
@@ -211,7 +214,7 @@ class Functions:
             Consecutive rows of the batch.
         unseen : dict
             Index of a category column -> counts of its new categories. This object becomes the
-            field of the returned `Batch`, and may be filled while `parts` are iterated over.
+            field `unseen` of the result, and may be filled while `parts` are iterated over.
         usual : UsualValues or None
             Ranges of usual values, from which suspicious rows are found; None for no such rows.
         keep_rows : bool

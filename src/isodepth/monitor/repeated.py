@@ -40,7 +40,7 @@ class ReferenceHashes(NamedTuple):
 
     @classmethod
     def of_rows(cls, hashes: np.ndarray, rng: np.random.Generator) -> ReferenceHashes:
-        """Return hashes of at most 4096 random rows, given the hashes (n,) of all counted rows."""
+        """Return hashes of at most 4096 random rows, given the hashes (n,) of reference rows."""
         if len(hashes) > _MOST_ROWS:
             hashes = hashes[rng.permutation(len(hashes))[:_MOST_ROWS]]
         return cls(*np.unique(_stored(hashes), return_counts=True))

@@ -520,9 +520,10 @@ def _shape(column: ColumnPair, pvalue: float) -> Change:
 def exchanged_columns(
     columns: Sequence[ColumnPair], pvalues: dict[str, float]
 ) -> dict[str, Change]:
-    """Return the exchanges of values between two columns, by the name of each of the two.
+    """Find pairs of columns that exchanged their values; return the changes by column name.
 
-    `pvalues` has the p-value of each column. A column takes part in at most one exchange.
+    Both columns of a pair have the same change. `pvalues` has the p-value of each column. A column
+    takes part in at most one exchange.
     """
     pairs = [
         (first.deviance_from(second) + second.deviance_from(first), first, second)

@@ -87,7 +87,10 @@ def standardized_difference(before: float, after: float) -> float:
 
 
 def direction_feature(kind: str, direction: np.ndarray, names: tuple[str, ...]) -> Feature:
-    """Return the feature of the projections on a direction (d,) of columns `names`."""
+    """Return the feature whose values are the projections of rows on a direction (d,).
+
+    `kind` is the kind of the change, and `names` are the names of the d columns.
+    """
     return Feature(kind, direction_text(direction, names), direction=tuple(direction.tolist()))
 
 

@@ -22,8 +22,8 @@ def packed(value: Any, names: FieldNames) -> Any:
     """Convert a value to the types of JSON, without rounding; `unpacked` is the inverse.
 
     An array is converted to its dtype, shape and bytes in base64, a dictionary to a list of pairs.
-    An object of a class of isodepth is converted to a dictionary, with the keys that `names` has
-    for its fields.
+    An object of a class of isodepth is converted to a dictionary. `names` maps the class to a
+    dictionary from the names of its fields to the keys of the result.
     """
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, base64.b64encode(value.tobytes()).decode()

@@ -1,6 +1,6 @@
 """Pairs of categories that never occur in the other sample, such as a city in another country.
 
-A category is here a column of categories, and its values are integer codes.
+In this module a category is a column, and its values are integer codes.
 """
 
 from __future__ import annotations

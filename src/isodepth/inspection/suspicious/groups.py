@@ -1,4 +1,7 @@
-"""Numeric columns within the groups of rows that have the same value of a category."""
+"""Numeric columns within the groups of rows that have the same value of a category.
+
+In this module a category is a column, and its values are integer codes.
+"""
 
 from __future__ import annotations
 

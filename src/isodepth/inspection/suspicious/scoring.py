@@ -270,10 +270,10 @@ class RowScorer:
     def usual_values(self) -> tuple[np.ndarray, np.ndarray]:
         """Return two arrays (2, d) with the minimum and maximum usual value of each column.
 
-        The second array is for values other than 0. A value outside its range has a ratio above the
-        threshold. The converse holds up to rounding errors, by which the ranges are widened:
-        otherwise all values of a constant column, such as 0.1, could be outside. In columns with
-        logarithms the range for zeros is larger, because the logarithm of zero is not scored.
+        The first array has the ranges for the value 0, the second one those for all other values.
+        They differ in columns with logarithms, because the logarithm of 0 is not scored. A value
+        outside its range has a ratio above the threshold. The ranges are widened by rounding
+        errors: otherwise all values of a constant column, such as 0.1, could be outside.
         """
         values, logs = (ends.T for ends in self._intervals_of(ROUNDING))
         nonzero = values.copy()
