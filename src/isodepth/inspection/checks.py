@@ -172,9 +172,10 @@ class _Column(NamedTuple):
         return str(self.base + int(values[0])) if self.base else f"{values[0]:.10g}"
 
     def n_others(self, sample: int, constant: str | None) -> int:
-        """Return the number of values that differ from the value `constant` of the other sample.
+        """Return the number of values of a sample that differ from the value `constant`.
 
-        It is 0 if the other sample is not constant.
+        `constant` is the only value of the other sample. If it is None, because the other sample is
+        not constant, return 0.
         """
         if constant is None:
             return 0
@@ -385,7 +386,7 @@ def _together(
     """Yield one check that each of `columns` is `adjective`, such as "constant in one sample".
 
     `kind` is the kind of the check. A dictionary of columns has the value of each column, which the
-    sentence shows. Without columns nothing is yielded.
+    sentence shows. If there are no columns, nothing is yielded.
     """
     names = tuple(columns)
     if not names:

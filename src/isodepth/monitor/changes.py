@@ -377,7 +377,10 @@ class _WindowChanges:
         def error(
             values: np.ndarray, observed: np.ndarray, side: Literal["left", "right"]
         ) -> float:
-            """Return the maximum distance of shares from their bounds, those of X up to values."""
+            """Return the maximum amount by which the shares `observed` exceed their bounds.
+
+            The bounds are the shares of X at the cut points next to `values`.
+            """
             index = np.searchsorted(points, values, side)
             return float(
                 np.maximum(steps[index] - observed, observed - steps[index + between]).max()

@@ -49,7 +49,10 @@ _EVENTS = {Relation.EQUAL: "value", Relation.EXTREME: "extremes", Relation.BEYON
 
 
 class Threshold(NamedTuple):
-    """Function of a row that is 1 if a feature has a relation to a threshold."""
+    """Function of a row that is 1 if a feature of the row has a `Relation` to a number.
+
+    The number, the threshold, is the attribute `value`.
+    """
 
     feature: int  # index of the feature in the result of `features_of`
     relation: Relation
@@ -180,8 +183,9 @@ def _extremes(rows: Rows, tails: list[bool]) -> list[Threshold]:
 def feature_names(width: int, n_directions: int) -> list[tuple[str, tuple[int, ...]]]:
     """Return the name and the columns of each row of the result of `features_of`.
 
-    The names are "column", "deviation", "direction" and "distance". Features with the last two
-    names belong to no single column.
+    The names are "column", "deviation", "direction" and "distance". The last one is the name of
+    both the distance from the center and the outlyingness. Directions and distances depend on all
+    columns; their tuple of columns is empty.
     """
     names: list[tuple[str, tuple[int, ...]]] = [("column", (j,)) for j in range(width)]
     names += [("deviation", (j,)) for j in range(width)] + [("direction", ())] * n_directions

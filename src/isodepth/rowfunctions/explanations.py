@@ -473,11 +473,11 @@ class ColumnPair:
         return location.deviance <= spread.deviance
 
     def like(self, other: ColumnPair) -> bool:
-        """Return whether values of Y in this column have about the distribution of X in another."""
+        """Return whether Y in this column has about the distribution of X in the column `other`."""
         return self.explains(self.deviance_from(other))
 
     def deviance_from(self, other: ColumnPair) -> float:
-        """Return the deviance between the values of Y in this column and of X in another."""
+        """Return the deviance between Y in this column and X in the column `other`."""
         return _binned_deviance(other._a, self._b, _bin_edges(other._a))
 
 

@@ -120,8 +120,8 @@ class Member(NamedTuple):
     ) -> Change:
         """Describe a change of the share of rows for which the function is 1.
 
-        `columns` are the names of `self.columns`, and `category` is the name of the category of a
-        function of the event "shares".
+        `columns` are the names of `self.columns`. `category` is the name of the category that the
+        function indicates, if its event is "shares", else None.
         """
         change = Change(
             kind=self.event, columns=columns, quantity="share", before=before, after=after,
@@ -145,7 +145,7 @@ class Family:
 
     @classmethod
     def choose(cls, rows: Rows) -> Self:
-        """Return the family with functions that are chosen from these rows."""
+        """Return a family whose functions, for example their cut points, are chosen from `rows`."""
         return cls(list(cls._choose(rows)))
 
     @staticmethod

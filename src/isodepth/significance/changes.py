@@ -389,7 +389,7 @@ def _became_constant(column: ColumnPair, pvalue: float) -> Change | None:
 
 
 def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> list[Change]:
-    """Describe the change of a column by an explanation.
+    """Describe the change of a column as `explanation`, such as a shift or a change of the unit.
 
     Return an empty list if the explanation is a change of location or spread, and no median, mean
     or spread changed accordingly.

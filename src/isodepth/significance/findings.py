@@ -77,10 +77,11 @@ def too_few_permutations(n_permutations: int, alpha: float, factor: float = 1.0)
 def too_few_labelings(n_x: int, n_y: int, alpha: float, units: str = "rows") -> str:
     """Return a phrase if n_x and n_y units have too few labelings for a p-value of at most alpha.
 
-    The phrase is "" if they have enough, or more than can be drawn. Over all labelings, a p-value
-    is at least 1 / C(n_x + n_y, n_x), and twice as much for n_x = n_y: statistics do not change if
-    X and Y are exchanged. With random permutations, a p-value is an estimate of this number.
-    `units` is the noun for the units that are permuted.
+    The phrase is "" if they have enough. A labeling assigns n_x of the units, such as rows or
+    blocks, to X and the others to Y. If all C(n_x + n_y, n_x) labelings were compared, a p-value
+    would be at least 1 / C(n_x + n_y, n_x). It would be at least twice this number for n_x = n_y,
+    because statistics do not change if X and Y are exchanged. A p-value from random permutations
+    estimates the p-value from all labelings. `units` is the noun for the units.
 
     Examples
     --------

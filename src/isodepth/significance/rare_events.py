@@ -125,7 +125,7 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
 
 
 def _at_level(result: TwoSampleResult, part: float) -> TwoSampleResult:
-    """Return the result of a test that has the fraction `part` of the level.
+    """Return the result of a test after only a fraction `part` of the level is assigned to it.
 
     P-values are divided by `part`. Changes that are then not significant are removed, but the first
     change remains if the test is significant.

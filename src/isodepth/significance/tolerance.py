@@ -358,13 +358,14 @@ def tolerant_statistics(
 
 
 def _restricted(rows: PooledSample, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels of the rows `present` as words (W, rows), and factors (B + 1,).
+    """Return the labels of the rows `present` as bits of words (W, rows), and factors (B + 1,).
 
-    These rows have a value of a function. In the other rows, the missing value is replaced by the
-    mean of the function over the rows with a value. The difference between the sample means over
-    all rows then equals the difference between those over the rows with a value, multiplied by a
-    factor. For a and b rows with a value among n and m rows, the factor is
-    (1 / n + 1 / m) / (1 / a + 1 / b). It is 0 if all rows with a value are in one sample.
+    See `Permutations.words` for the bits. A function has a value at these rows, and is missing at
+    the others. In the other rows, the missing value is replaced by the mean of the function over
+    the rows with a value. The difference between the sample means over all rows then equals the
+    difference between those over the rows with a value, multiplied by a factor. For a and b rows
+    with a value among n and m rows, the factor is (1 / n + 1 / m) / (1 / a + 1 / b). It is 0 if all
+    rows with a value are in one sample.
     """
     words = rows.permutations.words.take(present, axis=1)
     known = Permutations(words, rows.permutations.count).sizes

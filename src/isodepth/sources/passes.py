@@ -142,7 +142,8 @@ class FrameReading:
     def read(self, parts: Iterable[Part], number: int = 0) -> Iterator[FrameRows]:
         """Yield the rows of parts, one chunk at a time.
 
-        `number` has no effect; it is a parameter because `Preparation.read` needs it.
+        `number` has no effect. It is a parameter only because `Preparation.read`, which is called
+        in the same way, needs it.
         """
         for part in parts:
             start = part.offset
@@ -405,7 +406,7 @@ class Runner:
 
 
 def _within(how: Reading, source: Source) -> Reading:
-    """Return the settings with at most `source.chunk_rows` rows per chunk."""
+    """Return the settings `how` with at most `source.chunk_rows` rows per chunk."""
     return replace(how, chunk_rows=min(how.chunk_rows, source.chunk_rows or how.chunk_rows))
 
 

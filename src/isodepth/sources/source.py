@@ -136,8 +136,8 @@ class Source:
     def _is_numeric(self) -> bool:
         """Whether chunks of numbers can be read, as far as this is known before reading.
 
-        It is False if words stand for missing values, see `_with_missing`: they are replaced only
-        in chunks of columns of any type.
+        It is False if the user named strings that stand for missing values, see `_with_missing`.
+        These are replaced only in chunks of columns of any type.
         """
         if any(part.missing for part in self._parts):
             return False
@@ -193,7 +193,8 @@ class Source:
     def _aligned(self, names: tuple[str, ...] | None) -> Source:
         """Return the source with its columns in the order of `names`.
 
-        The source is returned unchanged if its column names differ from `names`.
+        The source is returned unchanged if the columns have no names, if `names` is None, or if the
+        names differ in more than their order.
         """
         if names is None or self.columns is None or sorted(names) != sorted(self.columns):
             return self

@@ -41,9 +41,9 @@ def common_columns(
 ) -> tuple[Source, Source, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return two sources with only their common columns, and the names of all other columns.
 
-    The third result is a pair: the names of the columns that only `x` has, and those of `y`. Both
-    are empty if a source has no column names; the sources must then have the same number of
-    columns.
+    The third result is a pair: the names of the columns that only `x` has, and of those that only
+    `y` has. Both are empty if a source has no column names; the sources must then have the same
+    number of columns.
     """
     if x.columns is None or y.columns is None or {*x.columns} == {*y.columns}:
         return *source_pair(x, y), ((), ())
@@ -303,7 +303,7 @@ def count_rows(
 class CountPass(Pass):
     """Pass over a source that counts the rows at which functions are 1.
 
-    The attributes are parameters of `count_rows`, which creates the object.
+    The attributes are the parameters of `count_rows` with the same names.
     """
 
     functions: RowCounts
@@ -326,7 +326,7 @@ def mixed_rows(
 ) -> MixedRows:
     """Convert the numeric columns of a chunk to numbers, and the others to codes of `categories`.
 
-    `reader` and `categories` are parameters of `count_rows`.
+    `reader` converts the columns, and `categories` has the values of each category column.
     """
     numeric = rows.table.select(list(reader.numeric))
     numbers = reader.numbers(numeric, rows.origin, rows.start)

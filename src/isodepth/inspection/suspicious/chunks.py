@@ -100,7 +100,10 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
 
 
 def _located(found: SuspiciousRows, pair: SubsetPair) -> SuspiciousRows:
-    """Add the file of each row and its index there, for sources whose rows are all in memory."""
+    """Return `found` with the file of each row and the index of the row in this file.
+
+    All rows of the sources must be in memory.
+    """
     rows = []
     for row in found.rows:
         random = pair.random_rows["XY".index(row.sample)]

@@ -194,7 +194,10 @@ class Detector:
     def explained_rows(
         self, side: int, rows: Rows, indices: np.ndarray, scores: np.ndarray
     ) -> list[SuspiciousRow]:
-        """Describe unusual rows, given by their indices (k,) in `rows` and their scores (k,)."""
+        """Describe unusual rows, given by their indices (k,) in `rows` and their scores (k,).
+
+        `side` is 0 for rows of X and 1 for rows of Y.
+        """
         if not len(indices):
             return []
         chosen = Rows(rows.points[indices][:, list(self.kept)], rows.codes[indices])

@@ -215,7 +215,7 @@ class Regressions:
     def scale(self, row: np.ndarray) -> np.ndarray:
         """Return the factors (d,) that multiply the residuals of a row (d,) with missing values.
 
-        See the class. The factors depend only on the set of missing values.
+        The class describes the factors. They depend only on the set of columns with missing values.
         """
         return self.deviation / self._solve(np.isnan(self._used(row))).deviation
 

@@ -115,7 +115,8 @@ def _log_limit(least: Sequence[float]) -> float:
 def _log_all(both: int, size: int, total: int) -> float:
     """Return the log probability that all of `both` rows are in one sample, if labels are random.
 
-    The sample has `size` of `total` rows.
+    `both` rows of the two samples together have a value. The sample has `size` of the `total` rows
+    of both samples.
     """
     if both > size:
         return -math.inf
@@ -124,9 +125,10 @@ def _log_all(both: int, size: int, total: int) -> float:
 
 
 def _log_chance(own: int, both: int, size: int, total: int) -> float:
-    """Return the log probability that `own` or more of `both` rows are in a sample.
+    """Return the log probability that `own` or more of `both` rows are in one sample.
 
-    The sample has `size` of `total` rows, and the labels are random.
+    `both` rows of the two samples together have a value. The sample has `size` of the `total` rows
+    of both samples, and the labels are random.
     """
     from scipy.stats import hypergeom  # loading it takes a second, and few tables need it
 

@@ -319,10 +319,10 @@ class RowScorer:
         return explained
 
     def _clipped(self, usual: tuple[float, float], j: int) -> tuple[float, float]:
-        """Return the part of a range within the values of column j in the reference.
+        """Return the part of a range between the minimum and maximum of column j in the reference.
 
-        A range of counts, for example, does not contain negative numbers. A range without such
-        values is returned as it is.
+        For example, the range of a column of counts then has no negative numbers. A range outside
+        of these values is returned unchanged.
         """
         low, high = float(self.observed[0][j]), float(self.observed[1][j])
         if usual[1] < low or usual[0] > high:
@@ -400,7 +400,7 @@ class RowScorer:
             yield ratios / np.where(ratios > 0, self.above, -self.below)
 
     def _transform(self, points: np.ndarray) -> np.ndarray:
-        """Take logarithms of the columns of `points` (m, d) that are positive in the reference."""
+        """Return `points` (m, d), with logarithms in columns that are positive in the reference."""
         transformed = points.astype(np.float64, copy=True)
         for j in np.flatnonzero(self.floors > 0):
             transformed[:, j] = _logarithms(points[:, j], self.floors[j])

@@ -168,7 +168,7 @@ class RankModel:
 
         Cells are intervals of the projections that `numbers` computes. `selection` runs a pass over
         the sample, and `memory` limits the memory for the cells, in bytes. `smallest` is the
-        attribute of this name.
+        attribute of the class with this name.
         """
         cells = RankCells.around(numbers, selection.pilot, memory, selection.n_threads)
         counts, total = selection.fold(cells), selection.mass
