@@ -276,7 +276,8 @@ def check_reachable(
 ) -> None:
     """Raise an error if a test with `n_permutations` permutations cannot reach a threshold.
 
-    Otherwise the exit code would be 0 for any two tables. The bound on the share of changed rows,
+    The thresholds are the options --max-changed and --min-pvalue, which determine the exit code. It
+    would be 0 for any two tables if they cannot be reached. The bound on the share of changed rows,
     which is compared with `max_changed`, is 0 if no p-value can be at most `alpha`.
     """
     if min_pvalue == 0:

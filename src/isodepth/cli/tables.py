@@ -61,7 +61,10 @@ def read_tables(
 
 
 def _leave_out_everywhere(results: Sequence[ReadResult]) -> None:
-    """Leave out a column of all tables if it was left out of one table, where it is not numeric."""
+    """Leave out of all tables the columns that were left out of at least one table.
+
+    A column is left out of a table because it is not numeric there.
+    """
     text = {name for each in results for name in each.left_out}
     for each in results:
         numeric = [name for name in each.columns or () if name in text]

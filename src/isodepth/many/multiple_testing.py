@@ -93,7 +93,10 @@ class PairwiseTestResult(ResultMixin):
 
     @property
     def _differ(self) -> np.ndarray:
-        """Whether each pair differs (M,), despite the rounding errors of adjusted p-values."""
+        """Bool array (M,): whether the adjusted p-value of each pair is at most `alpha`.
+
+        Rounding errors are tolerated.
+        """
         return self.adjusted_pvalues <= self.alpha * (1 + 1e-12)
 
     @property

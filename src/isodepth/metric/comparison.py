@@ -65,7 +65,10 @@ class ChanceLevel(ResultMixin):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 0.05 and 0.95 quantiles of the distances; up to 19 splits, minimum and maximum."""
+        """The 0.05 and 0.95 quantiles of the distances.
+
+        With up to 19 splits, they are the minimum and the maximum.
+        """
         low, high = np.quantile(self.distances, [0.05, 0.95], method="weibull")
         return float(low), float(high)
 

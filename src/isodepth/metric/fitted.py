@@ -261,7 +261,7 @@ class FittedMetric:
         )
 
     def _plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
-        """Check that the regions of two samples are comparable, and return the compared levels."""
+        """Check that the regions of two samples are comparable, and choose the compared levels."""
         self._check(x, "x")
         self._check(y, "y")
         check_same_width(x.n_features, y.n_features)

@@ -75,7 +75,10 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
 
 
 def check_has_gradient(*, scale: Any, refine: int) -> None:
-    """Raise InvalidOptionError if a distance with these settings has no gradient."""
+    """Raise InvalidOptionError if a distance with these settings has no gradient.
+
+    `refine` is the number of steps of refinement, and `scale` the option of `Metric`.
+    """
     if isinstance(scale, str):
         raise InvalidOptionError(
             f"scale={scale!r} is estimated from the data and has no gradient; use an array",

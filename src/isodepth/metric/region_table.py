@@ -375,7 +375,7 @@ class RegionTables(EqualFields):
         return self.labels or tuple(map(str, range(len(self))))
 
     def _table(self, position: int) -> RegionTable:
-        """Return the table at a position."""
+        """Return the table of the sample at a position."""
         shared = {name: value for name, value in vars(self).items() if name != "labels"}
         return RegionTable(**shared | {"values": self.values[position]})
 

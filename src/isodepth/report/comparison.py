@@ -271,7 +271,7 @@ def share_sentence(test: TwoSampleTestLike | None) -> str:
 def _distance_name(result: PairResult) -> str:
     """Return the name of the distance in the report.
 
-    A test has another name for its distance, which has other settings than a comparison.
+    The distance of a test has another name than that of a comparison, because its settings differ.
     """
     return "distance" if result._result_type == "comparison" else "distance between trimmed regions"
 
