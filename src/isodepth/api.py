@@ -340,7 +340,7 @@ class Metric(MetricSettings):
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
         """Return the metric with sampled directions, and the regions of one sample.
 
-        `purpose` says what needs all rows, for messages, such as "Metric.regions".
+        `purpose` names the method that needs all rows, such as "Metric.regions", for messages.
         """
         refuse_chunks(X, purpose)
         refuse_learned_scale(self.scale)

@@ -332,7 +332,10 @@ def save_report(
 
 
 def monitor_source(path: str) -> dict[str, Any]:
-    """Return the option `files` of `save_report` for a monitor that was read from `path`."""
+    """Return the option `files` of `save_report`, as a dictionary, for a monitor.
+
+    The monitor was read from the file `path`.
+    """
     # The import is inside the function, because it imports Jinja, which is slow.
     from isodepth.report.repeat import TableFile
 

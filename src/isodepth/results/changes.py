@@ -273,7 +273,7 @@ def for_kinds(changes: Iterable[Change], kinds: Sequence[ColumnKind]) -> list[Ch
 
 
 def _with_base(change: Change, base: int) -> Change:
-    """Return a change with `base` added to its numbers.
+    """Return a change with `base` added to its medians, means, limit and value.
 
     The integer `base` was subtracted from the values of the column before the comparison.
     """
@@ -293,9 +293,9 @@ def _with_base(change: Change, base: int) -> Change:
 
 
 def _with_values(change: Change, order: Sequence[str]) -> Change:
-    """Return a change of ranks in which ranks are replaced by values.
+    """Return a change of ranks that is described by the values of the column.
 
-    The values of the column were converted to ranks 0, 1, ..., their positions in `order`.
+    The values were converted to ranks 0, 1, ..., their positions in `order`.
     """
     if change.description is not None or len(change.columns) != 1 or change.kind == "missing":
         return change
