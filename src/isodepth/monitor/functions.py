@@ -171,7 +171,7 @@ class Functions:
 
     @functools.cached_property
     def missing(self) -> dict[int, int]:
-        """Map from the index of a column to the index of its function of missing values."""
+        """Map from the index of a column to the index of the function for its missing values."""
         return {m.columns[0]: h for h, m in enumerate(self.members) if m.event == "missing"}
 
     def direction_of(self, h: int) -> np.ndarray:

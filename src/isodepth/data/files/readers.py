@@ -436,9 +436,10 @@ def _first(mask: Any) -> int:
 
 
 def _first_text(column: Any) -> tuple[int, str]:
-    """Return the row index and the content of the first non-numeric cell of a column.
+    """Return the row index and the content of a non-numeric cell of a column, for a message.
 
-    If no string in the column is non-numeric, this is the first cell that is not missing.
+    It is the first string that is not a number. In a column without such a string, for example of
+    dates, it is the first cell that is not missing.
     """
     row = max(_first(column.is_valid()), 0)
     if _has_strings(column):

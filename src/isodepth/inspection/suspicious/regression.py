@@ -281,7 +281,10 @@ class Regressions:
         return predictions, products + project(predictions, inverse).T, entries
 
     def _halves(self, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Split the last axis (q) into linear terms and squares; the latter are 0 if not used."""
+        """Split the last axis (q) into the part of the columns and the part of their squares.
+
+        If squares are not terms, the second part is an array of zeros.
+        """
         first, second = np.split(products, [self._n_columns], axis=-1)
         return first, second if self.squares else np.zeros_like(first)
 
