@@ -263,7 +263,7 @@ class MinimumDepth(Depth):
     _kernel: ClassVar[Callable[..., np.ndarray]]
 
     def _to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
-        """Convert extrema over directions (m,), the results of `_kernel`, to depths (m,)."""
+        """Convert extrema over directions (m,), such as maximum outlyingness, to depths (m,)."""
         raise NotImplementedError
 
     def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:

@@ -34,8 +34,8 @@ def pvalue_of(log: float) -> float:
 class DyadicSums(NamedTuple):
     """Sums of counts over runs of 1, 2, 4, ... batches.
 
-    For each j, the counts of the latest run of 2**j batches that ends at a multiple of 2**j are
-    stored.
+    Batches are numbered from 1. For each j, the stored run of 2**j batches is the latest one whose
+    last batch has a number that is a multiple of 2**j.
     """
 
     end: int = 0  # number of batches so far

@@ -244,7 +244,7 @@ def _undoing(names: Sequence[str], changes: Sequence[Change]) -> tuple[np.ndarra
 
 
 def _varies(columns: np.ndarray) -> np.ndarray:
-    """Return a bool array (d,): whether each of d columns (d, n) has different values."""
+    """Return a bool array (d,): whether each of d columns (d, n) has two or more values."""
     low = np.fmin.reduce(columns, axis=1, initial=np.inf)
     return low < np.fmax.reduce(columns, axis=1, initial=-np.inf)
 

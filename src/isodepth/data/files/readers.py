@@ -380,7 +380,7 @@ def _refuse_text(
 
     `columns` has the selected columns by position, and `names` the names of all columns. `text` has
     the result of `_first_text` for each non-numeric column, by position. The message describes the
-    cell with the smallest row index; `where` is as in `_chosen_columns`.
+    cell with the smallest row index by `where(row, place)`, given its row and position.
     """
     place = min(text, key=lambda place: text[place][0])
     row, cell = text[place]
@@ -401,7 +401,8 @@ def _refuse_missing(
 ) -> None:
     """Raise an error if a column of numbers has a missing value.
 
-    `columns` has the columns by position, and `where` is as in `_chosen_columns`.
+    `columns` has the columns by position. `where(row, place)` describes a cell for the message,
+    given the index of its row and the position of its column.
     """
     for place, column in columns.items():
         if column.null_count:

@@ -291,9 +291,9 @@ class Regressions:
     def _entries(self, inverse: np.ndarray) -> np.ndarray:
         """Return the entries (3, d) of an inverse (q, q) that belong to the terms of each column.
 
-        They are the diagonal entry of the linear term, the entry in the row of the linear term and
-        the column of the square, and the diagonal entry of the square. Without squares, the last
-        two are 0 and 1.
+        A column has two terms, its value and its square. The first entry of a column is the
+        diagonal entry of the value, the second is that of the pair (value, square), and the third
+        is the diagonal entry of the square. If squares are not terms, the last two are 0 and 1.
         """
         a, c = self._halves(np.diagonal(inverse))
         b = np.diagonal(inverse, self._n_columns) if self.squares else np.zeros_like(a)
