@@ -4,6 +4,9 @@ The canonical form has the distinct rows in lexicographic order, each with an in
 Computations on samples in memory use it, except those on tensors. Results therefore do not depend
 on the order of the rows, w equal rows have the same effect as one row of weight w, and equal rows
 have equal depths in spite of rounding.
+
+The region of level beta is the smallest set of the deepest points with more than a fraction beta of
+the total mass.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Checks of two tables: facts that need no test, each described by one sentence."""
+"""Checks of two tables: facts that need no test, each described by one sentence.
+
+Each check is a `Check`. A category column is compared by the shares of its values, and a value is
+called new or vanished if only one sample has it.
+"""
 
 from __future__ import annotations
 

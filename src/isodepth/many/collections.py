@@ -1,6 +1,8 @@
 """Validation of collections of samples, with labels, common columns and a common scale.
 
 Labels are the keys of a dictionary, or the values of the columns `by` of a frame.
+
+A group is a collection of samples after its validation (`SampleGroup`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""FittedMetric: a metric with sampled directions and levels, for any number of samples."""
+"""FittedMetric: a metric with sampled directions and levels, for any number of samples.
+
+The region of level beta of a sample is the smallest set of its deepest rows with more than a
+fraction beta of the total weight. The gap of a level is the distance between the regions of two
+samples. It is computed along directions, which are unit vectors.
+"""
 
 from __future__ import annotations
 

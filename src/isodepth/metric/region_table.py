@@ -1,4 +1,9 @@
-"""Region tables, from which distances are computed without the rows of the samples."""
+"""Region tables, from which distances are computed without the rows of the samples.
+
+The region of level beta of a sample is the smallest set of its deepest rows with more than a
+fraction beta of the total weight. Its support value along a direction u is the maximum of <x, u>
+over its rows x.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Conversion of the reference and of batches to arrays with the same columns, matched by name."""
+"""Conversion of the reference and of batches to arrays with the same columns, matched by name.
+
+A category column is converted to codes, the indices of its values among the categories of the
+reference.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,9 @@
 Each batch is tested. For j > 0, the last 2^j batches are tested if the number of batches is a
 multiple of 2^(j - 1). A restart removes the windows that began before the restart.
 `docs/guarantees.md` proves the guarantees.
+
+For about a thousand functions of a row with values 0 and 1, the monitor counts the rows for which
+they are 1, in the reference and in each window (`Counts`).
 """
 
 from __future__ import annotations

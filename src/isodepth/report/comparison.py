@@ -1,4 +1,9 @@
-"""Content of the HTML report about a comparison or a test of two samples."""
+"""Content of the HTML report about a comparison or a test of two samples.
+
+A Jinja template makes the HTML page from variables, which are computed here. Typical rows are those
+of X and of Y that are farthest apart along the direction in which the samples differ most. They
+describe the difference if there are many unnamed columns.
+"""
 
 from __future__ import annotations
 

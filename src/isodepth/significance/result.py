@@ -1,4 +1,8 @@
-"""Result of a two-sample test, and distances between regions of samples with permuted labels."""
+"""Result of a two-sample test, and distances between regions of samples with permuted labels.
+
+A block is a group of rows that are permuted together. A joint change is a change of several columns
+together.
+"""
 
 from __future__ import annotations
 

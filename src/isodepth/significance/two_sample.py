@@ -1,4 +1,9 @@
-"""The function `two_sample_test`, an exact permutation test that also describes the changes."""
+"""The function `two_sample_test`, an exact permutation test that also describes the changes.
+
+The rows of both samples are pooled, with directions on which they are projected, and with
+permutations of their labels, X or Y (`PooledSample`). Statistics are computed for the given labels
+and for all permutations. A block is a group of rows that are permuted together.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Random rows of a source, and the types and distinct values of its columns, in one pass."""
+"""Random rows of a source, and the types and distinct values of its columns, in one pass.
+
+A pass reads all chunks of a source once (`isodepth.sources.passes`). Each row gets a random key,
+and the random rows are those with the smallest keys.
+"""
 
 from __future__ import annotations
 

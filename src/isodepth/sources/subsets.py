@@ -1,4 +1,7 @@
-"""Random rows of two sources, kinds of their columns, and counts of rows in one pass."""
+"""Random rows of two sources, kinds of their columns, and counts of rows in one pass.
+
+A pass reads all chunks of a source once (`isodepth.sources.passes`).
+"""
 
 from __future__ import annotations
 

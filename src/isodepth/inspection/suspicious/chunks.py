@@ -1,4 +1,8 @@
-"""Suspicious rows of samples that are read in chunks, in one pass over each sample."""
+"""Suspicious rows of samples that are read in chunks, in one pass over each sample.
+
+The scorers that measure how unusual a row is are fitted to random rows. A pass reads all chunks of
+a sample once, and scores all rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Search for the rows of each sample that do not look like any row of the other."""
+"""Search for the rows of each sample that do not look like any row of the other.
+
+A scorer measures how unusual a row is relative to a reference, which is usually the other sample
+(`RowScorer`). A sentinel is a value such as -9999 that many rows of one sample have in common, and
+that the other sample nearly never has.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Values that many rows of one sample have in common and that are unusual in the other sample."""
+"""Values that many rows of one sample have in common and that are unusual in the other sample.
+
+A sentinel is such a value that is isolated: much more frequent than the values next to it. An
+example is -9999.
+"""
 
 from __future__ import annotations
 

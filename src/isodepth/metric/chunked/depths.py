@@ -2,6 +2,8 @@
 
 For each direction, a model contains either the median and the scale of the projections of all rows,
 or the mass of these projections in intervals. A model is computed by passes over the chunks.
+
+The mass of a row is its weight, converted to an integer.
 """
 
 from __future__ import annotations

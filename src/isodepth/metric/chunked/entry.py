@@ -1,4 +1,8 @@
-"""Entry points for samples that are read in chunks: region tables and comparisons."""
+"""Entry points for samples that are read in chunks: region tables and comparisons.
+
+A source is a sample that is read in chunks. A comparison needs only the support values of the
+nested regions of both samples, on a grid of levels and directions: their region tables.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""First pass over a source, which validates and summarizes the rows, and later passes."""
+"""First pass over a source, which validates and summarizes the rows, and later passes.
+
+A pass reads all chunks of a source once. The mass of a row is its weight, converted to an integer.
+"""
 
 from __future__ import annotations
 
