@@ -420,7 +420,10 @@ class _NumericPair(NamedTuple):
 
 
 def _numeric(X: Any, Y: Any, kinds: Any) -> _NumericPair:
-    """Return the common numeric columns of two samples; `kinds` is as in `Metric.distance`."""
+    """Return the common numeric columns of two samples.
+
+    `kinds` maps the names of columns to their kinds, or is None, as in `Metric.distance`.
+    """
     if kinds is None and isinstance(X, np.ndarray):
         return _NumericPair(X, Y, (), (X, Y, kinds))
     X, Y, kinds, unmatched = matched_frames(X, Y, kinds)

@@ -162,9 +162,9 @@ def read_samples(
 ) -> tuple[list[str], list[Any]]:
     """Return the names and the tables of samples, one per file or one per group of rows.
 
-    A folder is replaced by the tables in it. `text` is the argument of `read_tables` for a table
-    that is divided by `by`. If `by` is given, there must be a single file. Its rows with the same
-    value in the column `by` form a sample.
+    A folder is replaced by the tables in it. If `by` is given, there must be a single file. Its
+    rows with the same value in the column `by` form a sample. `text` is then the treatment of
+    columns of strings: "raise" for an error, or "keep".
     """
     folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
     files = [file for folder in folders for file in folder]

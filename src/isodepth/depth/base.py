@@ -230,8 +230,8 @@ class Depth(DepthSource):
         """Return the depths of `points`, or of the distinct points of the sample if None.
 
         If the depth is affine invariant and the sample points are the vertices of a simplex, the
-        depths of the vertices are those of `_tied_depth`. All other depths are those of
-        `_evaluate`. `along` contains the directions.
+        depths of the vertices depend only on the weights (`_tied_depth`). All other depths are
+        computed along the directions in `along`.
         """
         if not self._is_uninformative(sample):
             return self._evaluate(sample, points, along)

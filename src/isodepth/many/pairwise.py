@@ -300,7 +300,8 @@ def _prepare_groups(
 ) -> list[SampleGroup]:
     """Validate one collection or two collections of samples.
 
-    `inputs` has the collections, and `weights` is the option of `pairwise`.
+    `inputs` has the collections. `weights` has the weights of the samples of one collection, or a
+    pair of these for two collections; None for equal weights.
     """
     mine, theirs = (weights, None) if len(inputs) == 1 else split_weights(weights)
     groups = [prepare_group(inputs[0], mine, metric)]

@@ -559,7 +559,7 @@ class Comparison(TwoSampleReport):
     def _permuted_distances(self, count: int) -> np.ndarray:
         """Return the distances after `count` permutations of the labels; only with a test.
 
-        They are those of `_null_profile` if it has enough permutations.
+        The distances of the attribute `_null_profile` are used if it has enough permutations.
         """
         test, profile = self.test, self._null_profile
         assert test is not None

@@ -149,8 +149,8 @@ def _gradients_of_means(
 ) -> list[np.ndarray]:
     """Return the gradient of the distance with respect to `rows`, for a finite q.
 
-    The gap of a level is then the mean of order q over all directions and their opposites. The
-    other arguments and the result are those of `_gradients_of_gaps`.
+    The gap of a level is then the mean of order q over all directions and their opposites. `rows`
+    and `slopes` are described in `_gradients_of_gaps`, and the result has the shapes of `rows`.
     """
     gradients = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes
@@ -178,8 +178,8 @@ def _gradients_of_means(
 def _gradients_of_hulls(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> list[np.ndarray]:
     """Return the gradient of the distance with respect to `rows`, for ``gap="exact"``.
 
-    The gap of a level is then the Hausdorff distance of the convex hulls of both regions. The
-    arguments and the result are those of `_gradients_of_gaps`.
+    The gap of a level is then the Hausdorff distance of the convex hulls of both regions. `rows`
+    and `slopes` are described in `_gradients_of_gaps`, and the result has the shapes of `rows`.
     """
     gradients = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes

@@ -233,7 +233,7 @@ def fit_state(
     """Return the state of a new monitor, before the first batch.
 
     `policy` contains the options of alarms, and `seed` is an integer from `random_state`. The other
-    arguments are those of `Monitor`.
+    arguments are the options of `Monitor` with the same names.
     """
     if isinstance(blocks, str) and isinstance(groups, str) and blocks == groups:
         raise InvalidOptionError(

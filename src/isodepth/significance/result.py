@@ -599,7 +599,11 @@ class TwoSampleResult(TwoSampleReport):
         return {name: [getattr(test, name) for test in self.column_tests] for name in names}
 
     def _profile_of(self, comparison: Comparison, count: int | None = None) -> NullProfile:
-        """Return the result of `null_profile` for the samples and blocks of this test."""
+        """Compute gaps between the regions of both samples after permutations of the labels.
+
+        The blocks of this test are permuted as a whole. `count` is the number of permutations; None
+        for a number that takes a few seconds.
+        """
         blocks = self._kept_rows.tested.blocks
         kept = None if comparison.missing is None else comparison.missing.kept
         if blocks is not None and kept is not None:

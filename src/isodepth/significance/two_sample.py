@@ -159,8 +159,8 @@ class Settings:
 def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricSettings:
     """Return the options of the distance between trimmed regions, with the scale and `options`.
 
-    `method` and `scale` are arguments of `two_sample_test`. `options` are further options of the
-    metric, such as the seed.
+    `method` is a metric, or the name of a method, which has the default metric of the test.
+    `options` are further options of the metric, such as the seed.
     """
     if isinstance(scale, str) and scale != "pooled":
         raise InvalidOptionError(

@@ -244,8 +244,9 @@ def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, la
 def _check_types(part: Part, selected: Sequence[str], known: dict[str, tuple[str, str]]) -> None:
     """Raise an error if a selected column is of another class in this part than in earlier parts.
 
-    Classes are those of `class_of_type`. `known` maps the name of a column to its class and to the
-    name of the first part in which the class is known. The columns of `part` are added to `known`.
+    A class is "numbers", "booleans", "strings", "dates" or "other values". `known` maps the name of
+    a column to its class and to the name of the first part in which the class is known. The columns
+    of `part` are added to `known`.
     """
     for name in selected:
         found = class_of_type(part.others.get(name, "double"))
@@ -262,7 +263,8 @@ def _check_types(part: Part, selected: Sequence[str], known: dict[str, tuple[str
 def _select_columns(part: Part, columns: list[Any] | None, weights: Any) -> tuple[str, ...]:
     """Return the labels of the columns to read. The column of the weights is the last one.
 
-    `columns` and `weights` are names or indices of columns of `part`, as in `source_of`.
+    `columns` has the names or indices of the columns of `part` to use, None for all. `weights` is
+    the name or index of the column with the weights, or None.
     """
     labels, origin = part.labels, part.origin
     last = [] if weights is None else indices_of([weights], labels, origin)

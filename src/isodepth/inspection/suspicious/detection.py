@@ -136,8 +136,9 @@ class Detector:
     ) -> Detector:
         """Fit the scorers to rows of both samples.
 
-        `codes` and `labels` are those of `category_codes`, and `sentinels` is the result of
-        `find_sentinels`.
+        `codes` are the codes of k categories in X (n, k) and in Y (m, k), and `labels` has the list
+        of the values of each category, in the order of the codes. `sentinels` are the sentinels of
+        both samples.
         """
         rows = [Rows(*each) for each in zip(samples.points, codes, strict=True)]
         names, kept = list(samples.columns), list(range(len(samples.columns)))
@@ -217,7 +218,7 @@ class Detector:
 def _without_sentinels(rows: Sequence[Rows], sentinels: Sequence[Sentinel]) -> list[Rows]:
     """Return copies of the rows of X and of Y in which sentinels are replaced by missing values.
 
-    `sentinels` is the result of `find_sentinels`.
+    A sentinel is replaced only in the sample and in the column to which it belongs.
     """
     # In C order: the rounding errors of sums over rows depend on the order in memory.
     points = [part.points.astype(np.float64, order="C", copy=True) for part in rows]
@@ -305,7 +306,8 @@ def contradictory_rows(
 ) -> list[SuspiciousRow]:
     """Return rows with pairs of categories that the other sample excludes.
 
-    `codes` and `labels` are those of `category_codes`. See `find_contradictions`.
+    `codes` are the codes of k categories in X (n, k) and in Y (m, k), and `labels` has the list of
+    the values of each category, in the order of the codes. See `find_contradictions` for the rule.
     """
     found, names = [], list(samples.categories)
     for side, sample in enumerate("XY"):

@@ -212,7 +212,8 @@ class RowScorer:
     def _outside(self, rows: Rows) -> np.ndarray:
         """Return a bool array (m,): whether a row has a number outside its interval.
 
-        The numbers and intervals are those of `candidates`.
+        The numbers are values, logarithms, residuals and deviations. The interval of a number has
+        the values whose ratios are at most the thresholds.
         """
         outside = np.zeros(len(rows.points), dtype=bool)
         # In Fortran order: columns are written and read one by one.

@@ -113,7 +113,7 @@ def replaced_defaults(metric: MetricSettings, compared: SourceComparison) -> str
 def warn_of_replaced_defaults(metric: MetricSettings, compared: SourceComparison) -> None:
     """Warn of defaults that are not available for samples that are read in chunks.
 
-    The arguments are those of `replaced_defaults`.
+    `metric` has the options before their replacement, and `compared` is the comparison.
     """
     clause = replaced_defaults(metric, compared)
     if clause:

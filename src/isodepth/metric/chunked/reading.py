@@ -347,9 +347,10 @@ def load_rows(data: Any, name: str, nan_policy: str, seed: int | None) -> NamedA
 def load_mixed_rows(data: Any, name: str, kinds: Any, seed: int | None) -> tuple[Any, MixedReader]:
     """Load the rows of a source with columns of any type into memory.
 
-    Return a pyarrow table, and the reader that converts tables with the kinds of its columns. The
-    parameters are those of `load_rows`; `kinds` is the option of
-    :func:`isodepth.two_sample_test`.
+    Return a pyarrow table, and the reader that converts tables with the kinds of its columns. If
+    the rows do not fit into memory, a random subset is loaded, and `seed` is its seed. If the seed
+    is None, an error is raised in this case. `name` is the name of the sample in messages, and
+    `kinds` is the option of :func:`isodepth.two_sample_test`.
     """
     source = as_source(data)
     profile = Profile.of(source, rows_in_memory(source), seed or 0)

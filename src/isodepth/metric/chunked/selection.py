@@ -279,11 +279,11 @@ class Bracket:
     ) -> None:
         """Move the ends of the interval closer together, around the order statistics.
 
-        `state`, `at` and `work` are the arguments of `update`. `orders` (R,) are the relative ranks
-        of the order statistics among the values in the interval, between 0 and 1, and `mass` is the
-        mass of these values. Quantiles of these orders are estimated from the random subset that
-        the pass collected. The ends remain if the subset is too small, or if there is none. In the
-        latter case the next pass collects a random subset.
+        `state` is the result of the pass `work`, in which this bracket has the index `at`. `orders`
+        (R,) are the relative ranks of the order statistics among the values in the interval,
+        between 0 and 1, and `mass` is the mass of these values. Quantiles of these orders are
+        estimated from the random subset that the pass collected. The ends remain if the subset is
+        too small, or if there is none. In the latter case the next pass collects a random subset.
         """
         margin = _LARGEST_MARGIN if work.share is None else margin_of(work.share * mass)
         self.expected, self.crowded = mass, work.share is None
