@@ -334,7 +334,10 @@ class Precision(Family):
 
 
 def all_units(n_columns: int) -> list[Member]:
-    """Return the functions of the family `Precision` for all units of each column in turn."""
+    """Return the functions of the family `Precision` for `n_columns` numeric columns.
+
+    They are the functions for all units of the first column, then of the second column, and so on.
+    """
     return [Member("precision", (j,), unit) for j in range(n_columns) for unit in _UNITS]
 
 

@@ -148,7 +148,7 @@ def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float)
 
 
 def _log_pmf_bound(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
-    """Return a lower bound of `_log_pmf` that is faster to compute.
+    """Return a lower bound (H,) of the results of `_log_pmf`, which is faster to compute.
 
     The deviance of the 2 x 2 table is at most its chi-squared statistic, and Stirling's formula
     bounds the factorials.
@@ -164,7 +164,10 @@ def _log_pmf_bound(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
 
 
 def _log_pmf(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
-    """Return the log probability that b of m rows have a property, given a + b of n + m rows.
+    """Return the log hypergeometric probabilities (H,) of the counts `b`, given the sums a + b.
+
+    The event is that b of the m rows of the second sample have a property, given that a + b of all
+    n + m rows have it.
 
     Loader's decomposition into the deviance of the 2 x 2 table and Stirling corrections avoids
     overflow and cancellation. Its absolute error is below 1e-10 for up to 1e9 rows.

@@ -545,9 +545,10 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
 
 
 def _rounds_integers(table: Any, read: Any) -> bool:
-    """Return whether the numbers `read` from a data frame may be rounded integers.
+    """Return whether integers may have been rounded when a data frame was converted to floats.
 
-    The data frame is then kept, so that the option `kinds` can subtract an integer first.
+    `read` are the floats that were read from the data frame `table`. In this case, the source keeps
+    the data frame instead, so that the option `kinds` can subtract an integer first.
     """
     if not is_frame(table) or isinstance(table, NamedArray) or not isinstance(read, NamedArray):
         return False

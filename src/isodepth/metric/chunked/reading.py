@@ -257,10 +257,10 @@ class CheckedSource:
     def with_masses(self, count: int, alone: bool) -> CheckedSource:
         """Return a copy in which each row has an integer mass, computed from its weight.
 
-        If this is the only source (`alone` is true), only ratios of weights matter, and `count` is
-        the number of rows. If several sources are pooled, a row of integer weight k counts as k
-        rows. If a source has non-integer weights, its weights are divided by their mean. `count`
-        is then the sum of the resulting weights of all sources.
+        `alone` is whether this is the only source. Masses are then proportional to the weights, and
+        `count` is the number of rows. If several sources are pooled, a row of integer weight k
+        counts as k rows, and non-integer weights of a source are divided by their mean. `count` is
+        then the sum of the resulting weights of all sources.
         """
         mean = 1.0 if self.summary.integral and not alone else self.summary.mean_weight
         return replace(self, how=replace(self.how, unit=MassUnit.of(mean, count, alone)))
