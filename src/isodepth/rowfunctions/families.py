@@ -239,10 +239,10 @@ class Extremes(Family):
 class IsolatedValues(Extremes):
     """Indicators of the values of a column beyond a gap, such as -9999 or values in a wrong unit.
 
-    A column has at most one such gap on each side, see `cut_beyond_gap`: at least 6 rows and at
-    most an eighth of the rows are beyond it, and it is longer than the distance from the median to
-    the gap. Most columns have no such gap. With few functions, the correction for multiple testing
-    is small.
+    A gap is an interval between two consecutive sorted values. A column has at most one such gap on
+    each side, see `cut_beyond_gap`: at least 6 rows and at most an eighth of the rows are beyond
+    it, and it is longer than the distance from the median to the gap. Most columns have no such
+    gap. With few functions, the correction for multiple testing is small.
     """
 
     name = "isolated values"
@@ -258,7 +258,7 @@ class IsolatedValues(Extremes):
 
 
 def cut_beyond_gap(ordered: np.ndarray, n: int) -> float | None:
-    """Return the minimum of the values above the longest gap between sorted values.
+    """Return the minimum of the values above the longest gap between consecutive sorted values.
 
     The length of a gap is relative to the distance between the median and the gap. At least 6 and
     at most n / 8 values are above the gap, where n is the number of rows, including those in which

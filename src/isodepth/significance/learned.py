@@ -131,9 +131,9 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return points (n, d) divided by 1.4826 and whitened, and the whitening matrix (d, d).
 
-    The covariance of the whitened points is about the identity, if points far from the median are
-    clipped. The matrix is the identity if there are at most 10 d rows, too few to estimate a
-    covariance.
+    The number 1.4826 is the standard deviation of a normal distribution with MAD 1. The covariance
+    of the whitened points is about the identity, if points far from the median are clipped. The
+    matrix is the identity if there are at most 10 d rows, too few to estimate a covariance.
     """
     n, d = points.shape
     points = points * (1 / 1.4826)
