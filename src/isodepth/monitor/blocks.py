@@ -130,8 +130,8 @@ class BlockModel:
     ) -> tuple[np.ndarray, bool]:
         """Return log adjusted p-values (H,), and whether the batch is beyond all blocks.
 
-        It is beyond them if a statistic is significantly, and more than 1.5 times, farther from its
-        mean over the blocks than in any block.
+        It is beyond them if the deviation of a statistic from its mean over the blocks is
+        significant, and more than 1.5 times the maximum deviation of a block.
 
         The p-values of the H functions are approximate. The statistics of the batch (`_statistics`)
         are compared with those of the blocks by a t distribution, which does not fit rare or tied

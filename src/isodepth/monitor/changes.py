@@ -377,7 +377,7 @@ class _WindowChanges:
         def error(
             values: np.ndarray, observed: np.ndarray, side: Literal["left", "right"]
         ) -> float:
-            """Return the maximum amount by which the shares `observed` exceed their bounds.
+            """Return the maximum distance by which `observed` shares are outside their bounds.
 
             The bounds are the shares of X at the cut points next to `values`.
             """
