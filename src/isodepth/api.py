@@ -340,7 +340,7 @@ class Metric(MetricSettings):
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
         """Return the metric with sampled directions, and the regions of one sample.
 
-        `purpose` says what needs all rows, for messages, such as "Metric.regions".
+        `purpose` names the method that needs all rows, such as "Metric.regions", for messages.
         """
         refuse_chunks(X, purpose)
         refuse_learned_scale(self.scale)
@@ -420,7 +420,10 @@ class _NumericPair(NamedTuple):
 
 
 def _numeric(X: Any, Y: Any, kinds: Any) -> _NumericPair:
-    """Return the common numeric columns of two samples; `kinds` is as in `Metric.distance`."""
+    """Return the common numeric columns of two samples.
+
+    `kinds` maps the names of columns to their kinds, or is None, as in `Metric.distance`.
+    """
     if kinds is None and isinstance(X, np.ndarray):
         return _NumericPair(X, Y, (), (X, Y, kinds))
     X, Y, kinds, unmatched = matched_frames(X, Y, kinds)

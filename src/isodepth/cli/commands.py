@@ -178,13 +178,7 @@ def _with_flag(error: IsodepthError, params: Sequence[click.Parameter]) -> str:
 
 
 def _with_files(message: str, values: Mapping[str, Any]) -> str:
-    """Add the names of the files to a message about X and Y, which are their names in Python.
-
-    Examples
-    --------
-    >>> _with_files("X has 1 row, but at least 2 are needed", {"x": "june.csv", "y": "july.csv"})
-    'X has 1 row, but at least 2 are needed (X is june.csv, Y is july.csv)'
-    """
+    """Add the names of the files to a message about the arguments "X" and "Y" of a function."""
     files = [values["x"], values["y"]] if "x" in values else values.get("files", ())
     if len(files) != 2 or not re.search(r"\b[XY]\b", message):
         return message

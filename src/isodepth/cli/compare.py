@@ -342,7 +342,8 @@ def report(
         about = {"names": [f"{by} {group}" for group in groups]}
         if len(groups) != 2:
             raise InvalidInputError(
-                f"a report compares two groups, got {len(groups)} in column {by!r}"
+                f"a report compares two groups, got {len(groups)} in column {by!r}; keep the rows "
+                "of two groups"
             )
         result = compare_samples(samples[0], samples[1], reading, settings, test)
     elif len(files) == 2:

@@ -174,8 +174,8 @@ def _check(
 def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) -> Any:
     """Return the rows of a batch for the monitor `fitted`.
 
-    `sources` are the input file, in a list. If `reading` does not select columns, only those of the
-    reference are read. If the batch lacks one of them, all columns of the batch are read.
+    `sources` is a list with the input file. If `reading` does not select columns, only the columns
+    of the reference are read. If the batch lacks one of them, all columns of the batch are read.
     """
     columns = fitted.columns if not reading.columns else None
     special = [each for each in fitted.kinds if each.use == "category" or each.option is not None]

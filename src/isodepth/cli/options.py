@@ -276,7 +276,8 @@ def check_reachable(
 ) -> None:
     """Raise an error if a test with `n_permutations` permutations cannot reach a threshold.
 
-    Otherwise the exit code would be 0 for any two tables. The bound on the share of changed rows,
+    The thresholds are the options --max-changed and --min-pvalue, which determine the exit code. It
+    would be 0 for any two tables if they cannot be reached. The bound on the share of changed rows,
     which is compared with `max_changed`, is 0 if no p-value can be at most `alpha`.
     """
     if min_pvalue == 0:
@@ -331,7 +332,10 @@ def save_report(
 
 
 def monitor_source(path: str) -> dict[str, Any]:
-    """Return the option `files` of `save_report` for a monitor that was read from `path`."""
+    """Return the option `files` of `save_report`, as a dictionary, for a monitor.
+
+    The monitor was read from the file `path`.
+    """
     # The import is inside the function, because it imports Jinja, which is slow.
     from isodepth.report.repeat import TableFile
 

@@ -154,6 +154,6 @@ def depth(
 
 
 def _files(reading: cli.ReadingOptions, output: str | None) -> list[str]:
-    """Return lines to print: the names of the columns left out, and of the file `output`."""
+    """Return lines to print: names of columns that were left out, and the name of the output."""
     lines = [f"left out       {', '.join(reading.left_out)}"] if reading.left_out else []
     return lines + ([f"written to     {output}"] if output else [])

@@ -61,7 +61,10 @@ def read_tables(
 
 
 def _leave_out_everywhere(results: Sequence[ReadResult]) -> None:
-    """Leave out a column of all tables if it was left out of one table, where it is not numeric."""
+    """Leave out of all tables the columns that were left out of at least one table.
+
+    A column is left out of a table because it is not numeric there.
+    """
     text = {name for each in results for name in each.left_out}
     for each in results:
         numeric = [name for name in each.columns or () if name in text]
@@ -159,9 +162,9 @@ def read_samples(
 ) -> tuple[list[str], list[Any]]:
     """Return the names and the tables of samples, one per file or one per group of rows.
 
-    A folder is replaced by the tables in it. `text` is the argument of `read_tables` for a table
-    that is divided by `by`. If `by` is given, there must be a single file. Its rows with the same
-    value in the column `by` form a sample.
+    A folder is replaced by the tables in it. If `by` is given, there must be a single file. Its
+    rows with the same value in the column `by` form a sample. `text` is then the treatment of
+    columns of strings: "raise" for an error, or "keep".
     """
     folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
     files = [file for folder in folders for file in folder]

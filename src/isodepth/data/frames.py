@@ -420,12 +420,13 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
 
 
 def object_numbers(series: Any) -> Any:
-    """Convert a narwhals series of Python numbers to Float64; return most other series unchanged.
+    """Convert a narwhals series of Python objects to a type of numbers, durations or strings.
 
-    Values of type `decimal.Decimal` count as numbers, booleans do not. Missing values are allowed.
-    A series is converted to Int64 if no value is missing, all are integers, one is beyond 2**53, so
-    that floats may round it, and all fit into Int64. Python durations become durations, and periods
-    of pandas in other libraries become strings, as `str` writes them in pandas.
+    Numbers become Float64; values of type `decimal.Decimal` count as numbers, booleans do not.
+    Missing values are allowed. A series is converted to Int64 if no value is missing, all are
+    integers, one is beyond 2**53, so that floats may round it, and all fit into Int64. Python
+    durations become durations. Periods of pandas in frames of other libraries become strings, as
+    `str` writes them. Any other series is returned unchanged.
     """
     import narwhals as nw
 

@@ -73,7 +73,10 @@ class MissingReport(ResultPart):
 
     @property
     def _columns_text(self) -> str:
-        """String with the columns that have most missing values, at most five, and the numbers."""
+        """String with the columns with most missing values, such as "temp (2), wind (1)".
+
+        At most five columns are named.
+        """
         return named_counts(self.counts.items())
 
     def __str__(self) -> str:

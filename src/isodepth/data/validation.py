@@ -106,8 +106,8 @@ def check_points(
 def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, Names]:
     """Convert a sample to a matrix of floats, and return it with its column names.
 
-    The parameters are those of `check_points`. Unlike `check_points`, this function allows NaN,
-    infinite and huge values.
+    NaN, infinite and huge values are allowed. `name` is the name of `X` in messages. `dtype` is
+    "float32" or "float64"; None keeps float32 and converts all other types to float64.
     """
     if isinstance(X, np.ndarray):
         columns = None

@@ -230,8 +230,8 @@ class Depth(DepthSource):
         """Return the depths of `points`, or of the distinct points of the sample if None.
 
         If the depth is affine invariant and the sample points are the vertices of a simplex, the
-        depths of the vertices are those of `_tied_depth`. All other depths are those of
-        `_evaluate`. `along` contains the directions.
+        depths of the vertices depend only on the weights (`_tied_depth`). All other depths are
+        computed along the directions in `along`.
         """
         if not self._is_uninformative(sample):
             return self._evaluate(sample, points, along)
@@ -263,7 +263,7 @@ class MinimumDepth(Depth):
     _kernel: ClassVar[Callable[..., np.ndarray]]
 
     def _to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
-        """Convert extrema over directions (m,), the results of `_kernel`, to depths (m,)."""
+        """Convert extrema over directions (m,), such as maximum outlyingness, to depths (m,)."""
         raise NotImplementedError
 
     def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
@@ -388,8 +388,8 @@ def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nd
 def depth_text(depth: Any) -> str:
     """Return the option `depth` as a string: the name of the depth, and non-default settings.
 
-    The settings in `TAKEN_OVER` are left out. For an estimator or function of the user, the string
-    is that of `custom_text`.
+    Directions, seed and number of threads (`TAKEN_OVER`) are left out: a metric has its own. For an
+    estimator or function of the user, the string is that of `custom_text`.
     """
     if isinstance(depth, str):
         return depth

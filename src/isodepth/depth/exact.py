@@ -209,9 +209,9 @@ def _echelon_basis(origin: Vector, points: Iterable[Vector]) -> dict[int, Vector
 def _reduce(point: Vector, origin: Vector, basis: dict[int, Vector]) -> Vector:
     """Eliminate the pivot columns of `basis` from the vector `point - origin`.
 
-    `basis` is as in `_echelon_basis`. Return a multiple of the remaining vector, with integer
-    entries. The result is zero if and only if `point - origin` is a linear combination of the basis
-    vectors.
+    `basis` maps the pivot column of each vector of an echelon basis to the vector. Return a
+    multiple of the remaining vector, with integer entries. The result is zero if and only if `point
+    - origin` is a linear combination of the basis vectors.
     """
     rest = [x - o for x, o in zip(point, origin, strict=True)]
     for column, vector in basis.items():

@@ -98,7 +98,10 @@ def resolve_depth(depth: Any) -> DepthSource:
 
 
 def _check_without_effect(depth: Depth) -> None:
-    """Raise an error if a setting in `TAKEN_OVER` has another value than its default."""
+    """Raise an error if a setting of a depth that has no effect in a metric is not the default.
+
+    These settings are the directions, the seed and the number of threads: a metric has its own.
+    """
     defaults = type(depth)()
     for name in TAKEN_OVER:
         value = getattr(depth, name)

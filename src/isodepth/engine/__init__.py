@@ -1,1 +1,1 @@
-"""Passes over rows along directions: by the compiled core, and on tensors."""
+"""Computations on rows that are projected on directions: by the compiled core, and on tensors."""

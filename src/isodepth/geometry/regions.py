@@ -4,6 +4,9 @@ The canonical form has the distinct rows in lexicographic order, each with an in
 Computations on samples in memory use it, except those on tensors. Results therefore do not depend
 on the order of the rows, w equal rows have the same effect as one row of weight w, and equal rows
 have equal depths in spite of rounding.
+
+The region of level beta is the smallest set of the deepest points with more than a fraction beta of
+the total mass.
 """
 
 from __future__ import annotations
@@ -254,8 +257,8 @@ class TrimmedRegions:
     def _prefix_sizes(self, betas: np.ndarray) -> np.ndarray:
         """Return the number of distinct points (L,) in the region of each level `betas` (L,).
 
-        The region consists of this number of points at the beginning of `_ordered`. The levels are
-        not checked.
+        The attribute `_ordered` has the distinct points, deepest first, and the region consists of
+        this number of its first points. The levels are not checked.
         """
         return self._counts[self.masses.searchsorted(betas, side="right")]
 

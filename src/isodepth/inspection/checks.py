@@ -1,4 +1,8 @@
-"""Checks of two tables: facts that need no test, each described by one sentence."""
+"""Checks of two tables: facts that need no test, each described by one sentence.
+
+Each check is a `Check`. A category column is compared by the shares of its values, and a value is
+called new or vanished if only one sample has it.
+"""
 
 from __future__ import annotations
 
@@ -172,9 +176,10 @@ class _Column(NamedTuple):
         return str(self.base + int(values[0])) if self.base else f"{values[0]:.10g}"
 
     def n_others(self, sample: int, constant: str | None) -> int:
-        """Return the number of values that differ from the value `constant` of the other sample.
+        """Return the number of values of a sample that differ from the value `constant`.
 
-        It is 0 if the other sample is not constant.
+        `constant` is the only value of the other sample. If it is None, because the other sample is
+        not constant, return 0.
         """
         if constant is None:
             return 0
@@ -385,7 +390,7 @@ def _together(
     """Yield one check that each of `columns` is `adjective`, such as "constant in one sample".
 
     `kind` is the kind of the check. A dictionary of columns has the value of each column, which the
-    sentence shows. Without columns nothing is yielded.
+    sentence shows. If there are no columns, nothing is yielded.
     """
     names = tuple(columns)
     if not names:
@@ -441,8 +446,8 @@ def _categories(columns: Sequence[_Column]) -> Iterator[Check]:
 def _one_sided(column: _Column, side: int) -> tuple[Counter[str], int]:
     """Return the categories that only one sample has, with their numbers of rows.
 
-    Categories that are so rare that the other sample may lack them by chance are left out, and
-    their number is the second result. `side` is 0 for X and 1 for Y.
+    `side` is 0 for the categories of X, and 1 for those of Y. Categories that are so rare that the
+    other sample may lack them by chance are left out. Their number is the second result.
     """
     counts, other = column.values[side], column.values[1 - side]
     sizes = column.n_rows if side == 0 else column.n_rows[::-1]

@@ -95,8 +95,8 @@ class TwoSamples:
         """
         if is_chunked(X) or is_chunked(Y):
             raise InvalidInputError(
-                "single rows need both samples in memory, and these are read in chunks; pass a "
-                "part of the rows as arrays or data frames"
+                "both samples must be in memory, but X or Y is read in chunks; pass a part of the "
+                "rows as arrays or data frames"
             )
         if is_tensor(X) or is_tensor(Y):
             X, Y = to_host(X), to_host(Y)

@@ -251,7 +251,8 @@ def _scores(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class _Moments(NamedTuple):
     """Number of rows, their sum (d,), and the sum of their squares (d,) or products (d, d).
 
-    The products are needed for whitening.
+    Whitening needs the sum of the products x x' of the rows x. Without whitening, the squares of
+    the entries are sufficient.
     """
 
     n_rows: int

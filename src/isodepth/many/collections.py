@@ -1,6 +1,8 @@
 """Validation of collections of samples, with labels, common columns and a common scale.
 
 Labels are the keys of a dictionary, or the values of the columns `by` of a frame.
+
+A group is a collection of samples after its validation (`SampleGroup`).
 """
 
 from __future__ import annotations
@@ -124,9 +126,10 @@ def _distinct(labels: list[Any], name: str) -> list[Any]:
 
 
 def _positions(series: Any) -> dict[Any, int]:
-    """Return the positions of the categories of a series; {} if they have no order.
+    """Return a dictionary from the categories of a series to their positions in its type.
 
-    Categories of pandas and of an Enum of polars have an order.
+    Categoricals of pandas and the type Enum of polars order their categories. The result is {} for
+    series of other types.
     """
     import narwhals as nw
 
@@ -139,9 +142,10 @@ def _positions(series: Any) -> dict[Any, int]:
 
 
 def _sorted(keys: Iterable[Any], positions: Sequence[Mapping[Any, int]]) -> list[Any]:
-    """Sort keys if they are comparable, as in pandas; otherwise keep the order of appearance.
+    """Sort the tuples `keys` if their entries are comparable; otherwise keep their order.
 
-    A key has one value per column. Values of a column with categories are sorted by `positions`.
+    A key has the values of the columns that define a sample. `positions` has one dictionary per
+    column, the result of `_positions`: categories are sorted by their positions.
     """
 
     def place(key: Any) -> list[Any]:
@@ -331,7 +335,7 @@ def _matched(X: Any, columns: tuple[str, ...] | None, name: str, like: str) -> A
 
 
 def _aligns(X: Any) -> bool:
-    """Return whether X is a `Source`, whose columns are reordered when the data are read."""
+    """Return whether X is a `Source`, which reorders its columns when the data are read."""
     return getattr(X, "_reads_in_chunks", False) is True
 
 

@@ -235,7 +235,10 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
 
     @property
     def _refinement(self) -> str:
-        """Clause about distances that are maxima over the sampled directions only, or ""."""
+        """Clause ", without refinement" if distances are maxima over the sampled directions, or "".
+
+        Without refinement, such maxima are smaller than the suprema over all directions.
+        """
         settings = self.settings or {}
         maxima = settings.get("q") == math.inf and settings.get("gap") == "search"
         return ", without refinement" if maxima and settings.get("refine") == 0 else ""

@@ -93,7 +93,10 @@ class PairwiseTestResult(ResultMixin):
 
     @property
     def _differ(self) -> np.ndarray:
-        """Whether each pair differs (M,), despite the rounding errors of adjusted p-values."""
+        """Bool array (M,): whether the adjusted p-value of each pair is at most `alpha`.
+
+        Rounding errors are tolerated.
+        """
         return self.adjusted_pvalues <= self.alpha * (1 + 1e-12)
 
     @property
@@ -106,7 +109,7 @@ class PairwiseTestResult(ResultMixin):
 
     @property
     def headline(self) -> str:
-        """One sentence: the number of pairs that differ; and if there are too few permutations."""
+        """One sentence: the number of pairs that differ, and a warning of too few permutations."""
         differ, n_permutations = int(self._differ.sum()), self.settings["n_permutations"]
         pairs = "1 pair" if len(self) == 1 else f"{len(self)} pairs"
         found = f"{differ} of {pairs} of {len(self.labels)} samples differ"

@@ -300,7 +300,8 @@ def _prepare_groups(
 ) -> list[SampleGroup]:
     """Validate one collection or two collections of samples.
 
-    `inputs` has the collections, and `weights` is the option of `pairwise`.
+    `inputs` has the collections. `weights` has the weights of the samples of one collection, or a
+    pair of these for two collections; None for equal weights.
     """
     mine, theirs = (weights, None) if len(inputs) == 1 else split_weights(weights)
     groups = [prepare_group(inputs[0], mine, metric)]
@@ -314,7 +315,8 @@ def _fill_from_tables(
 ) -> dict[str, Any]:
     """Write the distances between tables to `out`, and return their settings.
 
-    `stacks` has the tables of `samples` and, if it is given, of `other`.
+    `stacks` has the tables of the samples in the rows of `out` and, unless they are the same, those
+    of the samples in its columns.
     """
     if len(stacks) == 2:
         check_comparable(stacks[0]._table(0), stacks[1]._table(0), "samples[0]", "other[0]")
@@ -327,7 +329,8 @@ def _fill_refined(
 ) -> dict[str, Any]:
     """Write the refined distances between samples to `out`, and return their settings.
 
-    `groups` has the group of `samples` and, if it is given, of `other`.
+    `groups` has the samples in the rows of `out` and, unless they are the same, those in its
+    columns.
     """
     fitted, regions = fit_regions(groups, metric, progress)
     columns = None if len(regions) == 1 else regions[1]
@@ -336,9 +339,10 @@ def _fill_refined(
 
 
 def _check_refinable(metric: Metric, groups: Sequence[SampleGroup], table_dtype: Any) -> None:
-    """Raise an error if samples are read in chunks, or if `table_dtype`, without effect, is set.
+    """Raise an error if the distances between samples cannot be refined.
 
-    `metric` has a positive `refine`.
+    Samples that are read in chunks cannot be refined, and `table_dtype`, which would have no
+    effect, must not be set. `metric` has a positive `refine`.
     """
     if any(group.in_chunks for group in groups):
         raise InvalidOptionError(

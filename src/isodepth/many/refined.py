@@ -1,4 +1,8 @@
-"""Refined distances between many samples, which need the rows of all samples."""
+"""Refined distances between many samples, which need the rows of all samples.
+
+The maximum over sampled directions is refined by local ascent towards the supremum over all
+directions.
+"""
 
 from __future__ import annotations
 

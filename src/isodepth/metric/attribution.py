@@ -1,4 +1,9 @@
-"""Contributions of columns to the distance between two samples."""
+"""Contributions of columns to the distance between two samples.
+
+The region of level beta of a sample is the smallest set of its deepest rows with more than a
+fraction beta of the total weight. The gap of a level is the distance between the regions of both
+samples. It is computed along directions, which are unit vectors.
+"""
 
 from __future__ import annotations
 

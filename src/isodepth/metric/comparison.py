@@ -1,4 +1,9 @@
-"""Comparison of two samples: their distance, gaps between regions, contributions of columns."""
+"""Comparison of two samples: their distance, gaps between regions, contributions of columns.
+
+The region of level beta of a sample is the smallest set of its deepest rows with more than a
+fraction beta of the total weight. The gap of a level is the distance between the regions of both
+samples. It is computed along directions, which are unit vectors.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +70,10 @@ class ChanceLevel(ResultMixin):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 0.05 and 0.95 quantiles of the distances; up to 19 splits, minimum and maximum."""
+        """The 0.05 and 0.95 quantiles of the distances.
+
+        With up to 19 splits, they are the minimum and the maximum.
+        """
         low, high = np.quantile(self.distances, [0.05, 0.95], method="weibull")
         return float(low), float(high)
 
@@ -83,7 +91,7 @@ class ChanceLevel(ResultMixin):
 
 
 class RegionSizes(NamedTuple):
-    """Numbers of rows and columns of a sample whose regions `without_rows` released."""
+    """Numbers of rows and columns of a sample whose regions were deleted by `without_rows`."""
 
     n_rows: int
     n_features: int
@@ -483,7 +491,7 @@ class Comparison(TwoSampleReport):
         return out
 
     def _named(self, shares: np.ndarray | None) -> tuple[Contribution, ...]:
-        """Return the entries of `shares` (d,) with the names of the columns, largest first.
+        """Return the contributions `shares` (d,) with the names of the columns, largest first.
 
         Return () if `shares` is None.
         """
@@ -551,7 +559,7 @@ class Comparison(TwoSampleReport):
     def _permuted_distances(self, count: int) -> np.ndarray:
         """Return the distances after `count` permutations of the labels; only with a test.
 
-        They are those of `_null_profile` if it has enough permutations.
+        The distances of the attribute `_null_profile` are used if it has enough permutations.
         """
         test, profile = self.test, self._null_profile
         assert test is not None

@@ -1,4 +1,9 @@
-"""FittedMetric: a metric with sampled directions and levels, for any number of samples."""
+"""FittedMetric: a metric with sampled directions and levels, for any number of samples.
+
+The region of level beta of a sample is the smallest set of its deepest rows with more than a
+fraction beta of the total weight. The gap of a level is the distance between the regions of two
+samples. It is computed along directions, which are unit vectors.
+"""
 
 from __future__ import annotations
 
@@ -261,7 +266,7 @@ class FittedMetric:
         )
 
     def _plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
-        """Check that the regions of two samples are comparable, and return the compared levels."""
+        """Check that the regions of two samples are comparable, and choose the compared levels."""
         self._check(x, "x")
         self._check(y, "y")
         check_same_width(x.n_features, y.n_features)

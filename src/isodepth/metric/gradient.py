@@ -75,7 +75,10 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
 
 
 def check_has_gradient(*, scale: Any, refine: int) -> None:
-    """Raise InvalidOptionError if a distance with these settings has no gradient."""
+    """Raise InvalidOptionError if a distance with these settings has no gradient.
+
+    `refine` is the number of steps of refinement, and `scale` the option of `Metric`.
+    """
     if isinstance(scale, str):
         raise InvalidOptionError(
             f"scale={scale!r} is estimated from the data and has no gradient; use an array",
@@ -146,8 +149,8 @@ def _gradients_of_means(
 ) -> list[np.ndarray]:
     """Return the gradient of the distance with respect to `rows`, for a finite q.
 
-    The gap of a level is then the mean of order q over all directions and their opposites. The
-    other arguments and the result are those of `_gradients_of_gaps`.
+    The gap of a level is then the mean of order q over all directions and their opposites. `rows`
+    and `slopes` are described in `_gradients_of_gaps`, and the result has the shapes of `rows`.
     """
     gradients = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes
@@ -175,8 +178,8 @@ def _gradients_of_means(
 def _gradients_of_hulls(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> list[np.ndarray]:
     """Return the gradient of the distance with respect to `rows`, for ``gap="exact"``.
 
-    The gap of a level is then the Hausdorff distance of the convex hulls of both regions. The
-    arguments and the result are those of `_gradients_of_gaps`.
+    The gap of a level is then the Hausdorff distance of the convex hulls of both regions. `rows`
+    and `slopes` are described in `_gradients_of_gaps`, and the result has the shapes of `rows`.
     """
     gradients = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes

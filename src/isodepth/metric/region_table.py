@@ -1,4 +1,9 @@
-"""Region tables, from which distances are computed without the rows of the samples."""
+"""Region tables, from which distances are computed without the rows of the samples.
+
+The region of level beta of a sample is the smallest set of its deepest rows with more than a
+fraction beta of the total weight. Its support value along a direction u is the maximum of <x, u>
+over its rows x.
+"""
 
 from __future__ import annotations
 
@@ -375,7 +380,7 @@ class RegionTables(EqualFields):
         return self.labels or tuple(map(str, range(len(self))))
 
     def _table(self, position: int) -> RegionTable:
-        """Return the table at a position."""
+        """Return the table of the sample at a position."""
         shared = {name: value for name, value in vars(self).items() if name != "labels"}
         return RegionTable(**shared | {"values": self.values[position]})
 

@@ -100,7 +100,7 @@ class RandomLevels:
 
 
 class _Options(TypedDict, total=False):
-    """Types of the options of `isodepth.Metric` that the TypedDicts below have in common."""
+    """Types of the options of `isodepth.Metric` that all TypedDicts of this module contain."""
 
     depth: DepthLike
     p: float

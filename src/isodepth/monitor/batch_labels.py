@@ -1,7 +1,7 @@
-"""Check that the rows of a batch belong to one block, and to the group of the batch.
+"""Check that all rows of a batch have the block, or the group, that the batch should have.
 
-A monitor whose blocks or groups are columns of its reference finds the same columns in a batch. A
-batch without the column is not checked.
+Blocks and groups are the options of `Monitor` that label the rows of the reference. If they are
+names of columns, a batch may have these columns too. A batch without the column is not checked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from isodepth.sources.scan import as_source
 
 
 def check_block(batch: Any, column: str) -> None:
-    """Raise an error if the column of the blocks has several values in a batch."""
+    """Raise an error if the column `column`, which has the labels of blocks, has several values."""
     labels = _labels(batch, column)
     if len(labels) > 1:
         raise InvalidInputError(
@@ -30,7 +30,7 @@ def check_block(batch: Any, column: str) -> None:
 
 
 def check_group(batch: Any, column: str, group: str) -> None:
-    """Raise an error if the column of the groups has another value than `group` in a batch."""
+    """Raise an error if the column of the group labels has a value other than `group`."""
     labels = _labels(batch, column)
     others = [label for label in labels if not _is_group(label, group)]
     if others:
@@ -78,9 +78,10 @@ def _labels(batch: Any, column: str) -> set[Any]:
 
 
 def _is_group(label: Any, group: str) -> bool:
-    """Return whether the value of a row is the label of a group.
+    """Return whether the value of a row is the label `group`.
 
-    The labels of groups are strings. The numbers 1 and 1.0 both are the group "1" or "1.0".
+    Labels of groups are strings. The numbers 1 and 1.0 equal both the label "1" and the label
+    "1.0".
     """
     if label is None or str(label) == group:
         return label is not None

@@ -1,10 +1,14 @@
 """Comparison of whole batches with whole blocks of the reference, for dependent rows.
 
-A quarter of the blocks gives a mean region table and shares of categories. The score of a batch is
-the maximum of two standardized numbers: the distance DR of the batch from the mean table, and the
-largest difference of a share from that of these blocks. Without a change, the scores of the other
+A block is a set of rows of the reference that depend on each other, such as those of one day. A
+quarter of the blocks gives a mean region table and mean shares of categories. A batch has two
+standardized numbers: its distance DR from the mean table, and the largest difference of a share
+from its mean. The score of the batch is their maximum. Without a change, the scores of the other
 blocks and of the batches are exchangeable. The rank of a new score is then a p-value, and a test
 martingale bets on these p-values.
+
+The functions of `Functions` have values 0 and 1. The share of a function is the share of rows for
+which it is 1.
 """
 
 from __future__ import annotations
@@ -102,7 +106,8 @@ class BlockModel:
     ) -> tuple[Evidence, BlockModel, RankEvidence]:  # fmt: skip
         """Return the evidence of batch `number`, and the model and `ranks` after this batch.
 
-        `level` is the alarm threshold for 1 / evidence, and becomes `Evidence.threshold`.
+        `ranks` is the test martingale of earlier batches. `level` is the alarm threshold for 1 /
+        evidence, and becomes `Evidence.threshold`.
         """
         assert batch.rows is not None
         counts = batch.counts
@@ -125,10 +130,13 @@ class BlockModel:
     ) -> tuple[np.ndarray, bool]:
         """Return log adjusted p-values (H,), and whether the batch is beyond all blocks.
 
-        The p-values of the H functions are approximate. The statistics of the batch are compared
-        with those of the blocks by a t distribution, which does not fit rare or tied values.
-        Therefore a p-value is at least that of Fisher's exact test. Extremes and functions of
-        several columns have p-value 1.
+        It is beyond them if the deviation of a statistic from its mean over the blocks is
+        significant, and more than 1.5 times the maximum deviation of a block.
+
+        The p-values of the H functions are approximate. The statistics of the batch (`_statistics`)
+        are compared with those of the blocks by a t distribution, which does not fit rare or tied
+        values. Therefore a p-value is at least that of Fisher's exact test. Extremes and functions
+        of several columns have p-value 1.
         """
         from scipy.special import stdtr
 
@@ -148,10 +156,13 @@ class BlockModel:
         return np.append(adjusted, 0.0)[owner], bool(beyond.any())
 
     def _scores(self, rows: np.ndarray, counts: Counts, functions: Functions) -> np.ndarray:
-        """Return the standardized scores (2,) of a batch: of numeric columns, and of categories.
+        """Return the two standardized numbers (2,) of a batch, whose maximum is its score.
 
-        The score of a kind of columns is -inf if there are no such columns. The numeric score is
-        inf if every row has a missing number.
+        The first number compares numeric columns by the distance DR, the second one compares the
+        shares of categories and missing values.
+
+        A number is -inf if there are no columns of its kind. The first is inf if every row of the
+        batch has a missing number.
         """
         root, width = math.sqrt(counts.n_rows) if functions.known else 1.0, len(functions.center)
         scores = np.full(2, -np.inf)
@@ -165,9 +176,10 @@ class BlockModel:
 
 
 def _spread_over_blocks(values: np.ndarray) -> np.ndarray:
-    """Return mean, standard deviation and maximum deviation (3, S) of statistics (B, S) of blocks.
+    """Return mean, standard deviation and maximum deviation (3, S) of S statistics over the blocks.
 
-    NaN, the statistic of a column that has only missing values in a block, is replaced by the mean.
+    `values` (B, S) are the statistics of B blocks. NaN, the statistic of a column that has only
+    missing values in a block, is replaced by the mean.
     """
     present = ~np.isnan(values)
     means = np.nansum(values, axis=0) / np.maximum(1, present.sum(axis=0))
@@ -176,7 +188,7 @@ def _spread_over_blocks(values: np.ndarray) -> np.ndarray:
 
 
 def _mean_table(blocks: list[np.ndarray], seed: int) -> RegionTable:
-    """Return the mean of the region tables of the numeric columns of blocks."""
+    """Return the mean of the region tables of blocks, which are arrays of numeric columns."""
     tables = _region_tables(blocks, seed)
     if not tables:
         message = "every row has a missing value; leave out columns with many of them"
@@ -188,9 +200,8 @@ def _statistics(functions: Functions, counts: Counts) -> np.ndarray:
     """Return S statistics of a batch, which are compared with the same statistics of each block.
 
     In this order: the median of each numeric column, the interquartile range of each numeric
-    column, and the transformed share of rows for which each function of `_share_functions` is 1.
-    The transformation is the arcsine of the root. The variance of a transformed share hardly
-    depends on the share.
+    column, and the transformed share of each function of `_share_functions`. The transformation is
+    the arcsine of the square root, after which the variance hardly depends on the share.
     """
     shares = counts.ones[_share_functions(functions)] / counts.n_rows
     return np.concatenate([counts.quartiles.ravel(), np.arcsin(np.sqrt(shares))])
@@ -199,9 +210,9 @@ def _statistics(functions: Functions, counts: Counts) -> np.ndarray:
 def _share_functions(functions: Functions) -> np.ndarray:
     """Return the indices of the functions of one column whose shares are statistics of a batch.
 
-    The functions of categories and missing values are first, because they enter the score, too.
-    Extremes are left out: if the medians of blocks differ, the share of extreme values is 0 in most
-    blocks and large in a few, so that a t distribution does not fit.
+    The functions of categories and missing values are first: their shares are also a part of the
+    score. Extremes are left out: if the medians of blocks differ, the share of extreme values is 0
+    in most blocks and large in a few, so that a t distribution does not fit.
     """
     single = [(h, m.event) for h, m in enumerate(functions.members) if len(m.columns) == 1]
     scored = [h for h, event in single if event in _SCORED]
@@ -210,11 +221,12 @@ def _share_functions(functions: Functions) -> np.ndarray:
 
 
 def _statistic_of_function(functions: Functions) -> np.ndarray:
-    """Return for each of the H functions the index of the statistic that measures its property.
+    """Return for each of H functions the index of the statistic that replaces its share.
 
-    A cut point of a column belongs to the median of the column, a cut point of its deviation to the
-    interquartile range, and a function of `_share_functions` to its own share. The index is -1 for
-    all other functions.
+    Statistics are in the order of `_statistics`. A function that compares a column with a cut point
+    has the median of the column, and one that compares its deviation from the median has the
+    interquartile range. A function of `_share_functions` has its own share. The index is -1 for all
+    other functions.
     """
     width, index = len(functions.center), np.full(len(functions.members), -1)
     for h, member in enumerate(functions.members):
@@ -226,9 +238,9 @@ def _statistic_of_function(functions: Functions) -> np.ndarray:
 
 
 def _scored_shares(functions: Functions, statistics: np.ndarray) -> np.ndarray:
-    """Return the transformed shares of categories and of missing values in `statistics` (S,).
+    """Return the transformed shares that are a part of the score: of categories and missing values.
 
-    `statistics` is the result of `_statistics`.
+    `statistics` (S,) is the result of `_statistics`, which contains these shares.
     """
     count = sum(member.event in _SCORED for member in functions.members)
     first = 2 * len(functions.center)

@@ -1,4 +1,9 @@
-"""Description of the significant changes of a window of batches, in the units of the columns."""
+"""Description of the significant changes of a window of batches, in the units of the columns.
+
+The monitor counts in the reference and in the window for how many rows each function of a row is 1.
+The functions have values 0 and 1 (`isodepth.monitor.functions`). The share of a function is the
+share of rows for which it is 1. A function "of a column" depends on this column alone.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +66,7 @@ def window_changes(
 class _WindowChanges:
     """Evidence of a window, with the names of columns and of new values that describe changes.
 
-    A function is given by its index h in `Functions.members`.
+    Methods refer to a function by its index h in `Functions.members`.
     """
 
     evidence: Evidence
@@ -84,9 +89,9 @@ class _WindowChanges:
     def all(self) -> list[Change]:
         """Return at most 10 changes of the window, strongest first.
 
-        A column is listed if a function of this column alone changed. A pair of columns is listed
-        only if neither column is listed. A change of all columns together is listed only if there
-        is no other change.
+        A column is listed if the share of a function of this column alone changed. A pair of
+        columns is listed only if neither column is listed. A change of all columns together is
+        listed only if there is no other change.
         """
         logs = self.evidence.logs
         n_significant = (logs <= _LOG_NAMED).sum()
@@ -114,9 +119,9 @@ class _WindowChanges:
         return [Member("repeated").change((), None, before, after, pvalue_of(log))]
 
     def _pairs_without(self, columns: Collection[int], significant: list[int]) -> list[int]:
-        """Return the functions of pairs of columns in `significant`, if neither is in `columns`.
+        """Return the functions of two columns in `significant`, if neither column is in `columns`.
 
-        Only the first three pairs, the most significant ones, are considered.
+        Only the first three functions of two columns, the most significant ones, are considered.
         """
         pairs = [h for h in significant if len(self._members[h].columns) == 2][:_MOST_PAIRS]
         return [h for h in pairs if not {*columns} & {*self._members[h].columns}]
@@ -143,7 +148,11 @@ class _WindowChanges:
         return [int(counts.n_rows - counts.ones[missing]) for counts in self._both]
 
     def _significant_without_missing(self, column: int, functions: list[int]) -> list[int]:
-        """Return the elements of `functions` that changed significantly among rows with a value."""
+        """Return those of `functions` that are also significant among the rows with a value.
+
+        Rows in which `column` is missing are left out, because a change of their share also
+        changes the shares of functions.
+        """
         n_before, n_after = self._present_rows(column)
         if not (functions and n_before and n_after):
             return []
@@ -152,9 +161,9 @@ class _WindowChanges:
         return [h for h, log in zip(functions, logs.tolist(), strict=True) if log <= _LOG_NAMED]
 
     def _explaining(self, column: int, functions: list[int]) -> list[int]:
-        """Return the elements of `functions` with at least 80% of the maximum effect, in order.
+        """Return those of `functions` with an effect of at least 80% of the maximum effect.
 
-        The functions are functions of `column`. Those with the largest effects come first.
+        They are functions of `column`, sorted by decreasing effect; see `_effects`.
         """
         effects = self._effects(column, functions)
         # Ties are in reverse order, because the coarsest unit of precision is the last function.
@@ -165,9 +174,9 @@ class _WindowChanges:
     def _effects(self, column: int, functions: list[int]) -> np.ndarray:
         """Return the effects (len(functions),) of functions of a column.
 
-        The effect of a function is the absolute difference of the shares of rows for which the
-        function is 1, minus four standard errors. If values are less often rounded in the window
-        than in the reference, the effect of this change is at most the smallest of the others.
+        The effect is the absolute difference of the shares in the reference and in the window,
+        minus four standard errors. If fewer values are rounded in the window than in the reference,
+        the effect of a function about rounding is at most the smallest effect of the others.
         """
         n_before, n_after = (max(rows, 1) for rows in self._present_rows(column))
         ones_before, ones_after = (counts.ones[functions] for counts in self._both)
@@ -231,11 +240,12 @@ class _WindowChanges:
                 return change
 
     def _uncounted_change(self, h: int, change: Change) -> Change:
-        """Return `change`, of the values that are not counted separately, with a description.
+        """Return a change of the share of rare and new categories, with a description of these.
 
-        These are rare values of the reference and new values. If all rows with such values have the
-        same new value, this value is the attribute `value` of the change. Otherwise the description
-        names the most frequent new value of the last batch as an example.
+        Function h is 1 for the categories of a column that have no function of their own: rare
+        categories of the reference and categories that the reference does not have. If all these
+        rows have the same new category, it is the attribute `value` of the change. Otherwise the
+        description names the most frequent new category of the last batch as an example.
         """
         (column,) = self._members[h].columns
         counts = self.unseen.get(column)
@@ -261,10 +271,10 @@ class _WindowChanges:
         return before, after
 
     def _has_values_at_medians(self, columns: Collection[int]) -> bool:
-        """Return whether over 2% of a column's values are missing or equal to the median.
+        """Return whether one of `columns` has over 2% of values that are missing or at the median.
 
-        It is true if this holds for one of `columns`. A correlation that is estimated from the
-        share of rows on the same side of both medians would then be too small.
+        A correlation that is estimated from the share of rows on the same side of both medians
+        would then be too small.
         """
         return any(self._share_at_median(column) > _TIED for column in columns)
 
@@ -272,7 +282,8 @@ class _WindowChanges:
         """Return the share of values of a column that are missing or equal to the median.
 
         This is the maximum of the shares in the reference and in the window. Values equal to the
-        median are counted if they are frequent, or if all values of the column are cut points.
+        median are known only if a function counts them: if they are frequent, or if all values of
+        the column are cut points.
         """
         center = self._functions.center[column]
         own = [(h, each) for h, each in enumerate(self._members) if each.columns == (column,)]
@@ -300,9 +311,9 @@ class _WindowChanges:
         return "a direction" if text == "..." else f"a direction ({text}, standardized)"
 
     def _number_change(self, h: int, change: Change) -> Change:
-        """Return `change` of a numeric column, described by the median or the interquartile range.
+        """Return the change of a numeric column, described by its median or interquartile range.
 
-        If neither changed enough, it is described by the share of values up to the cut point of
+        If neither changed enough, the description is the share of values up to the cut point of
         function h.
         """
         member = self._members[h]
@@ -338,10 +349,11 @@ class _WindowChanges:
     def _is_mirrored(self, column: int, shift: float) -> bool:
         """Return whether the values of a column were multiplied by -1, rather than shifted.
 
-        The shares of values up to the cut points are compared with the bounds for these shares
-        after either change. Multiplied values must agree up to chance, or as well as shifted ones.
-        Unless nearly all values change their sign, shifted values must also agree less well, beyond
-        chance.
+        `shift` is the difference of the medians. The monitor stores only the shares of values up to
+        cut points. For both hypotheses, bounds on these shares in the window are computed from the
+        shares in the reference. Multiplication must agree with the window up to chance, or as well
+        as the shift. Unless nearly all values change their sign, the shift must also agree less
+        well, beyond chance.
         """
         cuts = sorted(
             (member.value, h)
@@ -365,7 +377,10 @@ class _WindowChanges:
         def error(
             values: np.ndarray, observed: np.ndarray, side: Literal["left", "right"]
         ) -> float:
-            """Return the maximum distance of shares from their bounds, those of X up to values."""
+            """Return the maximum distance by which `observed` shares are outside their bounds.
+
+            The bounds are the shares of X at the cut points next to `values`.
+            """
             index = np.searchsorted(points, values, side)
             return float(
                 np.maximum(steps[index] - observed, observed - steps[index + between]).max()
@@ -391,7 +406,7 @@ def _correlation_change(change: Change) -> Change:
 
 
 def _category_of(member: Member, reader: BatchReader) -> str | None:
-    """Return the name of the category of a function; None if it does not have exactly one."""
+    """Return the name of the category that a function counts; None if it is not a single one."""
     if member.event not in ("shares", "crossed") or member.value == UNSEEN:
         return None
     column = member.columns[-1]

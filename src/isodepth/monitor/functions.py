@@ -90,12 +90,12 @@ class Counts(NamedTuple):
         return self.summaries[1:] / np.where(self.summaries[0], self.summaries[0], np.nan)
 
     def with_quartiles(self, numbers: np.ndarray) -> Counts:
-        """Return a copy whose quartiles are those of the rows `numbers` (m, d), all together."""
+        """Return a copy with the exact medians and interquartile ranges of `numbers` (m, d)."""
         return self._replace(summaries=summary_of_rows(numbers))
 
 
 class Batch(NamedTuple):
-    """Counts of a batch, and attributes of its rows that the monitor does not store."""
+    """Counts of the functions in a batch, and attributes of its rows that are not stored."""
 
     counts: Counts
     hashes: np.ndarray  # (m,), uint64, hash of each row
@@ -123,8 +123,8 @@ class Functions:
         """Choose functions from rows (n, d + C) with d = `width` numeric columns.
 
         The rows determine medians, scales, the most frequent values and all thresholds. These rows
-        must not be counted later: the thresholds are their quantiles, so that the number of these
-        rows up to a threshold is not random.
+        must not be counted later: the thresholds are their quantiles, which fixes the number of
+        these rows up to a threshold.
         """
         numbers, codes = rows[:, :width], rows[:, width:]
         center, scale = np.zeros(width), np.ones(width)
@@ -150,9 +150,9 @@ class Functions:
 
     @functools.cached_property
     def thresholds(self) -> Thresholds:
-        """The first L functions, which compare a numeric feature of a row with a threshold.
+        """Functions 0, ..., L - 1, which compare a numeric feature of a row with a threshold.
 
-        Features are defined in `isodepth.monitor.thresholds`.
+        Features, such as the value of a column, are defined in `isodepth.monitor.thresholds`.
         """
         return Thresholds.from_array(self.stored_thresholds)
 
@@ -171,7 +171,7 @@ class Functions:
 
     @functools.cached_property
     def missing(self) -> dict[int, int]:
-        """Map from the index of a column to the index of its function of missing values."""
+        """Map from the index of a column to the index of the function for its missing values."""
         return {m.columns[0]: h for h, m in enumerate(self.members) if m.event == "missing"}
 
     def direction_of(self, h: int) -> np.ndarray:
@@ -179,7 +179,10 @@ class Functions:
         return self.directions[self.thresholds.feature[h] - 2 * len(self.center)]
 
     def median_within(self, member: Member) -> float:
-        """Return the cut point of a function of a column and a frequent category: a median."""
+        """Return the median of a numeric column within a frequent category.
+
+        `member` is the function that compares the column with this median.
+        """
         column, category = member.columns
         same = (self.crossed == (category - len(self.center), member.value)).all(axis=1)
         return float(self.medians[same.argmax(), column])
@@ -211,7 +214,7 @@ class Functions:
             Consecutive rows of the batch.
         unseen : dict
             Index of a category column -> counts of its new categories. This object becomes the
-            field of the returned `Batch`, and may be filled while `parts` are iterated over.
+            field `unseen` of the result, and may be filled while `parts` are iterated over.
         usual : UsualValues or None
             Ranges of usual values, from which suspicious rows are found; None for no such rows.
         keep_rows : bool
@@ -326,8 +329,9 @@ def _choose_categories(
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
     """Return the fields `known`, `crossed` and `medians` of `Functions`.
 
-    They are determined from the rows with `numbers` (n, d) and `codes` (n, C) of categories.
-    Missing numbers are replaced by `center` (d,).
+    They list the counted categories, the frequent ones, and the medians of numeric columns in
+    these. The rows have `numbers` (n, d) and codes of categories `codes` (n, C). Missing numbers
+    are replaced by `center` (d,).
     """
     known, frequent, width = [], [], len(center)
     for c, column in enumerate(codes.T):

@@ -15,7 +15,10 @@ _MOST_KEPT = 1000
 
 
 def summary_of_sorted(columns: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Return the summary (3, d) of sorted columns (d, m) with `present` (d,) values before NaN."""
+    """Return the summary (3, d) of sorted columns (d, m), in which missing values are last.
+
+    `present` (d,) is the number of values of each column that are not missing.
+    """
     last = np.maximum(present - 1, 0)
     at = _LEVELS[:, None] * last
     low, index = at.astype(np.int64), np.arange(len(columns))

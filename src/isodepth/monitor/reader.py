@@ -1,4 +1,8 @@
-"""Conversion of the reference and of batches to arrays with the same columns, matched by name."""
+"""Conversion of the reference and of batches to arrays with the same columns, matched by name.
+
+A category column is converted to codes, the indices of its values among the categories of the
+reference.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +51,10 @@ _NAME_IN_CODE = re.compile(r"\bthe (reference|batch)(?=\.[a-z]|\), -1)")
 
 @contextmanager
 def _names_in_code() -> Iterator[None]:
-    """Write batch.astype(float) instead of "the batch.astype(float)" in error messages."""
+    """Remove the article from names in code in the messages of errors.
+
+    For example, "the batch.astype(float)" becomes "batch.astype(float)".
+    """
     try:
         yield
     except InvalidInputError as error:

@@ -2,7 +2,8 @@
 
 A row of the batch or of a sample of the reference is repeated if it occurs more than once in both
 together. This does not depend on which rows belong to the batch. If the rows are exchangeable, the
-number of repeated rows in the batch therefore has a hypergeometric distribution.
+number of repeated rows in the batch therefore has a hypergeometric distribution. Rows are compared
+by their 64-bit hashes.
 
 A row of the reference that occurs again in a batch is not a change. Therefore the statistic is the
 number of rows that are repeated within the batch. It is at most the hypergeometric number, so that
@@ -24,7 +25,7 @@ REPEATED_LEVEL = 1 / 64
 
 
 class RepeatedCounts(NamedTuple):
-    """Fractions of repeated rows within the reference and within a batch, and the log p-value."""
+    """Shares of repeated rows within the reference and within a batch, and the log p-value."""
 
     before: float
     after: float
@@ -32,14 +33,14 @@ class RepeatedCounts(NamedTuple):
 
 
 class ReferenceHashes(NamedTuple):
-    """Hashes of at most 4096 rows of the reference."""
+    """Hashes of at most 4096 rows of the reference, with which rows of batches are compared."""
 
     distinct: np.ndarray  # (U,), int64, sorted
     counts: np.ndarray  # (U,), number of rows with each hash
 
     @classmethod
     def of_rows(cls, hashes: np.ndarray, rng: np.random.Generator) -> ReferenceHashes:
-        """Return hashes of at most 4096 random rows, given the hashes (n,) of all counted rows."""
+        """Return hashes of at most 4096 random rows, given the hashes (n,) of reference rows."""
         if len(hashes) > _MOST_ROWS:
             hashes = hashes[rng.permutation(len(hashes))[:_MOST_ROWS]]
         return cls(*np.unique(_stored(hashes), return_counts=True))

@@ -57,9 +57,9 @@ class Group(NamedTuple):
     def counted(self, parts: Iterable[np.ndarray], unseen: dict[int, Counter[str]]) -> Batch:
         """Count the functions of this group in a batch, and check the size of the batch.
 
-        `parts` are arrays with consecutive rows of the batch. `unseen` becomes the field of the
-        returned `Batch`. With blocks, an error is raised if the batch has fewer rows than the
-        smallest block, or over 10% more than the largest.
+        `parts` are arrays with consecutive rows of the batch. `unseen` becomes the field `unseen`
+        of the returned `Batch`. With blocks, an error is raised if the batch has fewer rows than
+        the smallest block, or over 10% more than the largest.
         """
         batch = self.functions.count_batch(
             parts, unseen, self.usual, keep_rows=self.model is not None
@@ -115,10 +115,11 @@ class MonitorState:
         )  # fmt: skip
 
     def _entry(self, digest: int) -> list[int] | None:
-        """Return the entry of `labels` for the batch with this digest of group and label, or None.
+        """Return the entry of the attribute `labels` for a batch, or None if it has none.
 
-        The entry has this digest, the digest of the rows of the batch, the number of the batch, and
-        the value of `alarm_since` after it.
+        `digest` is the digest of the group and label of the batch. The entry has this digest, the
+        digest of the rows of the batch, the number of the batch, and the value of `alarm_since`
+        after it.
         """
         (found,) = np.nonzero(self.labels[:, 0] == digest)
         return self.labels[found[0]].tolist() if len(found) else None
@@ -167,7 +168,7 @@ class MonitorState:
         return state.restarted() if restart else state, verdict
 
     def _alarm_after(self, number: int, crossed: bool) -> tuple[int, int, bool]:
-        """Return the new `crossings` and `alarm_since`, and whether the windows start anew.
+        """Return `crossings` and `alarm_since` after a batch, and whether the windows start anew.
 
         `crossings` counts the windows that crossed their threshold since the last alarm or reset.
         `alarm_since` is the number of the batch that raised the alarm, or 0. `number` is the number
@@ -232,7 +233,7 @@ def fit_state(
     """Return the state of a new monitor, before the first batch.
 
     `policy` contains the options of alarms, and `seed` is an integer from `random_state`. The other
-    arguments are those of `Monitor`.
+    arguments are the options of `Monitor` with the same names.
     """
     if isinstance(blocks, str) and isinstance(groups, str) and blocks == groups:
         raise InvalidOptionError(

@@ -1,7 +1,8 @@
 """Numeric features of a row, and functions that compare a feature with a threshold.
 
 The features are the numeric columns, their standardized absolute deviations from the medians,
-projections of standardized rows, the distance from the center, and the outlyingness.
+projections of standardized rows, the distance from the center, and the outlyingness. A cut point
+is a threshold near a quantile of a feature; the function is 1 up to it.
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ _EVENTS = {Relation.EQUAL: "value", Relation.EXTREME: "extremes", Relation.BEYON
 
 
 class Threshold(NamedTuple):
-    """Function of a row that is 1 if a feature has a relation to a threshold."""
+    """Function of a row that is 1 if a feature of the row has a `Relation` to a number.
+
+    The number, the threshold, is the attribute `value`.
+    """
 
     feature: int  # index of the feature in the result of `features_of`
     relation: Relation
@@ -179,8 +183,9 @@ def _extremes(rows: Rows, tails: list[bool]) -> list[Threshold]:
 def feature_names(width: int, n_directions: int) -> list[tuple[str, tuple[int, ...]]]:
     """Return the name and the columns of each row of the result of `features_of`.
 
-    The names are "column", "deviation", "direction" and "distance". Features with the last two
-    names belong to no single column.
+    The names are "column", "deviation", "direction" and "distance". The last one is the name of
+    both the distance from the center and the outlyingness. Directions and distances depend on all
+    columns; their tuple of columns is empty.
     """
     names: list[tuple[str, tuple[int, ...]]] = [("column", (j,)) for j in range(width)]
     names += [("deviation", (j,)) for j in range(width)] + [("direction", ())] * n_directions

@@ -3,6 +3,9 @@
 Each batch is tested. For j > 0, the last 2^j batches are tested if the number of batches is a
 multiple of 2^(j - 1). A restart removes the windows that began before the restart.
 `docs/guarantees.md` proves the guarantees.
+
+For about a thousand functions of a row with values 0 and 1, the monitor counts the rows for which
+they are 1, in the reference and in each window (`Counts`).
 """
 
 from __future__ import annotations
@@ -34,7 +37,8 @@ def pvalue_of(log: float) -> float:
 class DyadicSums(NamedTuple):
     """Sums of counts over runs of 1, 2, 4, ... batches.
 
-    For each j, it has the counts of the latest run of 2**j batches that ends at a multiple of 2**j.
+    Batches are numbered from 1. For each j, the stored run of 2**j batches is the latest one whose
+    last batch has a number that is a multiple of 2**j.
     """
 
     end: int = 0  # number of batches so far
@@ -58,7 +62,7 @@ class DyadicSums(NamedTuple):
 
 
 class _WindowTest(NamedTuple):
-    """Test of the window of the last 2**scale batches."""
+    """Test of the window of the last 2**scale batches: its threshold and p-values."""
 
     scale: int
     threshold: float
@@ -72,7 +76,10 @@ class _WindowTest(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Result of the tests after a batch; `Verdict` describes the fields from `pvalue` on."""
+    """Result of the tests after a batch.
+
+    The fields from `pvalue` on are those of :class:`Verdict` with the same names.
+    """
 
     functions: Functions
     both: tuple[Counts, Counts]  # counts of the reference and of the strongest window
@@ -89,9 +96,11 @@ class Evidence(NamedTuple):
 
 
 def confidence_error(scale: int) -> float:
-    """Return 1 - confidence of the bound on the share of changed rows in 2**scale batches.
+    """Return 1 - confidence of the bound on the share of changed rows in a window.
 
-    The window is selected among all window lengths, so that these numbers must sum to 5%.
+    The window has 2**scale batches. A verdict has the bound of one window, which is selected among
+    windows of all lengths. Therefore the results for scale = 0, 1, 2, ... sum to at most 5%, so
+    that the bound has 95% confidence.
     """
     return _UNCOVERED / ((scale + 1) * (scale + 2))
 
@@ -128,7 +137,7 @@ class AlarmPolicy:
         return self.alpha or 1.0 / (self.arl or 1.0)
 
     def evidence_level(self, n_groups: int) -> float:
-        """Return the value of 1 / evidence at which a group raises an alarm, with blocks.
+        """Return the value of 1 / evidence up to which a group raises an alarm; only with blocks.
 
         Batches of different groups may depend on each other, such as those of one day at all sites.
         Therefore each group has its own evidence (`RankEvidence`), and the probabilities of false

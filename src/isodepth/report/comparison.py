@@ -1,4 +1,9 @@
-"""Content of the HTML report about a comparison or a test of two samples."""
+"""Content of the HTML report about a comparison or a test of two samples.
+
+A Jinja template makes the HTML page from variables, which are computed here. Typical rows are those
+of X and of Y that are farthest apart along the direction in which the samples differ most. They
+describe the difference if there are many unnamed columns.
+"""
 
 from __future__ import annotations
 
@@ -240,9 +245,10 @@ def _table_context(
 
 
 def _row_counts(result: PairResult) -> dict[str, list[int] | None]:
-    """Return the numbers of rows of X and Y by the headings of a table.
+    """Return a dictionary from the heading of a table column to the numbers of rows of X and Y.
 
-    The test uses rows with missing values, and the distance of a comparison does not.
+    The numbers are those of all rows, tested rows, rows in the distance, and dropped rows. The test
+    uses rows with missing values, and the distance of a comparison does not.
     """
     test, missing = get_test(result), result.missing
     counts: dict[str, list[int] | None] = {"rows": list(result.n_rows)}
@@ -270,7 +276,7 @@ def share_sentence(test: TwoSampleTestLike | None) -> str:
 def _distance_name(result: PairResult) -> str:
     """Return the name of the distance in the report.
 
-    A test has another name for its distance, which has other settings than a comparison.
+    The distance of a test has another name than that of a comparison, because its settings differ.
     """
     return "distance" if result._result_type == "comparison" else "distance between trimmed regions"
 

@@ -100,8 +100,8 @@ def _suspicious_rows(result: PairResult, samples: TwoSamples) -> SuspiciousRows 
 def _typical_texts(result: PairResult, samples: TwoSamples | None) -> list[str]:
     """Return sentences about typical rows; [] unless they describe the difference.
 
-    They describe it if there are many unnamed columns. For large samples without a test, the
-    sentence only says how to find them.
+    Typical rows describe the difference if there are many unnamed columns. For large samples
+    without a test, the sentence only says how to find typical rows.
     """
     if samples is None or not has_typical_rows(result):
         return []

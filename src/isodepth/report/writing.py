@@ -60,8 +60,10 @@ def write_report_of_files(
 ) -> None:
     """Write the report of a result, with the files that were read, as one self-contained HTML file.
 
-    The arguments are those of `html_report_of_files`. The name of the file ends in .html or .htm.
-    It is checked before the report is made, and an existing file is replaced atomically.
+    `path` is the name of the HTML file, which ends in .html or .htm. It is checked before the
+    report is made, and an existing file is replaced atomically. `files` are the files of both
+    samples, or the file of a monitor; None if there are no files. `options` are those of
+    `html_report`.
     """
     target = check_target(path, PAGE_ENDINGS)
     replace_file(target, html_report_of_files(result, files, **options).encode("utf-8"))

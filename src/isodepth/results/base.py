@@ -127,9 +127,11 @@ class TwoSampleReport(ReportableResult):
 
     @property
     def _has_typical_rows(self) -> bool:
-        """Whether a difference is described by typical rows, because columns have no names.
+        """Whether the result can describe a difference by typical rows instead of columns.
 
-        This is the case if there are many unnamed columns and `_has_all_rows` is true.
+        Typical rows are those of X and of Y that are farthest apart along the direction of the
+        difference. They are used if there are more than 50 columns without names, and if
+        `_has_all_rows` is true.
         """
         if isinstance(self._kept, KeptRows):
             return self._has_all_rows and has_many_unnamed_columns(self._kept.samples.columns)

@@ -248,9 +248,9 @@ def for_kinds(changes: Iterable[Change], kinds: Sequence[ColumnKind]) -> list[Ch
 
     `is_date` is set if the first column has dates. If an integer was subtracted from the integers
     of the first column, it is added to the numbers of the change. They become Python integers,
-    because floats would round them. If the words of a numeric column are read as
-    missing, its share of missing values is described as that of missing values and words. Ranks of
-    values are described by the values.
+    because floats would round them. If strings other than numbers in a numeric column are read as
+    missing, the description of the share of missing values mentions them. Ranks of values are
+    described by the values.
     """
     ranks = rank_columns(kinds)
     dates, with_words = date_columns(kinds), columns_with_words(kinds)
@@ -273,7 +273,10 @@ def for_kinds(changes: Iterable[Change], kinds: Sequence[ColumnKind]) -> list[Ch
 
 
 def _with_base(change: Change, base: int) -> Change:
-    """Return a change of a column from which `base` was subtracted, in the units of the column."""
+    """Return a change with `base` added to its medians, means, limit and value.
+
+    The integer `base` was subtracted from the values of the column before the comparison.
+    """
     fields: dict[str, float | None] = {}
     if change.quantity in ("median", "mean") and change.description is None:
         fields |= {"before": change.before, "after": change.after}
@@ -290,7 +293,10 @@ def _with_base(change: Change, base: int) -> Change:
 
 
 def _with_values(change: Change, order: Sequence[str]) -> Change:
-    """Return a change of ranks 0, 1, ... that names the values `order` which have these ranks."""
+    """Return a change of ranks that is described by the values of the column.
+
+    The values were converted to ranks 0, 1, ..., their positions in `order`.
+    """
     if change.description is not None or len(change.columns) != 1 or change.kind == "missing":
         return change
     if isinstance(change.value, float):

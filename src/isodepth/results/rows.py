@@ -1,4 +1,8 @@
-"""Rows of two samples that a result keeps, and suspicious and typical rows among them."""
+"""Rows of two samples that a result keeps, and suspicious and typical rows among them.
+
+Suspicious rows do not look like any row of the other sample. Typical rows are those of X and of Y
+that are farthest apart along the direction in which the samples differ most.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
 """Headlines, remarks and short summaries of results, as strings.
 
 Results call this module for `repr`. It must therefore not import Jinja, which is slow.
+
+Typical rows are those of X and of Y that are farthest apart along the direction in which the
+samples differ most. They replace changes and contributions of columns if there are many unnamed
+columns.
 """
 
 from __future__ import annotations

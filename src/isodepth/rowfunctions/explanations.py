@@ -226,7 +226,10 @@ class ColumnPair:
         return math.log(len(self._a) + len(self._b))
 
     def explains(self, deviance: float) -> bool:
-        """Return whether a deviance may be due to chance, or is at most 5% of `self.deviance`."""
+        """Return whether a deviance after a change is undone is small enough to call it explained.
+
+        It may be due to chance, or is at most 5% of `self.deviance`, the deviance between X and Y.
+        """
         return deviance <= max(_deviance_limit(len(self._edges)), _NEARLY_ALL * self.deviance)
 
     def _after(self, factor: float, shift: float) -> float:
@@ -240,10 +243,11 @@ class ColumnPair:
         return _binned_deviance(a, b, self._edges)
 
     def _after_precision(self, factor: float, shift: float) -> float:
-        """Return the deviance between the shares of rounded values after a map is undone.
+        """Return the deviance between the shares of rounded values after the map is undone in Y.
 
-        If Y has more rounded values than X, X is mapped instead of Y, because the inverse map
-        usually leaves no rounded values in Y. 0 if the precision did not change.
+        The map is x -> factor x + shift. If Y has more rounded values than X, X is mapped instead,
+        because the inverse map usually leaves no rounded values in Y. 0 if the precision did not
+        change.
         """
         if self._precision is None:
             return 0.0
@@ -256,9 +260,10 @@ class ColumnPair:
         return _precision_deviance(a, b, member.value)
 
     def _keeps_whole_numbers(self, factor: float) -> bool:
-        """Return whether X times a factor has as many whole numbers as Y, up to chance.
+        """Return whether X times a factor has about the same share of whole numbers as Y.
 
-        Counts remain whole numbers, so that a factor of 1.5 does not explain their change.
+        If the values are counts, they remain whole numbers, so that a factor of 1.5 does not
+        explain their change.
         """
         with np.errstate(over="ignore"):
             deviance = _precision_deviance(self._a * factor, self._b, 1.0)
@@ -276,7 +281,7 @@ class ColumnPair:
 
     @cached_property
     def _half_unit(self) -> float:
-        """Half of the last decimal of the values of Y; 0 if they are not rounded."""
+        """Half of the unit of the last decimal of Y, such as 0.05; 0 if values are not rounded."""
         units = (10.0**-k for k in range(_DECIMALS + 1))
         return 0.5 * next((unit for unit in units if is_multiple(self._b, unit).all()), 0.0)
 
@@ -298,10 +303,11 @@ class ColumnPair:
         return bool(known.mean() >= _KNOWN_VALUES * expected)
 
     def _fits(self, factor: float, *, common: bool = False) -> bool:
-        """Return whether a factor is near the ratio of the medians, which texts show, or is exact.
+        """Return whether the factor agrees with the ratio of the medians of Y and X.
 
-        A factor of a discrete column is exact, see `_keeps_values`. A factor between `common` units
-        is not estimated: it may differ more, and may be near the ratio of the means instead.
+        A factor of a discrete column agrees always, because it is exact, see `_keeps_values`. If
+        `common`, the factor is one between two common units, such as miles and kilometers. It may
+        then differ more, and may agree with the ratio of the means instead.
         """
         if self._distinct[1] >= _DISCRETE:
             return True
@@ -467,11 +473,11 @@ class ColumnPair:
         return location.deviance <= spread.deviance
 
     def like(self, other: ColumnPair) -> bool:
-        """Return whether values of Y in this column have about the distribution of X in another."""
+        """Return whether Y in this column has about the distribution of X in the column `other`."""
         return self.explains(self.deviance_from(other))
 
     def deviance_from(self, other: ColumnPair) -> float:
-        """Return the deviance between the values of Y in this column and of X in another."""
+        """Return the deviance between Y in this column and X in the column `other`."""
         return _binned_deviance(other._a, self._b, _bin_edges(other._a))
 
 

@@ -120,8 +120,8 @@ class Member(NamedTuple):
     ) -> Change:
         """Describe a change of the share of rows for which the function is 1.
 
-        `columns` are the names of `self.columns`, and `category` is the name of the category of a
-        function of the event "shares".
+        `columns` are the names of `self.columns`. `category` is the name of the category that the
+        function indicates, if its event is "shares", else None.
         """
         change = Change(
             kind=self.event, columns=columns, quantity="share", before=before, after=after,
@@ -145,7 +145,7 @@ class Family:
 
     @classmethod
     def choose(cls, rows: Rows) -> Self:
-        """Return the family with functions that are chosen from these rows."""
+        """Return a family whose functions, for example their cut points, are chosen from `rows`."""
         return cls(list(cls._choose(rows)))
 
     @staticmethod
@@ -239,10 +239,10 @@ class Extremes(Family):
 class IsolatedValues(Extremes):
     """Indicators of the values of a column beyond a gap, such as -9999 or values in a wrong unit.
 
-    A column has at most one such gap on each side, see `cut_beyond_gap`: at least 6 rows and at
-    most an eighth of the rows are beyond it, and it is longer than the distance from the median to
-    the gap. Most columns have no such gap. With few functions, the correction for multiple testing
-    is small.
+    A gap is an interval between two consecutive sorted values. A column has at most one such gap on
+    each side, see `cut_beyond_gap`: at least 6 rows and at most an eighth of the rows are beyond
+    it, and it is longer than the distance from the median to the gap. Most columns have no such
+    gap. With few functions, the correction for multiple testing is small.
     """
 
     name = "isolated values"
@@ -258,7 +258,7 @@ class IsolatedValues(Extremes):
 
 
 def cut_beyond_gap(ordered: np.ndarray, n: int) -> float | None:
-    """Return the minimum of the values above the longest gap between sorted values.
+    """Return the minimum of the values above the longest gap between consecutive sorted values.
 
     The length of a gap is relative to the distance between the median and the gap. At least 6 and
     at most n / 8 values are above the gap, where n is the number of rows, including those in which
@@ -334,7 +334,10 @@ class Precision(Family):
 
 
 def all_units(n_columns: int) -> list[Member]:
-    """Return the functions of the family `Precision` for all units of each column in turn."""
+    """Return the functions of the family `Precision` for `n_columns` numeric columns.
+
+    They are the functions for all units of the first column, then of the second column, and so on.
+    """
     return [Member("precision", (j,), unit) for j in range(n_columns) for unit in _UNITS]
 
 

@@ -151,8 +151,8 @@ def _add_directions(
 ) -> None:
     """Add the mean of the Cramer-von Mises statistics over all directions to `findings`.
 
-    `axes` (4, d, B + 1) has the part of the d axes: the squared differences between the sample
-    means of four cosines of the ranks along each axis.
+    `axes` (4, d, B + 1) has the terms of this mean for the d coordinate axes: the squared
+    differences between the sample means of four cosines of the ranks along each axis.
     """
     d = rows.points.shape[1]
     weights = _smooth_weights(_DIRECTION_COSINES)
@@ -217,11 +217,11 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
 
 
 def region_statistics(rows: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
-    """Return the distances DR (B + 1,) between the trimmed regions, by projection depth.
+    """Return the distances DR (B + 1,) between the trimmed regions of X and Y, for all labelings.
 
-    They are not divided by `mean_of_direction`. After this division, two samples that differ by a
-    translation m would have the distance |m|. `advance` is called with the number of labelings
-    after each block of them.
+    Regions are computed by projection depth. The constant divisor `mean_of_direction` of DR, by
+    which the distance of two samples that differ by a translation m is |m|, is omitted. `advance`
+    is called with the number of labelings that were completed since the last call.
     """
     count, words = rows.permutations.count, rows.permutations.words
     assert isinstance(metric.levels, int)
@@ -243,8 +243,8 @@ def region_statistics(rows: PooledSample, metric: MetricSettings, advance: Advan
 def _may_be_simplex(rows: PooledSample) -> bool:
     """Return whether permuted labels can give a sample with at most d + 1 distinct rows.
 
-    All rows of such a sample may have equal projection depth, for which `region_statistics` is not
-    valid. The result does not depend on the given labels.
+    All rows of such a sample may have equal projection depth. `region_statistics` is not valid in
+    this case. The result depends on the pooled rows only, not on their labels.
     """
     counts = np.unique(rows.points, axis=0, return_counts=True)[1]
     largest = np.sort(counts)[-rows.points.shape[1] - 1 :].sum()
@@ -254,8 +254,8 @@ def _may_be_simplex(rows: PooledSample) -> bool:
 def depth_statistics(rows: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
     """Return the distances DR (B + 1,) between the trimmed regions, by the depth of `metric`.
 
-    As in `region_statistics`, they are not divided by `mean_of_direction`. The regions are computed
-    for each labeling separately.
+    The regions are computed for each labeling separately. As in `region_statistics`, the constant
+    divisor `mean_of_direction` is omitted.
     """
     d = rows.points.shape[1]
     settings = replace(

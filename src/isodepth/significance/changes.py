@@ -1,4 +1,8 @@
-"""Descriptions of significant changes, in the units of their columns."""
+"""Descriptions of significant changes, in the units of their columns.
+
+A feature is a function of a row, such as the value of a column (`isodepth.significance.features`).
+X and Y are the two samples of the test, pooled in a `PooledSample`.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +89,7 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
 
 
 def joint_change(rows: PooledSample, feature: Feature) -> Change | None:
-    """Describe a function of all columns; None if it depends mainly on one column.
+    """Describe the change of a function of all columns; None if it depends mainly on one column.
 
     The p-value of the change is 1, a placeholder.
     """
@@ -141,7 +145,7 @@ def _numeric_changes(
 ) -> dict[str, list[Change]]:
     """Describe the changes of numeric columns, by column name.
 
-    `tested` has the significant tests of each column.
+    `tested` maps the name of each column to its significant tests.
     """
     pairs: dict[str, ColumnPair] = {}
     for name, tests in tested.items():
@@ -240,7 +244,7 @@ def _undoing(names: Sequence[str], changes: Sequence[Change]) -> tuple[np.ndarra
 
 
 def _varies(columns: np.ndarray) -> np.ndarray:
-    """Return a bool array (d,): whether each of d columns (d, n) has different values."""
+    """Return a bool array (d,): whether each of d columns (d, n) has two or more values."""
     low = np.fmin.reduce(columns, axis=1, initial=np.inf)
     return low < np.fmax.reduce(columns, axis=1, initial=-np.inf)
 
@@ -385,7 +389,7 @@ def _became_constant(column: ColumnPair, pvalue: float) -> Change | None:
 
 
 def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> list[Change]:
-    """Describe the change of a column by an explanation.
+    """Describe the change of a column as `explanation`, such as a shift or a change of the unit.
 
     Return an empty list if the explanation is a change of location or spread, and no median, mean
     or spread changed accordingly.
@@ -421,7 +425,7 @@ def _is_positive(column: ColumnPair) -> bool:
 
 
 def _shows_factor(both: tuple[float, float], factor: float) -> bool:
-    """Return whether the ratio of the second to the first of two numbers is near a factor."""
+    """Return whether after / before is near `factor`, where `both` = (before, after)."""
     before, after = both
     if before * after <= 0:
         return False
@@ -437,9 +441,10 @@ def _change(
     pvalue: float,
     **details: Any,
 ) -> Change:
-    """Return a change of a column, given the values of the quantity in X and in Y.
+    """Return a change of a column, such as of its median or of its interquartile range.
 
-    `details` are other attributes of the change.
+    `quantity` is the name of the changed quantity, and `both` its values in X and in Y. `details`
+    are other attributes of the change.
     """
     before, after = both
     return Change(
@@ -455,9 +460,10 @@ def _ranges(column: ColumnPair) -> tuple[float, float]:
 
 
 def _moved(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change | None:
-    """Return the change of the median or the mean that agrees with an explanation, else None.
+    """Return the change of the median or the mean if it agrees with an explanation, else None.
 
-    It agrees if its shift is 0.5 to 4 times the shift of the median that the explanation predicts.
+    The explanation predicts a shift of the median. The observed shift of the median or of the mean
+    agrees with it if it is 0.5 to 4 times as large.
     """
     middle = column.medians[0]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -472,9 +478,10 @@ def _moved(column: ColumnPair, explanation: Explanation, pvalue: float) -> Chang
 
 
 def _widened(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change | None:
-    """Return the change of a spread that agrees with the factor of an explanation, else None.
+    """Return the change of a spread if it agrees with an explanation, else None.
 
-    It agrees if the logarithm of its ratio is 0.5 to 4 times that of the factor.
+    The explanation predicts that the spread is multiplied by a factor. The observed ratio of the
+    spreads agrees with it if its logarithm is 0.5 to 4 times the logarithm of the factor.
     """
     wanted = math.log(explanation.factor)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -513,9 +520,10 @@ def _shape(column: ColumnPair, pvalue: float) -> Change:
 def exchanged_columns(
     columns: Sequence[ColumnPair], pvalues: dict[str, float]
 ) -> dict[str, Change]:
-    """Return the exchanges of values between two columns, by the name of each of the two.
+    """Find pairs of columns that exchanged their values; return the changes by column name.
 
-    `pvalues` has the p-value of each column. A column takes part in at most one exchange.
+    Both columns of a pair have the same change. `pvalues` has the p-value of each column. A column
+    takes part in at most one exchange.
     """
     pairs = [
         (first.deviance_from(second) + second.deviance_from(first), first, second)

@@ -52,7 +52,7 @@ class Feature(NamedTuple):
         return self.share_change(1.0)._label.rstrip(":")
 
     def share_change(self, pvalue: float) -> Change:
-        """Return the change of the share of rows for which `member` is 1."""
+        """Return the change of the share of rows for which the function `member` is 1."""
         assert self.member is not None
         return self.member.change(self.columns, self.value, *self.shares, pvalue)
 
@@ -70,8 +70,9 @@ class Feature(NamedTuple):
 def standardized_difference(before: float, after: float) -> float:
     """Return the absolute difference of two shares, divided by sqrt(p (1 - p)) for their mean p.
 
-    It orders the categories of a column about as -log p does, but does not depend on permutations.
-    It is rounded, so that two categories whose shares sum to 1 have equal results.
+    Categories in decreasing order of this number are about in increasing order of their p-values,
+    but the number does not depend on permutations. It is rounded, so that two categories whose
+    shares sum to 1 have equal results.
 
     Examples
     --------
@@ -86,7 +87,10 @@ def standardized_difference(before: float, after: float) -> float:
 
 
 def direction_feature(kind: str, direction: np.ndarray, names: tuple[str, ...]) -> Feature:
-    """Return the feature of the projections on a direction (d,) of columns `names`."""
+    """Return the feature whose values are the projections of rows on a direction (d,).
+
+    `kind` is the kind of the change, and `names` are the names of the d columns.
+    """
     return Feature(kind, direction_text(direction, names), direction=tuple(direction.tolist()))
 
 
@@ -115,8 +119,8 @@ def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
 def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
     """Yield consecutive slices of `items` that each need at most `MAX_NUMBERS` values in memory.
 
-    An item needs `numbers` arrays of length max(number of rows, number of labelings). A slice has
-    at least one item, even if this item needs more memory.
+    An item needs `numbers` arrays of length max(number of rows, number of labelings of `rows`). A
+    slice has at least one item, even if this item needs more memory.
     """
     step = max(1, MAX_NUMBERS // (numbers * max(len(rows.points), rows.permutations.count)))
     for first in range(0, len(items), step):

@@ -1,8 +1,11 @@
 """P-values of statistics under permutation of the labels, and multiple testing.
 
+A labeling assigns each row to X or to Y. A feature is a function of a row, such as the value of a
+column (`isodepth.significance.features`).
+
 The last axis of an array of statistics has one entry per labeling: the given labels first, then B
-random permutations of them. The rank of the first entry gives the p-value. The p-value remains
-exact after any transformation of the statistics that treats all labelings alike.
+random permutations of them. The rank of the first entry among all entries gives the p-value. The
+p-value remains exact after any transformation of the statistics that treats all labelings alike.
 """
 
 from __future__ import annotations
@@ -74,10 +77,11 @@ def too_few_permutations(n_permutations: int, alpha: float, factor: float = 1.0)
 def too_few_labelings(n_x: int, n_y: int, alpha: float, units: str = "rows") -> str:
     """Return a phrase if n_x and n_y units have too few labelings for a p-value of at most alpha.
 
-    The phrase is "" if they have enough, or more than can be drawn. Over all labelings, a p-value
-    is at least 1 / C(n_x + n_y, n_x), and twice as much for n_x = n_y: statistics do not change if
-    X and Y are exchanged. With random permutations, a p-value is an estimate of this number.
-    `units` is the noun for the units that are permuted.
+    The phrase is "" if they have enough. A labeling assigns n_x of the units, such as rows or
+    blocks, to X and the others to Y. If all C(n_x + n_y, n_x) labelings were compared, a p-value
+    would be at least 1 / C(n_x + n_y, n_x). It would be at least twice this number for n_x = n_y,
+    because statistics do not change if X and Y are exchanged. A p-value from random permutations
+    estimates the p-value from all labelings. `units` is the noun for the units.
 
     Examples
     --------
@@ -98,7 +102,7 @@ def too_few_labelings(n_x: int, n_y: int, alpha: float, units: str = "rows") -> 
 
 
 def bound_labelings(alpha: float) -> int:
-    """Return the maximum number of labelings with which `changed_share` is computed."""
+    """Return the maximum number of labelings for computing `changed_share` of a result."""
     return max(_BOUND_LABELINGS, fewest_labelings(alpha))
 
 
@@ -211,10 +215,11 @@ def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
 
 
 class FeatureTest(NamedTuple):
-    """One feature, its strength and its p-value.
+    """Test of one feature.
 
-    The strength is -log p of the test of this feature alone. The p-value is adjusted for the family
-    of the feature, or, in `ranked_tests`, that of the statistic alone.
+    The attribute `strength` is -log p of this feature alone. The attribute `pvalue` is adjusted
+    for all features of the same family. In the result of `ranked_tests`, it is the p-value of a
+    statistic, which is the maximum over several features.
     """
 
     strength: float
@@ -225,7 +230,8 @@ class FeatureTest(NamedTuple):
 class FeatureFamily:
     """Features whose p-values are adjusted together for multiple testing.
 
-    A feature is compared with the maximum of -log p over all features of the family.
+    The adjusted p-value of a feature compares its -log p with the maximum of -log p over all
+    features of the family, under each permutation of the labels.
     """
 
     def __init__(self, count: int, level: float) -> None:
@@ -236,9 +242,9 @@ class FeatureFamily:
 
     @property
     def offset(self) -> float:
-        """Log of the part of the significance level for each feature.
+        """Log of the fraction of the significance level that each feature of the family has.
 
-        It is added to -log p before families are compared.
+        It is added to -log p of the features, so that families of different sizes can be compared.
         """
         return math.log(self.level / max(1, len(self.features)))
 
@@ -312,9 +318,9 @@ class Findings:
 
         P-values of columns and pairs are adjusted for both together. If the unchanged columns have
         the same joint distribution in both samples, the probability that any of them, or any pair
-        of them, has a p-value of at most a is at most a. Each family has a part of the level,
-        because pairs may be much more numerous than columns. If the attribute `distinct` is set, a
-        p-value of a column or pair is at least that of the distinct rows.
+        of them, has a p-value of at most a is at most a. The significance level is divided between
+        columns and pairs, because pairs may be much more numerous. If one sample has copies of
+        rows, a p-value of a column or pair is at least its p-value after the copies are removed.
         """
         if not family.features:
             return np.empty(0)

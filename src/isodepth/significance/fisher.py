@@ -1,7 +1,8 @@
 """Fisher's exact test of many 2 x 2 tables at once.
 
-In one sample, `a` of n rows have a property. In another sample, `b` of m rows have it. If the rows
-of both samples are exchangeable, b given a + b has a hypergeometric distribution.
+In a table, `a` of the n rows of one sample and `b` of the m rows of another sample have a property.
+If the rows of both samples are exchangeable, b given a + b has a hypergeometric distribution. A
+function gets H tables, one per property, as count arrays `a` and `b` of shape (H,).
 """
 
 from __future__ import annotations
@@ -22,15 +23,16 @@ _ROUNDING = 1e-14
 def log_pvalues(
     a: np.ndarray, n: int, b: np.ndarray, m: int, dirty: int = 0, cap: float = 1.0
 ) -> np.ndarray:
-    """Return the log two-sided p-value (H,) for each pair of counts in `a` and `b` (H,).
+    """Return the log p-values (H,) of Fisher's two-sided exact test for H tables.
 
-    A p-value is twice the smaller tail probability, and at most 1. A p-value of at least `cap` is
-    replaced by 1, so that its tail need not be summed to the end.
+    In table h, a[h] of n rows of the first sample and b[h] of m rows of the second sample have a
+    property. A p-value is twice the smaller tail probability, and at most 1. A p-value of at least
+    `cap` is replaced by 1, so that its tail need not be summed to the end.
 
-    If `dirty` of the m rows may be contaminated, the p-value is the maximum over all counts that
-    the other rows may have. Above the expected count, the p-value falls with the count, and below
-    it, the p-value grows with the count. So the maximum is at the possible count that is nearest
-    to the expected count. If the expected count is itself possible, the p-value is set to 1.
+    If `dirty` of the m rows may be contaminated, b is unknown for the other m - dirty rows. The
+    p-value is then the maximum over the possible values of b. It is attained at the possible value
+    nearest to the expected value of b. If the expected value is itself possible, the p-value is set
+    to 1.
 
     Examples
     --------
@@ -77,10 +79,9 @@ def log_adjusted_pvalues(
 
 
 def _lowest_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, dirty: int) -> np.ndarray:
-    """Return a lower bound (H,) on the log p-values of `log_pvalues`, given the sums a + b.
+    """Return a lower bound (H,) on the results of `log_pvalues` for all tables with the sums a + b.
 
-    Each of H functions with values 0 and 1 is 1 in `a` of n rows and in `b` of m rows. The bound
-    is the log p-value of the most extreme table with the same sum a + b.
+    It is the log p-value of the most extreme table with the same sum a + b and the same n and m.
 
     If `dirty` of the m rows may be contaminated, only the other m - dirty rows count, and the sum
     lies in an interval. As a function of the sum, the bound has its only local minima at n and at
@@ -147,7 +148,7 @@ def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float)
 
 
 def _log_pmf_bound(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
-    """Return a lower bound of `_log_pmf` that is faster to compute.
+    """Return a lower bound (H,) of the results of `_log_pmf`, which is faster to compute.
 
     The deviance of the 2 x 2 table is at most its chi-squared statistic, and Stirling's formula
     bounds the factorials.
@@ -163,7 +164,10 @@ def _log_pmf_bound(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
 
 
 def _log_pmf(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
-    """Return the log probability that b of m rows have a property, given a + b of n + m rows.
+    """Return the log hypergeometric probabilities (H,) of the counts `b`, given the sums a + b.
+
+    The event is that b of the m rows of the second sample have a property, given that a + b of all
+    n + m rows have it.
 
     Loader's decomposition into the deviance of the 2 x 2 table and Stirling corrections avoids
     overflow and cancellation. Its absolute error is below 1e-10 for up to 1e9 rows.
@@ -198,8 +202,9 @@ def _correction(count: np.ndarray) -> np.ndarray:
 def _tail_ratio(a: np.ndarray, n: int, b: np.ndarray, m: int, enough: np.ndarray) -> np.ndarray:
     """Return P(count >= b) / P(count = b) for each of H tables; inf if it reaches `enough` (H,).
 
-    The sum ends when the remaining terms are negligible. A geometric series bounds them, because
-    the ratio of consecutive terms decreases.
+    The random count has the hypergeometric distribution of b given a + b. Its tail probability is
+    summed until the remaining terms are negligible. A geometric series bounds them, because the
+    ratio of consecutive terms decreases.
     """
     total, term = np.where(enough > 1.0, 1.0, np.inf), np.ones(len(a))
     active, done, size = np.flatnonzero(enough > 1.0), 0, 32

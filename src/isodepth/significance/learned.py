@@ -1,6 +1,7 @@
 """A direction that is fitted to the difference between the samples, separately for each labeling.
 
-The direction of the given labels and those of all permutations are found in the same way.
+A labeling assigns each row to X or to Y: the given labels, or one of B permutations of them. All
+labelings are treated alike, so that p-values remain exact.
 """
 
 from __future__ import annotations
@@ -103,11 +104,11 @@ def _weighted_sums(
     function: Callable[[slice, np.ndarray], np.ndarray],
     n_threads: int,
 ) -> np.ndarray:
-    """Return the sum of function(rows, weights) over blocks of rows, which are slices.
+    """Return the sum of function(rows, weights) over blocks of rows.
 
-    `weights` (B + 1, length of the slice) are the weights of the rows in a difference of sample
-    means, for the given labels and B permutations: 1 / n_x for the n_x rows of the first sample,
-    and -1 / n_y for the n_y rows of the second.
+    `rows` is a slice of row indices. `weights` (B + 1, length of the slice) are the weights of
+    these rows in a difference of sample means, for the given labels and B permutations: 1 / n_x for
+    the n_x rows of the first sample, and -1 / n_y for the n_y rows of the second.
     """
     n_x, n_y = permutations.sizes.astype(np.float32)
     blocks = permutations.blocks_of_rows()
@@ -130,9 +131,9 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return points (n, d) divided by 1.4826 and whitened, and the whitening matrix (d, d).
 
-    The covariance of the whitened points is about the identity, if points far from the median are
-    clipped. The matrix is the identity if there are at most 10 d rows, too few to estimate a
-    covariance.
+    The number 1.4826 is the standard deviation of a normal distribution with MAD 1. The covariance
+    of the whitened points is about the identity, if points far from the median are clipped. The
+    matrix is the identity if there are at most 10 d rows, too few to estimate a covariance.
     """
     n, d = points.shape
     points = points * (1 / 1.4826)

@@ -4,7 +4,8 @@ If scores are exchangeable, the ranks of new scores among all earlier ones, smoo
 number, are independent and uniform p-values (Vovk). Bets on small p-values form a test martingale.
 The probability that it ever reaches 1/alpha is at most alpha (Ville). The initial capital is
 divided among several betting functions, and among the possible starts of a change t = 1, 2, ...,
-with weights 1/(t (t + 1)).
+with weights 1/(t (t + 1)). The wealth of a bet is its present capital. The evidence is the sum of
+all capital.
 
 If the user chooses a mean time between false alarms (`arl`) instead of alpha, a new bet of 1 starts
 at every batch. An alarm is raised if the sum of all bets reaches `arl` (Shiryaev, Roberts).
@@ -40,9 +41,10 @@ def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float
 
 
 def log_bets(pvalue: float) -> np.ndarray:
-    """Return the log payoffs (N_BETS,) of all bets for a p-value.
+    """Return the log payoffs (N_BETS,) of all betting functions for a p-value.
 
-    The mean payoff for uniform p-values is 1.
+    The payoff is the factor by which the wealth of a bet changes. Its mean is 1 if the p-value is
+    uniform.
     """
     won = np.log(1.0 - _STAKES + _STAKES / _SHARES)
     steps = np.where(pvalue <= _SHARES, won, np.log1p(-_STAKES))
@@ -55,8 +57,9 @@ class RankEvidence(NamedTuple):
 
     Under this hypothesis, the probability that the evidence ever reaches a threshold is at most
     1/threshold. If `restarting`, the threshold is instead a lower bound on the mean number of
-    batches until the evidence reaches it. At most `patience` - 1 batches are ignored: the wealth of
-    each bet is the minimum over all choices of these batches.
+    batches until the evidence reaches it. The wealth of each bet is the minimum over all ways to
+    ignore at most `patience` - 1 batches, so that this number of outlying batches has little
+    effect.
     """
 
     restarting: bool
@@ -68,16 +71,13 @@ class RankEvidence(NamedTuple):
 
     @classmethod
     def start(cls, restarting: bool, patience: int) -> RankEvidence:
-        """Return the evidence before the first batch.
-
-        The class describes `restarting` and `patience`.
-        """
+        """Return the evidence before the first batch; see the class for the arguments."""
         return cls(restarting, np.full((patience, N_BETS), -np.inf))
 
     def restarted(self) -> RankEvidence:
         """Return the evidence after all wealth is set to 0.
 
-        Only the capital that is reserved for later starts of a change remains. A restart never adds
+        Only the capital that is reserved for changes that start later remains. A restart never adds
         capital, so the bounds hold even if the past determines the times of restarts.
         """
         return RankEvidence.start(self.restarting, len(self.logs))._replace(

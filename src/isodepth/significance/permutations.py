@@ -142,7 +142,7 @@ class Permutations:
         return Permutations(words, count, self.n_threads, self.device)
 
     def labels(self, rows: slice = slice(None), dtype: Any = np.float64) -> np.ndarray:
-        """Return the labels (length of `rows`, count): 1 for the first sample, else 0."""
+        """Return the labels (r, count) of the r rows in a slice: 1 for the first sample, else 0."""
         return _bits(self.words[:, rows].T, self.count).astype(dtype)
 
     def blocks_of_rows(self) -> list[slice]:
@@ -159,8 +159,9 @@ class Permutations:
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return the sums (F, count) of F functions over the rows of the first sample, in float64.
 
-        `values` (F, n) are the functions at all rows. Large arrays are multiplied in blocks of
-        rows, in float32 for more than 20,000 rows. The results of the blocks are added in float64.
+        `values` (F, n) are the values of the functions at all rows. Large arrays are multiplied in
+        blocks of rows, in float32 for more than 20,000 rows. The results of the blocks are added in
+        float64.
         """
         dtype = precision(self.n_rows)
         if self.device is not None:
@@ -372,15 +373,18 @@ class Moments:
         self._flat = 1e-15 + 1e-5 * np.square(values).mean(axis=1, dtype=np.float64)
 
     def _both(self, values: np.ndarray) -> np.ndarray:
-        """Return the means (2, F, B + 1) of functions (F, n) in both samples, the first axis."""
+        """Return the means of functions (F, n) in each sample, as an array (2, F, B + 1).
+
+        The first axis has the first and the second sample.
+        """
         return self._permutations.both_sums(values) / self._permutations.sizes[:, None]
 
     def correlation_change(self, pairs: np.ndarray) -> np.ndarray:
         """Return the correlation in X minus that in Y for P pairs of functions, (P, B + 1).
 
         `pairs` (P, 2) has the indices of two functions each. Rows in which a function of the pair
-        is missing are not used. The correlation in a sample is 0 if one of both functions is
-        constant there.
+        is missing are not used. The correlation in a sample is 0 if one of the two functions is
+        constant in this sample.
         """
         out = np.empty((len(pairs), self._permutations.count))
         complete = np.ones(len(pairs), bool)

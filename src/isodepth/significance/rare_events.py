@@ -36,10 +36,11 @@ _RARE = 0.01
 
 @dataclass(frozen=True)
 class EventCounts:
-    """Counter of events in a chunk of rows. Events are functions of a row with values 0 and 1.
+    """Counter of events in a chunk of rows.
 
-    Functions of the same event and column are consecutive, those of categories in the order of
-    their codes 0, 1, ...
+    An event is a function of a row with values 0 and 1, see `Member`. Events of the same kind and
+    column must be consecutive in `members`. Categories of a column are in the order of their codes
+    0, 1, ...
     """
 
     members: list[Member]
@@ -124,7 +125,7 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
 
 
 def _at_level(result: TwoSampleResult, part: float) -> TwoSampleResult:
-    """Return the result of a test that has the fraction `part` of the level.
+    """Return the result of a test after only a fraction `part` of the level is assigned to it.
 
     P-values are divided by `part`. Changes that are then not significant are removed, but the first
     change remains if the test is significant.

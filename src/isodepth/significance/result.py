@@ -1,4 +1,8 @@
-"""Result of a two-sample test, and distances between regions of samples with permuted labels."""
+"""Result of a two-sample test, and distances between regions of samples with permuted labels.
+
+A block is a group of rows that are permuted together. A joint change is a change of several columns
+together.
+"""
 
 from __future__ import annotations
 
@@ -105,9 +109,10 @@ class ShareBounds(NamedTuple):
     joint: Change | None
 
     def with_share(self, change: Change) -> Change:
-        """Return the change with the bound from its columns as `changed_share`.
+        """Return the change with the lower bound for the share of changed rows as `changed_share`.
 
-        An exchange has the larger of the bounds from its two columns alone. With blocks, or if the
+        The bound is that of the columns of the change. If two columns exchanged their values (kind
+        "exchange"), it is the larger of the bounds of each column alone. With blocks, or if the
         change has no columns, it is returned without a bound.
         """
         if self.changed_share is None or not change.columns:
@@ -120,7 +125,8 @@ class ShareBounds(NamedTuple):
     def exceeding_joint(self, changes: Sequence[Change]) -> Change | None:
         """Return the joint change if its bound is far above the bounds of `changes`, else None.
 
-        Its bound must be at least twice the largest bound of `changes`, and larger by at least 0.1.
+        The joint change concerns several columns together. Its bound must be at least twice the
+        largest bound of `changes`, and larger by at least 0.1.
         """
         largest = max(change.changed_share or 0.0 for change in changes)
         needed = max(_JOINT_RATIO * largest, largest + _JOINT_SHARE)
@@ -219,9 +225,10 @@ class TestDetails:
 
 
 def _is_replaced(change: Change, joint: Change) -> bool:
-    """Return whether `change` is omitted because the stronger joint change `joint` is added.
+    """Return whether the report omits `change`, because the stronger joint change is added.
 
-    True for a joint change that names several columns, or has the same text as `joint`.
+    `joint` is the change of several columns together that is added. True for a change of kind
+    "joint" that names several columns, or has the same text as `joint`.
     """
     return change.kind == "joint" and (len(change.columns) > 1 or change.text == joint.text)
 
@@ -415,10 +422,11 @@ class TwoSampleResult(TwoSampleReport):
         return bound if claimed or bound is None else 0.0
 
     def _too_few(self, factor: float = 1.0) -> str:
-        """Return a phrase if the test has too few labelings or permutations to be significant.
+        """Return why the test can never be significant, or "" if it can.
 
-        The phrase is "" if it has enough. P-values are multiplied by `factor`. If it is not 1, rare
-        events have exact p-values, and labelings are not counted.
+        The reason is a too small number of rows, blocks or permutations. P-values are multiplied
+        by `factor`. If it is not 1, rare events have exact p-values, and only permutations are
+        counted.
         """
         blocks = self._required(self._details).n_blocks
         units = (*self.n_used_rows, "rows") if blocks is None else (*blocks, "blocks")
@@ -505,7 +513,7 @@ class TwoSampleResult(TwoSampleReport):
         return self._caveat + headline
 
     def _facts(self, names: Sequence[str]) -> list[str]:
-        """Return facts that need no test and are not part of the first change.
+        """Return facts about the tables that need no test and are not part of the first change.
 
         `names` are the names of X and Y. At most two facts are returned, and one if the test is
         significant.
@@ -591,7 +599,11 @@ class TwoSampleResult(TwoSampleReport):
         return {name: [getattr(test, name) for test in self.column_tests] for name in names}
 
     def _profile_of(self, comparison: Comparison, count: int | None = None) -> NullProfile:
-        """Return the result of `null_profile` for the samples and blocks of this test."""
+        """Compute gaps between the regions of both samples after permutations of the labels.
+
+        The blocks of this test are permuted as a whole. `count` is the number of permutations; None
+        for a number that takes a few seconds.
+        """
         blocks = self._kept_rows.tested.blocks
         kept = None if comparison.missing is None else comparison.missing.kept
         if blocks is not None and kept is not None:

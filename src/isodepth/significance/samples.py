@@ -410,7 +410,7 @@ class PooledSample:
 
     @cached_property
     def rows(self) -> Rows:
-        """All columns of the rows, from which functions with values 0 and 1 are chosen."""
+        """Numeric columns and categories, from which functions with values 0 and 1 are chosen."""
         codes = [category.all_codes for category in self.samples.categories]
         shape = len(self.points), len(codes)
         distance = self.whole_rows[CENTER] if self.names else np.zeros(len(self.points))

@@ -1,13 +1,13 @@
 """Two-sample test with a tolerance, for differences that contaminated rows cannot explain.
 
 For a function h of a row with values in [0, 1], let G(h) be the difference of its means over X and
-Y. If at most a share c of the rows of each sample is contaminated, these rows change G(h) by at
-most c. The test compares |G(h)| - c under the given labels with |G(h)| under permuted labels. It
-uses the maximum over many functions h that do not depend on the labels. Some are indicators of
-half-lines and intervals, and clipped ranks, of columns, directions, distances from the center and
-products of columns. Others are indicators of missing values, single values, extremes and rounded
-values. One more function, a clipped projection, is fitted separately to the given labels and to
-each permutation, always in the same way.
+Y. The given labels are those of X and Y as passed. If at most a share c of the rows of each sample
+is contaminated, these rows change G(h) by at most c. The test compares |G(h)| - c under the given
+labels with |G(h)| under permuted labels. It uses the maximum over many functions h that do not
+depend on the labels. Some are indicators of half-lines and intervals, and clipped ranks, of
+columns, directions, distances from the center and products of columns. Others are indicators of
+missing values, single values, extremes and rounded values. One more function, a clipped projection,
+is fitted separately to the given labels and to each permutation, always in the same way.
 """
 
 from __future__ import annotations
@@ -72,21 +72,21 @@ _PAIRS = 105
 
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:
-    """Return the larger of the allowed shares of contaminated rows in samples of n and m rows.
+    """Return the larger of the shares of rows that may be contaminated in samples of n and m rows.
 
-    The allowed number of contaminated rows of a sample is an integer, so the share may differ from
-    the tolerance.
+    The allowed number of contaminated rows of a sample is `tolerance` times its size, rounded down.
+    The share may therefore be below the tolerance.
     """
     return max(contaminated_rows(tolerance, size) / size for size in (n, m))
 
 
 def beyond(differences: np.ndarray, units: Any, share: float) -> np.ndarray:
-    """Return differences in their units, less the part that contaminated rows can explain.
+    """Return the parts of differences that contaminated rows cannot explain, divided by `units`.
 
-    `differences` (F, B + 1) are absolute differences between the means of F functions over X and Y,
-    and `units` are their divisors, a number or an array (F,). The allowed share of contaminated
-    rows is subtracted only from the differences under the given labels, [:, 0], which become at
-    least 0.
+    `differences` (F, B + 1) are absolute differences between the means of F functions over X and
+    Y, for the given labels and B permutations. `units` is a number or an array (F,). `share`, the
+    allowed share of contaminated rows, is subtracted only from the differences under the given
+    labels, [:, 0], which become at least 0.
     """
     kept = differences.copy()
     kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
@@ -94,12 +94,13 @@ def beyond(differences: np.ndarray, units: Any, share: float) -> np.ndarray:
 
 
 def share_units(means: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
-    """Return the units (F,) of the differences of the means over X and Y of F functions.
+    """Return the divisors (F,) that make differences of F functions with values 0 and 1 comparable.
 
-    The functions have the values 0 and 1. The unit is computed from the mean (F,) of a function
-    over all rows. It is the larger of two standard deviations of the difference: if both samples
-    have the same distribution, and if all rows with the rarer of the values 0 and 1 belong to the
-    smaller sample. The share of these rows in the smaller sample counts as at most 1/2.
+    A difference is that between the means of a function over X and over Y. `means` (F,) are the
+    means over all rows. The divisor is the larger of two standard deviations of the difference: if
+    both samples have the same distribution, and if all rows with the rarer of the values 0 and 1
+    belong to the smaller sample. The share of these rows in the smaller sample counts as at most
+    1/2.
     """
     rare = np.minimum(means, 1 - means)
     n, small = n_x + n_y, min(n_x, n_y)
@@ -121,10 +122,10 @@ class Bounds(NamedTuple):
 class TolerantFindings(Findings):
     """Statistics of the test with a tolerance, and lower bounds for the share of rows that changed.
 
-    A statistic is the maximum over functions h of |G(h)| / u(h), with units u(h) that do not depend
-    on the labels. Functions h are clipped ranks or indicators of columns, directions and products,
-    and functions with values 0 and 1. The attribute `parts` has the squares of the statistics, from
-    which no share of contaminated rows is subtracted.
+    A statistic is the maximum over functions h of |G(h)| / u(h), with units u(h) that do not
+    depend on the labels. Functions h are clipped ranks or indicators of columns, directions and
+    products, and functions with values 0 and 1. The attribute `parts` has the squares of these
+    statistics. The allowed share of contaminated rows is not subtracted from them.
     """
 
     def __init__(self, rows: PooledSample, share: float) -> None:
@@ -138,7 +139,8 @@ class TolerantFindings(Findings):
     ) -> None:
         """Update the statistic `name` by the differences of the means of F functions h.
 
-        `differences` (F, B + 1) are |G(h)|, and `units` are u(h), one number or an array (F,).
+        `differences` (F, B + 1) are |G(h)| for the given labels and B permutations, and `units` are
+        u(h), one number or an array (F,). `features` describes the functions.
         """
         units = np.broadcast_to(units, len(differences))
         self.add(name, np.square(differences / units[:, None]), features)
@@ -357,13 +359,14 @@ def tolerant_statistics(
 
 
 def _restricted(rows: PooledSample, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels of the rows `present` as words (W, rows), and factors (B + 1,).
+    """Return the labels of the rows `present` as bits of words (W, rows), and factors (B + 1,).
 
-    These rows have a value of a function. In the other rows, the missing value is replaced by the
-    mean of the function over the rows with a value. The difference between the sample means over
-    all rows then equals the difference between those over the rows with a value, multiplied by a
-    factor. For a and b rows with a value among n and m rows, the factor is
-    (1 / n + 1 / m) / (1 / a + 1 / b). It is 0 if all rows with a value are in one sample.
+    See `Permutations.words` for the bits. A function has a value at these rows, and is missing at
+    the others. In the other rows, the missing value is replaced by the mean of the function over
+    the rows with a value. The difference between the sample means over all rows then equals the
+    difference between those over the rows with a value, multiplied by a factor. For a and b rows
+    with a value among n and m rows, the factor is (1 / n + 1 / m) / (1 / a + 1 / b). It is 0 if all
+    rows with a value are in one sample.
     """
     words = rows.permutations.words.take(present, axis=1)
     known = Permutations(words, rows.permutations.count).sizes

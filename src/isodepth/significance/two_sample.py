@@ -1,4 +1,9 @@
-"""The function `two_sample_test`, an exact permutation test that also describes the changes."""
+"""The function `two_sample_test`, an exact permutation test that also describes the changes.
+
+The rows of both samples are pooled, with directions on which they are projected, and with
+permutations of their labels, X or Y (`PooledSample`). Statistics are computed for the given labels
+and for all permutations. A block is a group of rows that are permuted together.
+"""
 
 from __future__ import annotations
 
@@ -154,8 +159,8 @@ class Settings:
 def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricSettings:
     """Return the options of the distance between trimmed regions, with the scale and `options`.
 
-    `method` and `scale` are arguments of `two_sample_test`. `options` are further options of the
-    metric, such as the seed.
+    `method` is a metric, or the name of a method, which has the default metric of the test.
+    `options` are further options of the metric, such as the seed.
     """
     if isinstance(scale, str) and scale != "pooled":
         raise InvalidOptionError(
@@ -551,10 +556,11 @@ def _scores(rows: PooledSample, findings: Findings, settings: Settings) -> np.nd
 
 
 def _known_bounds(rows: PooledSample, findings: Findings, alpha: float) -> ShareBounds | None:
-    """Return the lower bounds for the share of changed rows, or None if they are computed later.
+    """Return the lower bounds for the share of changed rows, or None to compute them later.
 
-    They are computed later, at the first access, if `findings` are those of a test without a
-    tolerance. With blocks, the bounds are returned as unknown, because there is no guarantee.
+    A test with a tolerance has computed them already. Otherwise they are computed when the user
+    first requests them. With blocks, the bounds are returned as unknown, because there is no
+    guarantee.
     """
     if rows.samples.blocks is not None:
         return ShareBounds(None, {}, None)  # there is no guarantee for blocks
@@ -564,7 +570,7 @@ def _known_bounds(rows: PooledSample, findings: Findings, alpha: float) -> Share
 
 
 def _lower_bounds(rows: PooledSample, findings: TolerantFindings, alpha: float) -> ShareBounds:
-    """Return lower bounds for the share of changed rows, with the joint change of all columns."""
+    """Return lower bounds for the share of changed rows, and the change of all columns together."""
     found, joint = findings.lower_bounds(alpha), None
     if found.joint is not None:
         joint = joint_change(rows, found.joint)
@@ -576,7 +582,8 @@ def _lower_bounds(rows: PooledSample, findings: TolerantFindings, alpha: float) 
 def _later_bounds(pool: Callable[[], PooledSample], alpha: float) -> ShareBounds:
     """Return lower bounds for the share of changed rows, after a test without a tolerance.
 
-    `pool` returns the pooled rows, of which the statistics with a tolerance are computed.
+    `pool` returns the pooled rows. The statistics of the test with a tolerance are computed from
+    them.
     """
     rows = pool()
     findings = tolerant_statistics(rows, 0.0, lambda count: None)
@@ -584,10 +591,10 @@ def _later_bounds(pool: Callable[[], PooledSample], alpha: float) -> ShareBounds
 
 
 def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -> Comparison:
-    """Compare the samples by the distance between their trimmed regions, as in the test.
+    """Compare the samples by the distance between their trimmed regions.
 
-    `pool` returns the pooled rows. Distances need complete rows: missing values are replaced by
-    medians.
+    `pool` returns the pooled rows as in the test. Distances need complete rows: missing values are
+    replaced by medians.
     """
     rows = pool()
     scale: Any = None if metric.scale is None else rows.divisors

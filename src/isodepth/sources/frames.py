@@ -272,10 +272,10 @@ def _castable(column: Any, type_: str) -> bool:
 
 
 def typed_column(column: Any, type_: str | None, missing: Sequence[str] = ("",)) -> Any:
-    """Convert a column of strings to the type `type_`, which is a result of `narrowed_type`.
+    """Convert a column of strings to the type `type_`, such as "int64" or "bool".
 
-    In a column of strings (`type_` "string" or None), the strings in `missing` become null. In a
-    column of another type, all words for missing values become null.
+    `narrowed_type` lists all types. In a column of strings (`type_` "string" or None), the strings
+    in `missing` become null. In a column of another type, all words for missing values become null.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -306,7 +306,8 @@ def without_words(table: Any, words: Sequence[str]) -> Any:
 def typed_table(table: Any, types: Mapping[str, str | None]) -> Any:
     """Convert the columns of strings of a pyarrow table to the types in `types`.
 
-    `types` maps names of columns to results of `narrowed_type`. Other columns are unchanged.
+    `types` maps names of columns to types such as "int64", see `typed_column`. Other columns are
+    unchanged.
     """
     for at, name in enumerate(table.column_names):
         column = table.column(at)

@@ -1,8 +1,9 @@
 """Kinds of the columns of sources, and the conversion of their chunks to numbers and categories.
 
 The kinds are those of `isodepth.data.columns.kinds`. They are decided from random rows of all
-samples together and from the distinct values of all rows. They do therefore not depend on which
-rows belong to which sample.
+samples together and from the distinct values of all rows. Therefore they do not depend on which
+rows belong to which sample. The profile of a source has these random rows and distinct values
+(`isodepth.sources.profile`).
 """
 
 from __future__ import annotations
@@ -267,8 +268,8 @@ class MixedReader:
 
     @cached_property
     def _known_words(self) -> dict[tuple[Any, ...], tuple[np.ndarray, list[str]]]:
-        """Cache of the method `_words`: (column, type, *distinct values) -> result.
+        """Cache of the results of the method `_words`, because many chunks have the same values.
 
-        Many chunks have the same distinct values.
+        A key is a tuple: the name of the column, its type, and its distinct values in the chunk.
         """
         return {}

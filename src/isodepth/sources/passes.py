@@ -129,7 +129,7 @@ class FrameReading:
     n_threads : int
         Number of threads that a pass may use for a chunk.
     most_rows : int or None
-        As in `Preparation`.
+        Maximum number of rows that a pass reads, see `Preparation`.
     names : tuple of str or None
         New names of the columns; None to keep the names in the source.
     """
@@ -142,7 +142,8 @@ class FrameReading:
     def read(self, parts: Iterable[Part], number: int = 0) -> Iterator[FrameRows]:
         """Yield the rows of parts, one chunk at a time.
 
-        `number` has no effect; it is a parameter because `Preparation.read` needs it.
+        `number` has no effect. It is a parameter only because `Preparation.read`, which is called
+        in the same way, needs it.
         """
         for part in parts:
             start = part.offset
@@ -405,7 +406,7 @@ class Runner:
 
 
 def _within(how: Reading, source: Source) -> Reading:
-    """Return the settings with at most `source.chunk_rows` rows per chunk."""
+    """Return the settings `how` with at most `source.chunk_rows` rows per chunk."""
     return replace(how, chunk_rows=min(how.chunk_rows, source.chunk_rows or how.chunk_rows))
 
 
@@ -501,7 +502,7 @@ def _merge(shared: bytes, states: list[Any]) -> tuple[Any, Any]:
 
 
 def _merged(step: Pass, how: Reading, states: list[Any]) -> tuple[Any, Any]:
-    """Merge pairs of a state and a tally into a new pair. The given pairs are not changed."""
+    """Merge several pairs (state, tally) into one pair. The given pairs are not changed."""
     result, total = run_pass(step, how)
     for state, tally in states:
         step.merge(result, state)

@@ -1,4 +1,8 @@
-"""Random rows of a source, and the types and distinct values of its columns, in one pass."""
+"""Random rows of a source, and the types and distinct values of its columns, in one pass.
+
+A pass reads all chunks of a source once (`isodepth.sources.passes`). Each row gets a random key,
+and the random rows are those with the smallest keys.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +70,8 @@ def random_rows(
 
     The subset has `max_rows` rows, or all rows if there are fewer. It depends on the state of
     `rng`, but not on the size of the chunks, the number of threads, or the scheduler of Dask.
-    `runner` is the object that runs the pass; None for that of `runner_of`.
+    `runner` is the object that runs the pass. If it is None, the pass runs with Dask if the source
+    is a Dask collection, and in this process otherwise.
 
     Examples
     --------
@@ -216,8 +221,9 @@ class ProfilePass(Pass):
 def _distinct(codes: np.ndarray, values: Any) -> Counter[Any] | None:
     """Count the rows of each value of a column.
 
-    Return None if there are more than `MOST_CATEGORIES` distinct values. `codes` and `values` are
-    the results of `encode`. Missing values and empty strings are not counted.
+    Return None if there are more than `MOST_CATEGORIES` distinct values. `codes` (n,) are
+    indices into the distinct values `values`, or -1 for missing values. Missing values and empty
+    strings are not counted.
     """
     counts = np.bincount(codes[codes >= 0] if codes.min() < 0 else codes, minlength=len(values))
     present = np.flatnonzero(counts)
@@ -231,8 +237,8 @@ def _distinct(codes: np.ndarray, values: Any) -> Counter[Any] | None:
 def _odd_string(codes: np.ndarray, values: Any) -> tuple[int, str] | None:
     """Return the index of the first row with a string that is not a number, and this string.
 
-    Strings that stand for missing values are ignored. `codes` and `values` are the results of
-    `encode`. Return None if there is no such string.
+    Strings that stand for missing values are ignored. `codes` (n,) are indices into the
+    distinct values `values`, or -1 for missing values. Return None if there is no such string.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

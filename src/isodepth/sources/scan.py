@@ -190,7 +190,8 @@ class FilePart(Part):
     def few_valued_strings(self) -> list[str]:
         """Return the columns of strings with at most 200 distinct values in the first 16,384 rows.
 
-        The list is empty for a file that is not in the Parquet format.
+        These columns are read faster if they are dictionary-encoded. The list is empty for a file
+        that is not in the Parquet format.
         """
         strings = [
             name for name in self.labels if class_of_type(self.others.get(name, "")) == "strings"

@@ -134,9 +134,10 @@ class Source:
 
     @property
     def _is_numeric(self) -> bool:
-        """Whether chunks of numbers can be read, as far as known before reading.
+        """Whether chunks of numbers can be read, as far as this is known before reading.
 
-        This is not the case for the result of `_with_missing`.
+        It is False if the user named strings that stand for missing values, see `_with_missing`.
+        These are replaced only in chunks of columns of any type.
         """
         if any(part.missing for part in self._parts):
             return False
@@ -178,7 +179,10 @@ class Source:
         return replace(self, _parts=parts)
 
     def _encoding(self, names: Collection[str]) -> Source:
-        """Return a source that may dictionary-encode the columns `names`, see `Part.encoded`."""
+        """Return a source that reads the columns `names` dictionary-encoded, if this is faster.
+
+        See `Part.encoded`.
+        """
         return replace(self, _parts=tuple(replace(part, encoded=names) for part in self._parts))
 
     def _without_weights(self) -> Source:
@@ -189,7 +193,8 @@ class Source:
     def _aligned(self, names: tuple[str, ...] | None) -> Source:
         """Return the source with its columns in the order of `names`.
 
-        The source is returned unchanged if its column names differ from `names`.
+        The source is returned unchanged if the columns have no names, if `names` is None, or if the
+        names differ in more than their order.
         """
         if names is None or self.columns is None or sorted(names) != sorted(self.columns):
             return self
@@ -239,8 +244,9 @@ def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, la
 def _check_types(part: Part, selected: Sequence[str], known: dict[str, tuple[str, str]]) -> None:
     """Raise an error if a selected column is of another class in this part than in earlier parts.
 
-    Classes are those of `class_of_type`. `known` maps the name of a column to its class and to the
-    name of the first part in which the class is known. The columns of `part` are added to `known`.
+    A class is "numbers", "booleans", "strings", "dates" or "other values". `known` maps the name of
+    a column to its class and to the name of the first part in which the class is known. The columns
+    of `part` are added to `known`.
     """
     for name in selected:
         found = class_of_type(part.others.get(name, "double"))
@@ -257,7 +263,8 @@ def _check_types(part: Part, selected: Sequence[str], known: dict[str, tuple[str
 def _select_columns(part: Part, columns: list[Any] | None, weights: Any) -> tuple[str, ...]:
     """Return the labels of the columns to read. The column of the weights is the last one.
 
-    `columns` and `weights` are names or indices of columns of `part`, as in `source_of`.
+    `columns` has the names or indices of the columns of `part` to use, None for all. `weights` is
+    the name or index of the column with the weights, or None.
     """
     labels, origin = part.labels, part.origin
     last = [] if weights is None else indices_of([weights], labels, origin)
@@ -378,7 +385,7 @@ class Part:
         yield self.data, self.origin, 0
 
     def few_valued_strings(self) -> list[str]:
-        """Return the columns for which `encoded` saves time: none, except for Parquet files."""
+        """Return the columns that are read faster if they are dictionary-encoded; [] by default."""
         return []
 
     def read(self, rows: int) -> Iterator[Chunk]:
@@ -538,9 +545,10 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
 
 
 def _rounds_integers(table: Any, read: Any) -> bool:
-    """Return whether the numbers `read` from a data frame may be rounded integers.
+    """Return whether integers may have been rounded when a data frame was converted to floats.
 
-    The data frame is then kept, so that the option `kinds` can subtract an integer first.
+    `read` are the floats that were read from the data frame `table`. In this case, the source keeps
+    the data frame instead, so that the option `kinds` can subtract an integer first.
     """
     if not is_frame(table) or isinstance(table, NamedArray) or not isinstance(read, NamedArray):
         return False

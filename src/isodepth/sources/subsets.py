@@ -1,4 +1,7 @@
-"""Random rows of two sources, kinds of their columns, and counts of rows in one pass."""
+"""Random rows of two sources, kinds of their columns, and counts of rows in one pass.
+
+A pass reads all chunks of a source once (`isodepth.sources.passes`).
+"""
 
 from __future__ import annotations
 
@@ -41,9 +44,9 @@ def common_columns(
 ) -> tuple[Source, Source, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return two sources with only their common columns, and the names of all other columns.
 
-    The third result is a pair: the names of the columns that only `x` has, and those of `y`. Both
-    are empty if a source has no column names; the sources must then have the same number of
-    columns.
+    The third result is a pair: the names of the columns that only `x` has, and of those that only
+    `y` has. Both are empty if a source has no column names; the sources must then have the same
+    number of columns.
     """
     if x.columns is None or y.columns is None or {*x.columns} == {*y.columns}:
         return *source_pair(x, y), ((), ())
@@ -250,7 +253,10 @@ class MixedRows(NamedTuple):
 
 
 class RowCounts(Protocol):
-    """F functions of a row with values 0 and 1, fixed before all rows are read."""
+    """Protocol of objects that count rows by F functions of a row with values 0 and 1.
+
+    The functions do not change while rows are read.
+    """
 
     def __len__(self) -> int:
         """Return the number F of functions."""
@@ -300,7 +306,7 @@ def count_rows(
 class CountPass(Pass):
     """Pass over a source that counts the rows at which functions are 1.
 
-    The attributes are parameters of `count_rows`, which creates the object.
+    The attributes are the parameters of `count_rows` with the same names.
     """
 
     functions: RowCounts
@@ -323,7 +329,7 @@ def mixed_rows(
 ) -> MixedRows:
     """Convert the numeric columns of a chunk to numbers, and the others to codes of `categories`.
 
-    `reader` and `categories` are parameters of `count_rows`.
+    `reader` converts the columns, and `categories` has the values of each category column.
     """
     numeric = rows.table.select(list(reader.numeric))
     numbers = reader.numbers(numeric, rows.origin, rows.start)

@@ -1,4 +1,9 @@
-"""Computation of a distance on the device of the tensors, such as a GPU."""
+"""Computation of a distance on the device of the tensors, such as a GPU.
+
+The region of level beta of a sample is the smallest set of its deepest rows with more than a
+fraction beta of the total weight. The gap of a level is the distance between the regions of both
+samples.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Depth-trimmed regions of tensors, compared levels, and mean gaps, computed on a device."""
+"""Depth-trimmed regions of tensors, compared levels, and mean gaps, computed on a device.
+
+The region of level beta of a sample is the smallest set of its deepest points with more than a
+fraction beta of the total weight. The gap of a level is the distance between the regions of both
+samples.
+"""
 
 from __future__ import annotations
 

@@ -321,8 +321,9 @@ def numeric_columns(
 ) -> tuple[Any, Any, tuple[ColumnKind, ...]]:
     """Return the numeric columns of X and of Y, and the kinds of all columns.
 
-    `kinds` is the option of `split_columns`. Samples for which `split_columns` returns None are
-    returned unchanged, with () for the kinds. Raise an error if no column is numeric.
+    `kinds` maps the names of columns to the kinds that the user chose, or is None. Samples for
+    which `split_columns` returns None are returned unchanged, with () for the kinds. Raise an error
+    if no column is numeric.
     """
     mixed = split_columns((X, Y), ("X", "Y"), kinds)
     if mixed is None:

@@ -89,7 +89,7 @@ class PooledColumn:
 
     @cached_property
     def known_types(self) -> set[str]:
-        """Types of the column in the samples, without "empty"."""
+        """Set of the types of the column in all samples, without "empty" (see `types`)."""
         return {*self.types} - {"empty"}
 
     def sample_of(self, type_: str) -> str:

@@ -1,5 +1,10 @@
 """Rules for the kind of a column, in order: the first rule that applies determines the kind.
 
+A rule is a function that returns the kind and the values of a column as a `Reading`, or None if the
+rule does not apply. A rule may also raise an error for contradictory values. "Words" are strings
+that are not numbers, and "left out" columns are not compared. A style of numbers is a decimal mark
+with a thousands separator.
+
 Every decision is made from the rows of all samples together, the pooled rows, so that a permutation
 of the rows between the samples does not change it. Otherwise the selection of columns would depend
 on the labels, and a permutation test of the selected columns would not be exact. The decisions are,
@@ -100,7 +105,7 @@ def _first_rule(rules: tuple[Rule, ...], column: PooledColumn) -> Reading:
 
 
 def _detected(column: PooledColumn) -> str:
-    """Return the kind that the rules determine; "category" if they refuse the column."""
+    """Return the kind that the rules determine; "category" if they raise an error."""
     try:
         return _first_rule(RULES, column).kind
     except InvalidInputError:
@@ -111,7 +116,10 @@ def _detected(column: PooledColumn) -> str:
 
 
 def _number_types(column: PooledColumn) -> Reading | None:
-    """Read numbers in all samples; integers beyond 2**53 are read exactly if possible."""
+    """Read a column that has a type of numbers in all samples.
+
+    Integers beyond 2**53 are read exactly if possible.
+    """
     if column.known_types != {"number"}:
         return None
     base = column.integer_base()
@@ -155,7 +163,10 @@ def _categoricals(column: PooledColumn) -> Reading | None:
 
 
 def _without_numbers(column: PooledColumn) -> str:
-    """Return a note if one sample has numbers and another has values but no number, else ""."""
+    """Return a note if one sample has numbers, and another has values but not a number.
+
+    Return "" otherwise.
+    """
     for part, sample, numerals in zip(column.values, column.samples, column.numerals, strict=True):
         value = next((each for each in part if each is not None), None)
         if value is not None and not numerals.count:
@@ -187,7 +198,10 @@ def _refuse_units(column: PooledColumn) -> None:
 
 
 def _two_styles(column: PooledColumn) -> Reading | None:
-    """Refuse a column in which most values are numbers, but in different styles."""
+    """Raise an error if most values are numbers, but in different styles, such as 1.5 and 1,5.
+
+    Return None otherwise.
+    """
     if not _has_some_numbers(column):
         return None
     pooled = column.pooled_numerals
@@ -220,7 +234,7 @@ def _has_some_numbers(column: PooledColumn) -> bool:
 
 
 def _numbers_with_words(column: PooledColumn) -> Reading | None:
-    """Read a column of numbers and words, if the words are missing values by `_few_words`."""
+    """Read a column as numeric if its words stand for missing values, see `_few_words`."""
     if not _has_some_numbers(column) or not _few_words(column.pooled_numerals):
         return None
     _refuse_units(column.without(column.pooled_numerals.others))
@@ -228,7 +242,7 @@ def _numbers_with_words(column: PooledColumn) -> Reading | None:
 
 
 def _few_words(pooled: Numerals) -> bool:
-    """Return whether the strings that are not numbers stand for missing values.
+    """Return whether the words among the values of all samples stand for missing values.
 
     They do if they have no letter and no digit, such as "-" and "?". Other words do if they are at
     most 1% of the values, or if there are at most ten distinct words and most values are numbers.
@@ -252,7 +266,7 @@ def _may_be_numeric(pooled: Numerals) -> bool:
 
 
 def _without_words(column: PooledColumn) -> Reading | None:
-    """Read a column of numbers and words, in which the words are missing values.
+    """Read a column of numbers and words as numeric, with missing values in place of the words.
 
     Return None if some words are numbers in another style.
     """
@@ -272,8 +286,8 @@ def _without_words(column: PooledColumn) -> Reading | None:
 def _words_with_numbers(column: PooledColumn) -> Reading | None:
     """Read numbers and words as a category, if there are not too many distinct values.
 
-    Otherwise read the words as missing if most values are numbers or if there are at most ten
-    distinct words, or leave out the column.
+    If there are too many, the words are read as missing values if `_may_be_numeric`. Otherwise the
+    column is left out.
     """
     if not _has_some_numbers(column):
         return None
@@ -295,7 +309,10 @@ def _words_with_numbers(column: PooledColumn) -> Reading | None:
 
 
 def _two_types(column: PooledColumn) -> Reading | None:
-    """Refuse numbers in one sample, and dates, booleans or other types in another."""
+    """Raise an error for numbers in one sample, and dates, booleans or other types in another.
+
+    Return None if no sample has a type of numbers.
+    """
     if "number" not in column.known_types:
         return None
     other, value = next(
@@ -308,7 +325,10 @@ def _two_types(column: PooledColumn) -> Reading | None:
 
 
 def _dates_as_strings(column: PooledColumn) -> Reading | None:
-    """Leave out a column if at least 90% of its strings are dates; samples may have date types."""
+    """Leave out a column if at least 90% of its values are dates.
+
+    The dates may be strings, or values of a type of dates in some of the samples.
+    """
     rows = column.counts.total()
     dates = sum(count for value, count in column.counts.items() if date_format(value))
     if not dates or dates < _NEARLY_ALL * rows:
@@ -318,7 +338,7 @@ def _dates_as_strings(column: PooledColumn) -> Reading | None:
 
 
 def _shares(column: PooledColumn, note: str = "") -> Reading:
-    """Read a category, or leave out an identifier.
+    """Read a column as a category, or leave it out if it is an identifier.
 
     An identifier has more than `MOST_CATEGORIES` distinct values, or nearly all of its values are
     distinct in each sample. `note` is that of a category.
@@ -375,7 +395,7 @@ def _converted(column: PooledColumn, option: Any) -> Reading:
 
 
 def _stated_numbers(column: PooledColumn) -> Reading | None:
-    """Read a column in which some values are not numbers, although the user calls it numeric.
+    """Read a column that the user declared numeric, although some values are not numbers.
 
     The values that are not numbers are missing values if they have no letter and no digit, such as
     "-". Others are missing values if `_may_be_numeric`, and if there are more than ten distinct

@@ -77,7 +77,10 @@ def _string(value: Any, types: set[type]) -> str | None:
 
 
 def _writable(string: str) -> str:
-    """Return a string with lone surrogates escaped, which files and terminals do not accept."""
+    """Return a string in which lone surrogates are escaped.
+
+    A lone surrogate is half of a UTF-16 pair, which files and terminals do not accept.
+    """
     return string.encode("utf-8", "backslashreplace").decode()
 
 

@@ -265,7 +265,7 @@ def _explain_fault(
 
 
 def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> None:
-    """Raise an error for damaged quotes, wrong encoding, or a row with a wrong number of cells.
+    """Raise an error for an unclosed quote, wrong encoding, or a row with a wrong number of cells.
 
     Also raise an error for a cell in the columns at the positions `numbers` that is neither numeric
     nor missing.

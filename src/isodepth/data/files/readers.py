@@ -310,7 +310,7 @@ def without_index(table: Any) -> Any:
 def parquet_row_counts(opened: Any) -> list[int]:
     """Return the number of rows of each row group of a Parquet file.
 
-    Raise an error if their sum is not the number of rows of the file. The metadata of single
+    Raise an error if their sum is not the number of rows of the file. The metadata of
     columns is not used, because pyarrow crashes if this metadata is damaged.
     """
     metadata = opened.metadata
@@ -380,7 +380,7 @@ def _refuse_text(
 
     `columns` has the selected columns by position, and `names` the names of all columns. `text` has
     the result of `_first_text` for each non-numeric column, by position. The message describes the
-    cell with the smallest row index; `where` is as in `_chosen_columns`.
+    cell with the smallest row index by `where(row, place)`, given its row and position.
     """
     place = min(text, key=lambda place: text[place][0])
     row, cell = text[place]
@@ -401,7 +401,8 @@ def _refuse_missing(
 ) -> None:
     """Raise an error if a column of numbers has a missing value.
 
-    `columns` has the columns by position, and `where` is as in `_chosen_columns`.
+    `columns` has the columns by position. `where(row, place)` describes a cell for the message,
+    given the index of its row and the position of its column.
     """
     for place, column in columns.items():
         if column.null_count:
@@ -436,9 +437,10 @@ def _first(mask: Any) -> int:
 
 
 def _first_text(column: Any) -> tuple[int, str]:
-    """Return the row index and the content of the first non-numeric cell of a column.
+    """Return the row index and the content of a non-numeric cell of a column, for a message.
 
-    If no string in the column is non-numeric, this is the first cell that is not missing.
+    It is the first string that is not a number. In a column without such a string, for example of
+    dates, it is the first cell that is not missing.
     """
     row = max(_first(column.is_valid()), 0)
     if _has_strings(column):

@@ -22,8 +22,8 @@ def packed(value: Any, names: FieldNames) -> Any:
     """Convert a value to the types of JSON, without rounding; `unpacked` is the inverse.
 
     An array is converted to its dtype, shape and bytes in base64, a dictionary to a list of pairs.
-    An object of a class of isodepth is converted to a dictionary, with the keys that `names` has
-    for its fields.
+    An object of a class of isodepth is converted to a dictionary. `names` maps the class to a
+    dictionary from the names of its fields to the keys of the result.
     """
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, base64.b64encode(value.tobytes()).decode()
@@ -38,9 +38,9 @@ def packed(value: Any, names: FieldNames) -> Any:
 def unpacked(type_: Any, value: Any, names: FieldNames | None = None) -> Any:
     """Convert a JSON value to the type `type_`, and check the types of all fields.
 
-    `names` has the keys of the fields of each class, as in `packed`. If it is None, the value is
-    the JSON of a result: the keys of an object are the names of its fields, and null in place of a
-    float is read as NaN.
+    `names` maps each class to a dictionary from the names of its fields to the keys in JSON. If it
+    is None, the value is the JSON of a result: the keys of an object are the names of its fields,
+    and null in place of a float is read as NaN.
 
     Raise an exception, of any type, if the value does not fit `type_`, or if an array contains NaN,
     negative integers or other types than floats and signed integers.
@@ -82,7 +82,8 @@ def _array(dtype: str, shape: Sequence[int], data: str) -> np.ndarray:
 def _collection(type_: Any, value: Any, names: FieldNames | None) -> Any:
     """Convert a JSON list to a dictionary, list or tuple, and check the types of its entries.
 
-    The parameters are those of `unpacked`.
+    `type_` is the type of the result, such as list[int], and `names` the argument of `unpacked`,
+    which converts the entries.
     """
     origin, inner = typing.get_origin(type_), typing.get_args(type_)
     if not isinstance(value, list):  # a dictionary would be read as a list of its keys

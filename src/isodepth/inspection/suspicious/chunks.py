@@ -1,4 +1,8 @@
-"""Suspicious rows of samples that are read in chunks, in one pass over each sample."""
+"""Suspicious rows of samples that are read in chunks, in one pass over each sample.
+
+The scorers that measure how unusual a row is are fitted to random rows. A pass reads all chunks of
+a sample once, and scores all rows.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +104,10 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
 
 
 def _located(found: SuspiciousRows, pair: SubsetPair) -> SuspiciousRows:
-    """Add the file of each row and its index there, for sources whose rows are all in memory."""
+    """Return `found` with the file of each row and the index of the row in this file.
+
+    All rows of the sources must be in memory.
+    """
     rows = []
     for row in found.rows:
         random = pair.random_rows["XY".index(row.sample)]
@@ -151,14 +158,20 @@ class SuspectState:
 
 @dataclass(frozen=True)
 class SuspectPass(Pass):
-    """Pass over the data of X (`side` 0) or of Y (`side` 1) that scores all rows by `detector`.
+    """Pass over the chunks of one sample that finds its suspicious rows.
 
     Attributes
     ----------
+    side : {0, 1}
+        0 if the sample is X, 1 if it is Y.
+    detector : Detector
+        Object that scores rows.
+    reader : MixedReader
+        Object that converts chunks to numbers and categories.
     labels : list of lists of str
         Values of each category, in the order of their codes.
-    sentinels, repeated
-        Repeated values of this sample.
+    sentinels, repeated : tuples of Sentinel and of RepeatedValue
+        Values of this sample that many rows have in common, and that are unusual.
     """
 
     side: int
@@ -192,10 +205,10 @@ class SuspectPass(Pass):
             state.repeated[k] += np.count_nonzero(column == each.value)
 
     def _add_rows(self, state: SuspectState, rows: Rows, number: int) -> None:
-        """Add the suspicious rows of a chunk, of which the first has the given number.
+        """Add the suspicious rows of a chunk, whose first row has the number `number`.
 
-        If the state already has `_MOST_ROWS` rows, only rows with a score above their minimum are
-        described and added. All are counted.
+        If the state already has `_MOST_ROWS` rows, only rows with a score above the minimum score
+        of these rows are described and added. All suspicious rows are counted.
         """
         indices, scores = self.detector.unusual_rows(self.side, rows)
         repeated = [

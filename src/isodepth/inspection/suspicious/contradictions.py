@@ -1,4 +1,7 @@
-"""Pairs of categories that never occur in the other sample, such as a city in another country."""
+"""Pairs of categories that never occur in the other sample, such as a city in another country.
+
+In this module a category is a column, and its values are integer codes.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,8 @@ def find_contradictions(codes: np.ndarray, other: np.ndarray) -> list[Contradict
 
     In the other sample, one category determines another one: rows with the same value of the first
     have the same value of the second. A row is a contradiction if the other sample never has its
-    pair of values, but often has each value alone, or very often the first.
+    pair of values. The pair must be surprising: the other sample has the second value in at least 5
+    rows, or the first value in at least 50 rows.
 
     Parameters
     ----------

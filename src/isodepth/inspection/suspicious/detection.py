@@ -1,4 +1,9 @@
-"""Search for the rows of each sample that do not look like any row of the other."""
+"""Search for the rows of each sample that do not look like any row of the other.
+
+A scorer measures how unusual a row is relative to a reference, which is usually the other sample
+(`RowScorer`). A sentinel is a value such as -9999 that many rows of one sample have in common, and
+that the other sample nearly never has.
+"""
 
 from __future__ import annotations
 
@@ -131,8 +136,9 @@ class Detector:
     ) -> Detector:
         """Fit the scorers to rows of both samples.
 
-        `codes` and `labels` are those of `category_codes`, and `sentinels` is the result of
-        `find_sentinels`.
+        `codes` are the codes of k categories in X (n, k) and in Y (m, k), and `labels` has the list
+        of the values of each category, in the order of the codes. `sentinels` are the sentinels of
+        both samples.
         """
         rows = [Rows(*each) for each in zip(samples.points, codes, strict=True)]
         names, kept = list(samples.columns), list(range(len(samples.columns)))
@@ -171,8 +177,8 @@ class Detector:
     def unusual_rows(self, side: int, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of X (side 0) or Y (side 1) with scores above 1 for both references.
 
-        The references are the other sample, and the ordinary rows of both samples. `rows` have all
-        numeric columns.
+        The two references are the other sample, and the ordinary rows of both samples; see
+        `suspicious_rows`. `rows` have all numeric columns.
 
         Returns
         -------
@@ -194,7 +200,10 @@ class Detector:
     def explained_rows(
         self, side: int, rows: Rows, indices: np.ndarray, scores: np.ndarray
     ) -> list[SuspiciousRow]:
-        """Describe unusual rows, given by their indices (k,) in `rows` and their scores (k,)."""
+        """Describe unusual rows, given by their indices (k,) in `rows` and their scores (k,).
+
+        `side` is 0 for rows of X and 1 for rows of Y.
+        """
         if not len(indices):
             return []
         chosen = Rows(rows.points[indices][:, list(self.kept)], rows.codes[indices])
@@ -209,7 +218,7 @@ class Detector:
 def _without_sentinels(rows: Sequence[Rows], sentinels: Sequence[Sentinel]) -> list[Rows]:
     """Return copies of the rows of X and of Y in which sentinels are replaced by missing values.
 
-    `sentinels` is the result of `find_sentinels`.
+    A sentinel is replaced only in the sample and in the column to which it belongs.
     """
     # In C order: the rounding errors of sums over rows depend on the order in memory.
     points = [part.points.astype(np.float64, order="C", copy=True) for part in rows]
@@ -297,7 +306,8 @@ def contradictory_rows(
 ) -> list[SuspiciousRow]:
     """Return rows with pairs of categories that the other sample excludes.
 
-    `codes` and `labels` are those of `category_codes`. See `find_contradictions`.
+    `codes` are the codes of k categories in X (n, k) and in Y (m, k), and `labels` has the list of
+    the values of each category, in the order of the codes. See `find_contradictions` for the rule.
     """
     found, names = [], list(samples.categories)
     for side, sample in enumerate("XY"):

@@ -1,4 +1,7 @@
-"""Numeric columns within the groups of rows that have the same value of a category."""
+"""Numeric columns within the groups of rows that have the same value of a category.
+
+In this module a category is a column, and its values are integer codes.
+"""
 
 from __future__ import annotations
 
@@ -123,10 +126,9 @@ def _fit_groups(
 ) -> Iterator[tuple[int, Groups]]:
     """Yield pairs (index, groups) for those of k columns that are less variable within groups.
 
-    The groups are those of the values of `category`, and the index is that among the k columns.
+    A group has the rows with the same value of `category`. The index counts the k columns from 0.
     `numbers` (k, n) are standardized columns or logarithms, and `order` (k, n) sorts each. `scales`
-    has for each of them the index of the column in the data, and whether `numbers` has its
-    logarithms.
+    has for each of the k columns its index in the data, and whether `numbers` has its logarithms.
     """
     n_groups = codes[:, category].max(initial=-1) + 1
     size = max(1, _BLOCK_NUMBERS // len(codes))

@@ -1,4 +1,10 @@
-"""Regression of each column on the other values that a row has."""
+"""Regression of each column on the other values that a row has.
+
+The terms of a row are its f regressors: a constant, q terms of the d columns, and indicators of
+values of categories (columns of categories). The terms of a column are its value and, if there are
+enough rows, its square. The matrix of moments (f, f) has the means of the products of two terms,
+and P is its inverse, with a small ridge penalty.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +33,7 @@ _BLOCK_NUMBERS = 1 << 18
 
 
 class Predictors(NamedTuple):
-    """Regressions of all columns for rows that have the same columns; see `Regressions` for terms.
+    """Regressions of all columns, for rows with values in the same columns.
 
     Attributes
     ----------
@@ -43,16 +49,17 @@ class Predictors(NamedTuple):
 
 
 class MissingBlock(NamedTuple):
-    """Block of r rows with the same number m of missing terms; see `Regressions` for terms.
+    """Block of r rows of a table, each of which has m missing terms.
 
     Attributes
     ----------
     rows : int ndarray of shape (r,)
+        Indices of the rows in the table.
     sets : int ndarray of shape (r,)
         Index of the set of missing terms of each row.
     terms : int ndarray of shape (s, m)
-        Missing terms of each of s sets, in increasing order. The index of the first term of a
-        column is 0.
+        Missing terms of each of s sets, in increasing order. Terms are counted without
+        the constant, so that the first term of the columns is 0.
     """
 
     rows: np.ndarray
@@ -61,26 +68,26 @@ class MissingBlock(NamedTuple):
 
     @property
     def places(self) -> tuple[np.ndarray, np.ndarray]:
-        """Indices of rows (r, 1) and of their missing terms (r, m).
+        """Index arrays of shapes (r, 1) and (r, m) that select the missing terms of this block.
 
-        They select the missing terms from an array (n, q) with one column per term of a column.
+        The indexed array has shape (n, q), for all n rows of the table and the q terms of the
+        columns.
         """
         return self.rows[:, None], self.terms[self.sets]
 
     def conditional(self, inverse: np.ndarray) -> np.ndarray:
         """Return the covariances (s, m, m) of the missing terms of each set, given the other terms.
 
-        `inverse` (q, q) is the inverse of the matrix of moments (means of products of two terms),
-        for the q terms that can be missing: those of columns.
+        `inverse` (q, q) is the block of P for the q terms of the columns, which can be missing.
         """
         return np.linalg.inv(inverse[self.terms[:, :, None], self.terms[:, None, :]])
 
     def predictions(self, products: np.ndarray, conditional: np.ndarray) -> np.ndarray:
         """Return predictions (r, m) of the missing terms of the r rows from their other terms.
 
-        `products` (n, q) is the matrix product t @ P, for the terms t of n rows (0 if missing) and
-        the inverse P of the matrix of moments (means of products of two terms). It has the columns
-        of the q terms that can be missing. `conditional` is the result of the method `conditional`.
+        `products` (n, q) are the columns of t @ P for the q terms that can be missing, with the
+        terms t (n, f) of n rows, 0 if missing. `conditional` is the result of the method
+        `conditional`.
         """
         return -(products[self.places][:, None, :] @ conditional[self.sets])[:, 0]
 
@@ -91,12 +98,12 @@ class Regressions:
     A value is regressed on the other values that its row has. All regressions follow from one
     matrix, the matrix of moments: the means of the products of two terms. Terms are a constant, the
     columns and, if there are enough rows, their squares and indicators of frequent values of
-    categories. In rows with missing values, the products are replaced by their conditional
+    categories. For rows with missing values, the products are replaced by their conditional
     expectations given the values that the row has (EM algorithm, as if terms were normal).
 
     The residual of a row with missing values is larger, because fewer values explain it. It is
     multiplied by the ratio of two standard deviations of residuals: for complete rows, and for
-    rows that have the same values. So residuals of all rows have the same scale.
+    rows with values in the same columns. So the residuals of all rows have the same scale.
     """
 
     def __init__(self, standard: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> None:
@@ -208,7 +215,7 @@ class Regressions:
     def scale(self, row: np.ndarray) -> np.ndarray:
         """Return the factors (d,) that multiply the residuals of a row (d,) with missing values.
 
-        See the class. The factors depend only on the set of missing values.
+        The class describes the factors. They depend only on the set of columns with missing values.
         """
         return self.deviation / self._solve(np.isnan(self._used(row))).deviation
 
@@ -220,8 +227,8 @@ class Regressions:
         """Return n times the leverage (n, d) of n fitted rows in the regression of each column.
 
         Let t be the terms of a row, P the inverse matrix of moments, and u = P t. The leverage in
-        the regression on all terms except those of a column is t' P t less u_B' inv(P_BB) u_B,
-        where B are the terms of the column.
+        the regression on all terms except those of a column, the set B, is t' P t minus
+        u_B' inv(P_BB) u_B, where u_B and P_BB are the parts of u and P for B.
         """
         terms, missing = self._terms(standard, codes), self._of_terms(np.isnan(standard))
         u = terms @ self._inverse
@@ -235,15 +242,17 @@ class Regressions:
     def _restricted(
         self, products: np.ndarray, missing: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Restrict the inverse matrix of moments to the terms that each of m rows has.
+        """Compute, for each of m rows, parts of the inverse moments of the terms that it has.
 
-        Rows are processed together, because a table may have as many sets of missing terms as rows.
+        This restricted inverse is another matrix for each set of missing terms. Rows are processed
+        together, because a table may have as many sets of missing terms as rows.
 
         Parameters
         ----------
         products : ndarray of shape (m, q)
-            Products of the terms of rows and the whole inverse, for the q terms of columns.
+            Products of the terms of rows and P, for the q terms of columns.
         missing : bool ndarray of shape (m, q)
+            Whether each term is missing.
 
         Returns
         -------
@@ -272,16 +281,19 @@ class Regressions:
         return predictions, products + project(predictions, inverse).T, entries
 
     def _halves(self, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Split the last axis (q) into linear terms and squares; the latter are 0 if not used."""
+        """Split the last axis (q) into the part of the columns and the part of their squares.
+
+        If squares are not terms, the second part is an array of zeros.
+        """
         first, second = np.split(products, [self._n_columns], axis=-1)
         return first, second if self.squares else np.zeros_like(first)
 
     def _entries(self, inverse: np.ndarray) -> np.ndarray:
-        """Return the entries (3, d) of an inverse (q, q) for the terms of each column.
+        """Return the entries (3, d) of an inverse (q, q) that belong to the terms of each column.
 
-        They are the diagonal entry of the linear term, the entry in the row of the linear term and
-        the column of the square, and the diagonal entry of the square. Without squares, the last
-        two are 0 and 1.
+        A column has two terms, its value and its square. The first entry of a column is the
+        diagonal entry of the value, the second is that of the pair (value, square), and the third
+        is the diagonal entry of the square. If squares are not terms, the last two are 0 and 1.
         """
         a, c = self._halves(np.diagonal(inverse))
         b = np.diagonal(inverse, self._n_columns) if self.squares else np.zeros_like(a)
@@ -308,9 +320,9 @@ class Regressions:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the residuals (m, d) of m rows, and their variances.
 
-        `products` (m, q) are the products of the terms of rows and the restricted inverse matrix of
-        moments. If they are rows of the inverse itself, weights of the terms are returned instead
-        of residuals. `entries` are those of `_entries`.
+        `products` (m, q) are the products of the terms of rows and the restricted inverse of
+        `_restricted`. If `products` are rows of the inverse itself, weights of the terms are
+        returned instead of residuals. `entries` is the result of `_entries`.
         """
         (first, second), (a, b, c) = self._halves(products), entries
         determinant = a * c - b * b
@@ -339,10 +351,10 @@ class Regressions:
         return terms
 
     def _of_terms(self, missing: np.ndarray) -> np.ndarray:
-        """Return a bool array (..., q): the missing terms of the columns `missing` (..., d).
+        """Return a bool array (..., q): whether each term of the columns is missing.
 
-        Indicators are always known. They are all 0 if a category is missing, as for its most
-        frequent value, so that both have the same predictions.
+        `missing` (..., d) is whether each column is missing. Indicators are never missing: if a
+        category is missing, they are all 0, as for its most frequent value.
         """
         return np.concatenate([missing, missing], axis=-1) if self.squares else missing
 
@@ -369,7 +381,7 @@ def _frequent_values(codes: np.ndarray, most: int) -> list[tuple[int, int]]:
 def _moments(terms: np.ndarray, missing: np.ndarray) -> np.ndarray:
     """Return the means (f, f) of the products of terms (n, f), by the EM algorithm.
 
-    `missing` (n, q) is True for the missing ones among the terms 1 to q.
+    `missing` (n, q) is True for each missing term of the columns, which are terms 1 to q.
     """
     n, f = terms.shape
     if not missing.any():
@@ -411,7 +423,10 @@ def _moments(terms: np.ndarray, missing: np.ndarray) -> np.ndarray:
 
 
 def _missing_blocks(missing: np.ndarray) -> list[MissingBlock]:
-    """Return the rows of `missing` (n, q) with missing terms, in blocks of bounded size."""
+    """Return the rows of `missing` (n, q) that have missing terms, as blocks of bounded size.
+
+    `missing` is True for each missing term of the columns.
+    """
     partial = np.flatnonzero(missing.any(axis=1))
     if not len(partial):
         return []
@@ -437,9 +452,9 @@ def _missing_blocks(missing: np.ndarray) -> list[MissingBlock]:
 def _restricted_inverse(inverse: np.ndarray, observed: np.ndarray) -> np.ndarray:
     """Return the inverse (f, f) of the part of a matrix that belongs to the observed terms (f,).
 
-    `inverse` is the inverse of the whole matrix. Rows and columns of missing terms are those of the
-    identity matrix. Only the block of the missing terms is inverted, because a table may have as
-    many sets of missing terms as rows.
+    `inverse` is the inverse of the whole matrix. In the result, rows and columns of missing terms
+    are those of the identity matrix. Only the block of the missing terms is inverted, because a
+    table may have as many sets of missing terms as rows.
     """
     missing = ~observed
     if not missing.any():

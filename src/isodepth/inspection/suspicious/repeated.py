@@ -1,4 +1,8 @@
-"""Values that many rows of one sample have in common and that are unusual in the other sample."""
+"""Values that many rows of one sample have in common and that are unusual in the other sample.
+
+A sentinel is such a value that is isolated: much more frequent than the values next to it. An
+example is -9999.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +119,8 @@ def _log_limit(least: Sequence[float]) -> float:
 def _log_all(both: int, size: int, total: int) -> float:
     """Return the log probability that all of `both` rows are in one sample, if labels are random.
 
-    The sample has `size` of `total` rows.
+    `both` rows of the two samples together have a value. The sample has `size` of the `total` rows
+    of both samples.
     """
     if both > size:
         return -math.inf
@@ -124,9 +129,10 @@ def _log_all(both: int, size: int, total: int) -> float:
 
 
 def _log_chance(own: int, both: int, size: int, total: int) -> float:
-    """Return the log probability that `own` or more of `both` rows are in a sample.
+    """Return the log probability that `own` or more of `both` rows are in one sample.
 
-    The sample has `size` of `total` rows, and the labels are random.
+    `both` rows of the two samples together have a value. The sample has `size` of the `total` rows
+    of both samples, and the labels are random.
     """
     from scipy.stats import hypergeom  # loading it takes a second, and few tables need it
 
@@ -134,7 +140,7 @@ def _log_chance(own: int, both: int, size: int, total: int) -> float:
 
 
 def _of_few_rows(sentinels: list[Sentinel], sizes: tuple[int, int]) -> list[Sentinel]:
-    """Return the sentinels of one column, or none if the whole distribution of the column differs.
+    """Return the sentinels of one column, or [] if the whole distribution of the column differs.
 
     The distribution differs if both samples have sentinels, as after a shift of all values, or if
     more than 20% of the rows of a sample have one.
@@ -181,7 +187,9 @@ def _isolated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, tup
 
 
 def _is_isolated(column: np.ndarray, value: float) -> bool:
-    """Return whether a value is isolated among the values (n,) of its own sample.
+    """Return whether a value is isolated among the values `column` (n,) of its own sample.
+
+    See `find_sentinels` for isolated values.
 
     If all values of one sample are rounded, or multiplied by a constant, ordinary values of this
     sample look isolated among the values of both samples.

@@ -1,4 +1,11 @@
-"""Scores of rows: how unusual their values are relative to a reference sample."""
+"""Scores of rows: how unusual their values are relative to a reference sample.
+
+Several numbers are computed for a row: values, logarithms, residuals and deviations within
+categories. Each is a `Function` of the row. Its ratio is its distance from the median of the
+reference, divided by the length of the tail of the reference (`Tails`). The score of the row is the
+maximum of its ratios, each divided by its threshold; see `suspicious_rows` in
+`isodepth.inspection.suspicious.detection`.
+"""
 
 from __future__ import annotations
 
@@ -205,7 +212,8 @@ class RowScorer:
     def _outside(self, rows: Rows) -> np.ndarray:
         """Return a bool array (m,): whether a row has a number outside its interval.
 
-        The numbers and intervals are those of `candidates`.
+        The numbers are values, logarithms, residuals and deviations. The interval of a number has
+        the values whose ratios are at most the thresholds.
         """
         outside = np.zeros(len(rows.points), dtype=bool)
         # In Fortran order: columns are written and read one by one.
@@ -243,9 +251,9 @@ class RowScorer:
     def _intervals_of(self, rounding: float) -> tuple[np.ndarray, np.ndarray]:
         """Return intervals (d, 2) of values, and intervals (d, 2) of standardized logarithms.
 
-        `rounding` is the option of `Tails.interval`. The standardized numbers of a column
-        without logarithms are its values in another unit, so that the interval of the values covers
-        both.
+        Ratios are at most the thresholds inside of them. `rounding` is the option of
+        `Tails.interval`. The standardized numbers of a column without logarithms are its values in
+        another unit, so that the interval of the values covers both.
         """
         values = np.stack(self.values.interval(*self._thresholds("values"), rounding), axis=1)
         ends = self._thresholds("logarithms")
@@ -263,10 +271,10 @@ class RowScorer:
     def usual_values(self) -> tuple[np.ndarray, np.ndarray]:
         """Return two arrays (2, d) with the minimum and maximum usual value of each column.
 
-        The second array is for values other than 0. A value outside its range has a ratio above the
-        threshold. The converse holds up to rounding errors, by which the ranges are widened:
-        otherwise all values of a constant column, such as 0.1, could be outside. In columns with
-        logarithms the range for zeros is larger, because the logarithm of zero is not scored.
+        The first array has the ranges for the value 0, the second one those for all other values.
+        They differ in columns with logarithms, because the logarithm of 0 is not scored. A value
+        outside its range has a ratio above the threshold. The ranges are widened by rounding
+        errors: otherwise all values of a constant column, such as 0.1, could be outside.
         """
         values, logs = (ends.T for ends in self._intervals_of(ROUNDING))
         nonzero = values.copy()
@@ -289,8 +297,8 @@ class RowScorer:
     def flagged(self, rows: Rows) -> np.ndarray:
         """Return the fraction (d,) of rows that are unusual in each column.
 
-        A row is unusual if the ratio of a function of the column exceeds its threshold; see
-        `suspicious_rows`.
+        A row is unusual in a column if the ratio of one of its functions of this column exceeds the
+        threshold.
         """
         counts, columns = np.zeros(rows.points.shape[1]), self.columns
         for ratios in self._blocks(rows):
@@ -300,7 +308,7 @@ class RowScorer:
         return counts / max(len(rows.points), 1)
 
     def explain(self, rows: Rows) -> list[Unusual]:
-        """Return the most unusual value of each row."""
+        """Return for each row the column with the most unusual value, and the usual values."""
         ratios = chain.from_iterable(self._blocks(rows))
         found = [self._explain_row(rows, i, np.nan_to_num(row)) for i, row in enumerate(ratios)]
         distinct = {j: np.unique(self._points[:, j]) for j in {each.column for each in found}}
@@ -312,10 +320,10 @@ class RowScorer:
         return explained
 
     def _clipped(self, usual: tuple[float, float], j: int) -> tuple[float, float]:
-        """Return the part of a range within the values of column j in the reference.
+        """Return the part of a range between the minimum and maximum of column j in the reference.
 
-        A range of counts, for example, does not contain negative numbers. A range without such
-        values is returned as it is.
+        For example, the range of a column of counts then has no negative numbers. A range outside
+        of these values is returned unchanged.
         """
         low, high = float(self.observed[0][j]), float(self.observed[1][j])
         if usual[1] < low or usual[0] > high:
@@ -370,9 +378,10 @@ class RowScorer:
         return float(ends[0]), float(ends[1])
 
     def _scaled(self, groups: Groups, points: np.ndarray, standard: np.ndarray) -> np.ndarray:
-        """Return the standardized column of `groups` (m,), or its logarithms if `logarithm`.
+        """Return the standardized values (m,) of the column of `groups`, or of its logarithms.
 
-        `points` (m, d) are bounded values, and `standard` (m, d) the standardized logarithms.
+        The attribute `logarithm` of `groups` selects the logarithms. `points` (m, d) are bounded
+        values, and `standard` (m, d) the standardized logarithms.
         """
         j = groups.column
         return (
@@ -392,7 +401,7 @@ class RowScorer:
             yield ratios / np.where(ratios > 0, self.above, -self.below)
 
     def _transform(self, points: np.ndarray) -> np.ndarray:
-        """Take logarithms of the columns of `points` (m, d) that are positive in the reference."""
+        """Return `points` (m, d), with logarithms in columns that are positive in the reference."""
         transformed = points.astype(np.float64, copy=True)
         for j in np.flatnonzero(self.floors > 0):
             transformed[:, j] = _logarithms(points[:, j], self.floors[j])

@@ -1,4 +1,8 @@
-"""Tails of functions of a row in a reference sample, and thresholds for unusual values."""
+"""Tails of functions of a row in a reference sample, and thresholds for unusual values.
+
+The ratio of a value is its distance from the median of the reference, divided by the length of the
+tail on its side: the distance from the median to the 1% or to the 99% quantile.
+"""
 
 from __future__ import annotations
 

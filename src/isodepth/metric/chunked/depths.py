@@ -2,6 +2,8 @@
 
 For each direction, a model contains either the median and the scale of the projections of all rows,
 or the mass of these projections in intervals. A model is computed by passes over the chunks.
+
+The mass of a row is its weight, converted to an integer.
 """
 
 from __future__ import annotations
@@ -168,7 +170,7 @@ class RankModel:
 
         Cells are intervals of the projections that `numbers` computes. `selection` runs a pass over
         the sample, and `memory` limits the memory for the cells, in bytes. `smallest` is the
-        attribute of this name.
+        attribute of the class with this name.
         """
         cells = RankCells.around(numbers, selection.pilot, memory, selection.n_threads)
         counts, total = selection.fold(cells), selection.mass

@@ -1,4 +1,8 @@
-"""Entry points for samples that are read in chunks: region tables and comparisons."""
+"""Entry points for samples that are read in chunks: region tables and comparisons.
+
+A source is a sample that is read in chunks. A comparison needs only the support values of the
+nested regions of both samples, on a grid of levels and directions: their region tables.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +113,7 @@ def replaced_defaults(metric: MetricSettings, compared: SourceComparison) -> str
 def warn_of_replaced_defaults(metric: MetricSettings, compared: SourceComparison) -> None:
     """Warn of defaults that are not available for samples that are read in chunks.
 
-    The arguments are those of `replaced_defaults`.
+    `metric` has the options before their replacement, and `compared` is the comparison.
     """
     clause = replaced_defaults(metric, compared)
     if clause:

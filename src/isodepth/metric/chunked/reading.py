@@ -1,4 +1,7 @@
-"""First pass over a source, which validates and summarizes the rows, and later passes."""
+"""First pass over a source, which validates and summarizes the rows, and later passes.
+
+A pass reads all chunks of a source once. The mass of a row is its weight, converted to an integer.
+"""
 
 from __future__ import annotations
 
@@ -254,10 +257,10 @@ class CheckedSource:
     def with_masses(self, count: int, alone: bool) -> CheckedSource:
         """Return a copy in which each row has an integer mass, computed from its weight.
 
-        If this is the only source (`alone` is true), only ratios of weights matter, and `count` is
-        the number of rows. If several sources are pooled, a row of integer weight k counts as k
-        rows. If a source has non-integer weights, its weights are divided by their mean. `count`
-        is then the sum of the resulting weights of all sources.
+        `alone` is whether this is the only source. Masses are then proportional to the weights, and
+        `count` is the number of rows. If several sources are pooled, a row of integer weight k
+        counts as k rows, and non-integer weights of a source are divided by their mean. `count` is
+        then the sum of the resulting weights of all sources.
         """
         mean = 1.0 if self.summary.integral and not alone else self.summary.mean_weight
         return replace(self, how=replace(self.how, unit=MassUnit.of(mean, count, alone)))
@@ -344,9 +347,10 @@ def load_rows(data: Any, name: str, nan_policy: str, seed: int | None) -> NamedA
 def load_mixed_rows(data: Any, name: str, kinds: Any, seed: int | None) -> tuple[Any, MixedReader]:
     """Load the rows of a source with columns of any type into memory.
 
-    Return a pyarrow table, and the reader that converts tables with the kinds of its columns. The
-    parameters are those of `load_rows`; `kinds` is the option of
-    :func:`isodepth.two_sample_test`.
+    Return a pyarrow table, and the reader that converts tables with the kinds of its columns. If
+    the rows do not fit into memory, a random subset is loaded, and `seed` is its seed. If the seed
+    is None, an error is raised in this case. `name` is the name of the sample in messages, and
+    `kinds` is the option of :func:`isodepth.two_sample_test`.
     """
     source = as_source(data)
     profile = Profile.of(source, rows_in_memory(source), seed or 0)

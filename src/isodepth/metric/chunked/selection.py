@@ -1,10 +1,11 @@
 """Exact order statistics of values that are read in chunks.
 
-A bracket is an interval that contains the order statistic with high probability. The first bracket
-is estimated from a random subset of the rows. One pass over the chunks counts the values below the
-bracket and collects the values inside. If the values inside do not fit into memory, a random subset
-of them gives a narrower bracket for the next pass. If the order statistic is not in the bracket,
-the counts show whether it is below or above.
+Order statistics, such as medians, are computed for E numbers per row, such as projections on E
+directions. A bracket is an interval that contains an order statistic with high probability. The
+first bracket is estimated from a random subset of the rows. One pass over the chunks counts the
+values below the bracket and collects the values inside. If the values inside do not fit into
+memory, a random subset of them gives a narrower bracket for the next pass. If the order statistic
+is not in the bracket, the counts show whether it is below or above.
 """
 
 from __future__ import annotations
@@ -278,11 +279,11 @@ class Bracket:
     ) -> None:
         """Move the ends of the interval closer together, around the order statistics.
 
-        `state`, `at` and `work` are the arguments of `update`. `orders` (R,) are the relative ranks
-        of the order statistics among the values in the interval, between 0 and 1, and `mass` is the
-        mass of these values. Quantiles of these orders are estimated from the random subset that
-        the pass collected. The ends remain if the subset is too small, or if there is none. In the
-        latter case the next pass collects a random subset.
+        `state` is the result of the pass `work`, in which this bracket has the index `at`. `orders`
+        (R,) are the relative ranks of the order statistics among the values in the interval,
+        between 0 and 1, and `mass` is the mass of these values. Quantiles of these orders are
+        estimated from the random subset that the pass collected. The ends remain if the subset is
+        too small, or if there is none. In the latter case the next pass collects a random subset.
         """
         margin = _LARGEST_MARGIN if work.share is None else margin_of(work.share * mass)
         self.expected, self.crowded = mass, work.share is None
@@ -404,13 +405,14 @@ class Selection:
     def spreads(
         self, numbers: RowValues, typical: float, negligible: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the median, the MAD, and a scale that replaces a small MAD, each of shape (E,).
+        """Return the medians, the MADs, and scales that replace small MADs, each of shape (E,).
 
-        They are those of the E values of a row that `numbers` computes. The scale replaces a MAD of
-        at most `negligible`, a number or an array (E,). It is the median of those deviations from
-        the median that exceed rounding errors. It is 0 if all deviations are rounding errors, or if
-        the MAD is larger. `typical` is the size of a typical entry of the rows, which determines
-        the rounding errors of their projections.
+        `numbers` computes E numbers per row, such as projections. Median and MAD (median absolute
+        deviation) of each number are computed over all rows. A MAD of at most `negligible`, a
+        number or an array (E,), is replaced by the scale: the median of the deviations that exceed
+        rounding errors. The scale is 0 if all deviations are rounding errors, or if the MAD is not
+        replaced. `typical` is the typical absolute value of an entry of the rows, which determines
+        the rounding errors.
         """
         middles = self.medians(numbers)
         away = replace(numbers, centers=middles)

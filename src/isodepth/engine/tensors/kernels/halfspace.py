@@ -405,10 +405,10 @@ def _lower(
 ):  # fmt: skip
     """Lower the bounds `best` to the exact halfspace masses of points in bins that were sorted.
 
-    The rows of `values` are the sorted projections on one direction each, and `order` has their
-    places before sorting, at which `index` has the indices of the points. `n_open` is the number of
-    projections in a row, and `closed` is that of `_count_closed`. A program processes a block of a
-    row. The mass of a point includes all projections that are equal to its own.
+    Each row of `values` has the sorted projections on one direction, `n_open` in number. The point
+    of `values[k, j]` has the index `index[k, order[k, j]]`: `order` has the columns before sorting.
+    `closed` is the result of `_count_closed`. A program processes a block of a row. The mass of a
+    point includes all projections that are equal to its own.
     """
     k = (tl.program_id(0) // parts).to(tl.int64)
     j = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)

@@ -213,10 +213,11 @@ def _ends(base, size, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constex
 def _search(base, size, rank, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
     """Return the key of the value with a given rank, counted from 0, among the values at `base`.
 
-    Arguments are those of `_ends`. Each step counts the keys up to two thresholds, which divide the
-    interval of possible keys into three. It continues in the interval that contains the key with
-    the rank. The thresholds enclose the key that linear interpolation predicts. Every third step
-    bisects the interval, which limits the number of steps.
+    There are `size` values at `base`. If FOLDED, the keys are those of the distances of the values
+    from `middle`. BLOCK is the number of values that are loaded at once. Each step counts the keys
+    up to two thresholds, which divide the interval of possible keys into three. It continues in the
+    interval that contains the key with the rank. The thresholds enclose the key that linear
+    interpolation predicts. Every third step bisects the interval, which limits the number of steps.
     """
     low, high = _ends(base, size, -2147483648, 2147483647, middle, FOLDED, BLOCK)
     before = 0
