@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from isodepth.data.export import ReadOnlyFields
 from isodepth.data.frames import in_order, labels_of
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
@@ -93,7 +94,7 @@ class Origin:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedMetric:
+class FittedMetric(ReadOnlyFields):
     """Metric with sampled directions and levels, to compare many samples.
 
     It is created by :meth:`isodepth.Metric.with_directions`. All samples are compared along the

@@ -15,10 +15,13 @@ y are the support points of the regions along u: the points with the maximum pro
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from isodepth.data.export import EqualFields
 from isodepth.engine.compiled import decode, support_rows
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
@@ -29,8 +32,11 @@ from isodepth.geometry.regions import TrimmedRegions
 _HELD = 1 << 19
 
 
-class Gradient(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Gradient(EqualFields):
     """Gradient of a distance with respect to the rows of both samples.
+
+    A loop over the gradient gives `x` and `y`, as in ``x, y = result.gradient()``.
 
     Attributes
     ----------
@@ -43,6 +49,9 @@ class Gradient(NamedTuple):
 
     x: np.ndarray
     y: np.ndarray
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter((self.x, self.y))
 
 
 def gradient_of_comparison(comparison: Any) -> Gradient:
