@@ -15,13 +15,11 @@ y are the support points of the regions along u: the points with the maximum pro
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.data.export import EqualFields
+from isodepth.data.export import read_only
 from isodepth.engine.compiled import decode, support_rows
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
@@ -32,11 +30,13 @@ from isodepth.geometry.regions import TrimmedRegions
 _HELD = 1 << 19
 
 
-@dataclass(frozen=True, eq=False)
-class Gradient(EqualFields):
-    """Gradient of a distance with respect to the rows of both samples.
+class _Gradients(NamedTuple):
+    x: np.ndarray
+    y: np.ndarray
 
-    A loop over the gradient gives `x` and `y`, as in ``x, y = result.gradient()``.
+
+class Gradient(_Gradients):
+    """Gradient of a distance with respect to the rows of both samples, a named tuple.
 
     Attributes
     ----------
@@ -47,11 +47,10 @@ class Gradient(EqualFields):
         Derivatives with respect to the rows of Y.
     """
 
-    x: np.ndarray
-    y: np.ndarray
+    __slots__ = ()
 
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return iter((self.x, self.y))
+    def __new__(cls, x: np.ndarray, y: np.ndarray) -> Self:
+        return super().__new__(cls, read_only(x), read_only(y))
 
 
 def gradient_of_comparison(comparison: Any) -> Gradient:

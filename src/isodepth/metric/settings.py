@@ -413,7 +413,7 @@ def settings_of_data(kinds: Any, weights: Any = None) -> dict[str, Any]:
     Examples
     --------
     >>> settings_of_data({"size": ["S", "M"]}), settings_of_data(None)
-    ({'kinds': {'size': ['S', 'M']}}, {})
+    ({'kinds': {'size': ('S', 'M')}}, {})
     """
     found: dict[str, Any] = {}
     if kinds:
@@ -425,10 +425,10 @@ def settings_of_data(kinds: Any, weights: Any = None) -> dict[str, Any]:
 
 
 def _plain_kind(kind: Any) -> Any:
-    """Return an entry of the option `kinds`; a list of values has numbers and strings only."""
+    """Return an entry of the option `kinds`; values in increasing order are a tuple."""
     if isinstance(kind, str | int):
         return kind
-    return [value if isinstance(value, str | int | float) else str(value) for value in kind]
+    return tuple(value if isinstance(value, str | int | float) else str(value) for value in kind)
 
 
 def check_for_tables(settings: MetricSettings, subject: str = "tables need") -> None:
