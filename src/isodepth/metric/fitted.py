@@ -18,6 +18,7 @@ from isodepth.data.validation import (
     check_integer,
     check_same_columns,
     check_same_width,
+    copy_of_sample,
     read_sample,
     split_weights,
 )
@@ -165,7 +166,7 @@ class FittedMetric(ReadOnlyFields):
         -------
         regions : list of N TrimmedRegions
         """
-        inputs = list(samples)
+        inputs = [copy_of_sample(X) for X in samples]
         weights = [None] * len(inputs) if weights is None else list(weights)
         if len(weights) != len(inputs):
             raise InvalidInputError(
