@@ -241,6 +241,18 @@ def test_weights_and_kinds_are_settings_and_part_of_the_signature() -> None:
     )
 
 
+def test_settings_of_compared_regions_have_the_weights() -> None:
+    x, y = samples()
+    weights = np.arange(40.0)
+    fitted = isodepth.Metric(n_directions=20, random_state=0).with_directions(2)
+    weighted, usual = fitted.regions(x, weights=weights), fitted.regions(y)
+    found = fitted.compare(weighted, usual)
+    expected = isodepth.compare(x, y, weights=(weights, None), n_directions=20, random_state=0)
+    assert found.settings == expected.settings
+    assert found.signature == expected.signature
+    assert "weights" not in fitted.compare(usual, usual).settings
+
+
 def test_the_test_of_a_comparison_equals_the_test_with_the_same_options() -> None:
     x, y = samples()
     for options in ({}, {"nan_policy": "raise"}):

@@ -52,6 +52,7 @@ from isodepth.metric.settings import (
     RandomLevels,
     check_level_memory,
     midpoint_levels,
+    settings_of_data,
     used_settings,
 )
 from isodepth.metric.signature import signature_text
@@ -248,14 +249,15 @@ class FittedMetric(ReadOnlyFields):
         """Compare two samples, given by the regions that this metric computed.
 
         The result has the distance, and the gap between both regions at each level with its
-        maximizing direction.
+        maximizing direction. Its settings describe the weights of the regions.
         """
         gaps = self._gaps(x, y)
         distance = self._mean(gaps.values, gaps.plan)
         columns = check_same_columns(x.columns, y.columns)
         return Comparison(
             distance=distance,
-            settings=self._settings_for(str(x._ordered.dtype)),
+            settings=self._settings_for(str(x._ordered.dtype))
+            | settings_of_data(None, (x.weights, y.weights)),
             columns=columns,
         )._with(
             _details=ComparisonDetails(gaps, self, (x, y)),
