@@ -321,7 +321,7 @@ class RegionTables(EqualFields):
 
     Attributes
     ----------
-    values : ndarray of shape (N, L, 2K)
+    values : ndarray of shape (N, L, 2K), read-only
         Support values of N tables.
     settings, n_features, columns, algorithm, scale, version
         As in :class:`RegionTable`, the same for all tables.
