@@ -137,11 +137,11 @@ class ReadOnlyDict(dict[str, Any]):
     >>> settings["p"] = 1
     Traceback (most recent call last):
     ...
-    TypeError: a dictionary of a result is read-only, use dict(...) for a copy
+    TypeError: a dictionary of a result is read-only; use dict(...) for a copy
     """
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("a dictionary of a result is read-only, use dict(...) for a copy")
+        raise TypeError("a dictionary of a result is read-only; use dict(...) for a copy")
 
     __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
     clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
