@@ -6,7 +6,6 @@ Methods and functions accept arrays, data frames, tensors, and samples that are 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack, overload
 
@@ -19,7 +18,6 @@ from isodepth.data.columns.kinds import (
     matched_frames,
     numeric_columns,
 )
-from isodepth.data.frames import is_frame
 from isodepth.data.validation import (
     ALPHA,
     MOST,
@@ -28,6 +26,7 @@ from isodepth.data.validation import (
     check_class_options,
     check_dtype,
     check_integer,
+    copy_of_sample,
     is_chunked,
     is_tensor,
     refuse_chunks,
@@ -220,7 +219,7 @@ class Metric(MetricSettings):
         see `Comparison.gradient`.
         """
         metric = _with_integer_seed(self)
-        compared = metric._compare(_private_copy(X), _private_copy(Y), weights, kinds)
+        compared = metric._compare(copy_of_sample(X), copy_of_sample(Y), weights, kinds)
         of_data = settings_of_data(kinds, weights)
         return compared._with(settings=compared.settings | of_data) if of_data else compared
 
@@ -261,7 +260,7 @@ class Metric(MetricSettings):
         -------
         regions : TrimmedRegions
         """
-        return self._fit_one(X, weights, "Metric.regions")[1]
+        return self._fit_one(copy_of_sample(X), weights, "Metric.regions")[1]
 
     def with_directions(self, n_features: int, *, dtype: Precision | None = None) -> FittedMetric:
         """Return a metric with sampled directions and levels, to compare many samples.
@@ -356,24 +355,6 @@ def _with_integer_seed(metric: Metric) -> Metric:
     if isinstance(metric.random_state, int):
         return metric
     return replace(metric, random_state=integer_seed(metric.random_state))
-
-
-def _private_copy(X: Any) -> Any:
-    """Return a copy of a sample in memory.
-
-    Read-only arrays, samples that are read in chunks, and objects of unknown classes are returned
-    without a copy.
-    """
-    if is_chunked(X):
-        return X
-    if isinstance(X, np.ndarray):
-        return X.copy() if X.flags.writeable else X
-    if is_tensor(X):
-        return X.detach().clone()
-    if type(X) in (list, tuple):
-        return deepcopy(X)
-    # Frames of pandas have a method `copy`. Other frames are immutable or copied on write.
-    return (X.copy() if hasattr(X, "copy") else copy(X)) if is_frame(X) else X
 
 
 def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
@@ -587,7 +568,7 @@ def compare(
     of_test |= {"random_state": metric.random_state, "n_jobs": options.get("n_jobs")}
     if isinstance(metric.scale, np.ndarray):
         of_test["scale"] = metric.scale
-    X, Y = _private_copy(X), _private_copy(Y)  # the comparison and the test keep the same rows
+    X, Y = copy_of_sample(X), copy_of_sample(Y)  # the comparison and the test keep the same rows
     X, Y, of_test["blocks"] = named_blocks(X, Y, blocks)
     comparison = metric._compare(X, Y, None, kinds)
     comparison = comparison._with(settings=comparison.settings | settings_of_data(kinds))

@@ -1,7 +1,9 @@
 """Types for annotations: classes of results and of their parts, and types of arguments.
 
 Functions, and attributes and methods of results, return objects of these classes. Objects are not
-created by hand: their attributes are stable, but not their constructors.
+created by hand: their attributes are stable, but not their constructors. Arrays and dictionaries in
+attributes of results are read-only. Use `result.gaps.copy()` or `dict(result.settings)` to change a
+copy.
 
 The names that end in `Like`, `NanPolicy` and `Precision` are types of arguments. They are aliases
 for type checkers, and may accept more in later versions.

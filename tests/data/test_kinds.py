@@ -339,7 +339,7 @@ def test_ordered_categoricals_share_one_order() -> None:
     X = sizes(["S", "M", "L"])
     mixed = split_columns([X, sizes(["S", "L"])], "XY", {"v": "numeric"})
     assert [each["v"].tolist() for each in mixed.numeric] == [[0, 2, 2, 0]] * 2
-    assert mixed.columns[0].option == ["S", "M", "L"]  # a batch of a monitor is coded by it too
+    assert mixed.columns[0].option == ("S", "M", "L")  # a batch of a monitor is coded by it too
     result = isodepth.two_sample_test(
         X, sizes(["S", "L"]), kinds={"v": "numeric"}, n_permutations=19, random_state=0
     )

@@ -149,7 +149,9 @@ def test_settings_repeat_the_tests_of_all_pairs() -> None:
 def test_permutations_suffice_for_many_pairs() -> None:
     bags = [RNG.normal(size=(8, 1)) + 9 * i for i in range(7)]
     result = isodepth.pairwise_test(bags, random_state=0)
-    assert {len(test.null_distribution) for test in result.tests} == {50 * 21 - 1}
+    assert result.n_permutations == 50 * 21 - 1
+    assert {test.n_permutations for test in result.tests} == {result.n_permutations}
+    assert {len(test.null_distribution) for test in result.tests} == {result.n_permutations}
     assert result.adjusted_pvalues.max() <= 0.02
     assert str(result).splitlines()[-1] == "  and 11 more"
 

@@ -230,7 +230,7 @@ def test_weights_and_kinds_are_settings_and_part_of_the_signature() -> None:
     others = [(weights + 1, None), (None, weights), (weights, weights)]
     found = [isodepth.compare(x, y, weights=each, **options) for each in others]
     assert len({each.signature for each in (usual, weighted, ordered, *found)}) == 6
-    assert ordered.settings["kinds"] == kinds
+    assert ordered.settings["kinds"] == {"size": ("S", "M", "L")}  # settings are read-only
     assert isodepth.compare(x, y, **ordered.settings) == ordered
     assert isodepth.distance(x, y, **ordered.settings) == ordered.distance
     test = isodepth.two_sample_test(x, y, kinds=kinds, n_permutations=19, random_state=0)
@@ -239,6 +239,18 @@ def test_weights_and_kinds_are_settings_and_part_of_the_signature() -> None:
         test.signature
         != isodepth.two_sample_test(x, y, n_permutations=19, random_state=0).signature
     )
+
+
+def test_settings_of_compared_regions_have_the_weights() -> None:
+    x, y = samples()
+    weights = np.arange(40.0)
+    fitted = isodepth.Metric(n_directions=20, random_state=0).with_directions(2)
+    weighted, usual = fitted.regions(x, weights=weights), fitted.regions(y)
+    found = fitted.compare(weighted, usual)
+    expected = isodepth.compare(x, y, weights=(weights, None), n_directions=20, random_state=0)
+    assert found.settings == expected.settings
+    assert found.signature == expected.signature
+    assert "weights" not in fitted.compare(usual, usual).settings
 
 
 def test_the_test_of_a_comparison_equals_the_test_with_the_same_options() -> None:

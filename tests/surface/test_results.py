@@ -213,6 +213,15 @@ def test_read_only_arrays_are_not_copied() -> None:
     assert not np.shares_memory(result.regions[1].points, y)
 
 
+def test_regions_do_not_change_with_the_array_of_the_caller() -> None:
+    fitted = isodepth.Metric(**OPTIONS).with_directions(2)
+    for compute in (fitted.metric.regions, fitted.regions):
+        x = X.copy()
+        regions = compute(x)
+        x[:] = 0
+        np.testing.assert_array_equal(regions.points, X)
+
+
 # -- distance matrices ----------------------------------------------------------------------------
 
 

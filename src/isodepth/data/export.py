@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from numbers import Integral
 from types import EllipsisType
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -126,7 +126,72 @@ def equal_values(first: Any, second: Any) -> bool:
     return bool(first == second)
 
 
-class EqualFields:
+class ReadOnlyDict(dict[str, Any]):
+    """Dictionary of a result, which cannot be changed; `dict(...)` returns a copy.
+
+    Examples
+    --------
+    >>> settings = ReadOnlyDict(p=2)
+    >>> settings | {"p": 1}, dict(settings)
+    ({'p': 1}, {'p': 2})
+    >>> settings["p"] = 1
+    Traceback (most recent call last):
+    ...
+    TypeError: a dictionary of a result is read-only; use dict(...) for a copy
+    """
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("a dictionary of a result is read-only; use dict(...) for a copy")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        return type(self), (dict(self),)
+
+
+def read_only(value: Any) -> Any:
+    """Return `value` with read-only arrays, tuples instead of lists, and `ReadOnlyDict`.
+
+    Entries of collections are converted as well. Arrays are not copied: the result has read-only
+    views. An array of the caller stays writable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> array = np.zeros(2)
+    >>> found = read_only({"a": [array, 1]})
+    >>> found, found["a"][0].flags.writeable, array.flags.writeable
+    ({'a': (array([0., 0.]), 1)}, False, True)
+    """
+    if isinstance(value, np.ndarray) and value.flags.writeable:
+        value = value.view()
+        value.setflags(write=False)
+    elif isinstance(value, dict):
+        return ReadOnlyDict({name: read_only(each) for name, each in value.items()})
+    elif type(value) in (list, tuple):
+        return tuple(map(read_only, value))
+    return value
+
+
+class ReadOnlyFields:
+    """Base class of frozen data classes whose public arrays and dictionaries are read-only.
+
+    They are read-only in copies too: NumPy makes the arrays of pickles and deep copies writable,
+    and `__setstate__` makes them read-only again.
+    """
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        self.__setstate__(vars(self))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        public = {n: read_only(value) for n, value in state.items() if not n.startswith("_")}
+        vars(self).update({**state, **public})
+
+
+class EqualFields(ReadOnlyFields):
     """Base class of data classes that are equal if all of their public fields are equal.
 
     Fields may be arrays, see `equal_values`. A subclass is a data class with ``eq=False``.
@@ -139,23 +204,6 @@ class EqualFields:
             return NotImplemented
         names = [each.name for each in fields(self) if not each.name.startswith("_")]  # type: ignore[arg-type]
         return all(equal_values(getattr(self, name), getattr(other, name)) for name in names)
-
-
-class ReadOnlyValues:
-    """Base class of frozen data classes whose array `values` is read-only, also in copies.
-
-    The method `__post_init__` of a subclass makes the array read-only. It is called again for
-    pickles and deep copies, in which NumPy makes arrays writable.
-    """
-
-    __slots__ = ()
-
-    def __post_init__(self) -> None:
-        raise NotImplementedError
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self.__post_init__()
 
 
 class ResultPart(EqualFields):
@@ -194,7 +242,7 @@ class ResultMixin(EqualFields):
         assert names >= set(values)
         kept = {name: value for name, value in vars(self).items() if name in names}
         result = object.__new__(type(self))
-        vars(result).update(kept | values)
+        result.__setstate__(kept | values)
         return result
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import column_labels, named_counts
-from isodepth.data.export import ResultPart, plain
+from isodepth.data.export import ReadOnlyFields, ResultPart, plain
 from isodepth.errors import NoCompleteRowError
 
 #: Allowed values of the option `nan_policy` of distances, and of tests and monitors.
@@ -125,7 +125,7 @@ def share_z(in_x: float, in_y: float, n: int, m: int) -> float:
 
 
 @dataclass(frozen=True)
-class MissingPair:
+class MissingPair(ReadOnlyFields):
     """Numbers of dropped rows and of missing values of the two samples of a comparison.
 
     Attributes

@@ -7,6 +7,7 @@ import inspect
 import math
 import numbers
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy, deepcopy
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -30,6 +31,7 @@ from isodepth.data.frames import (
     differing,
     frame_or_list,
     in_order,
+    is_frame,
     labels_of,
     with_nan,
 )
@@ -72,6 +74,24 @@ def is_tensor(X: Any) -> bool:
     return not isinstance(X, np.ndarray) and any(
         class_.__name__ == "Tensor" and class_.__module__ == "torch" for class_ in type(X).__mro__
     )
+
+
+def copy_of_sample(X: Any) -> Any:
+    """Return a copy of a sample in memory.
+
+    Read-only arrays, samples that are read in chunks, and objects of unknown classes are returned
+    without a copy.
+    """
+    if is_chunked(X):
+        return X
+    if isinstance(X, np.ndarray):
+        return X.copy() if X.flags.writeable else X
+    if is_tensor(X):
+        return X.detach().clone()
+    if type(X) in (list, tuple):
+        return deepcopy(X)
+    # Frames of pandas have a method `copy`. Other frames are immutable or copied on write.
+    return (X.copy() if hasattr(X, "copy") else copy(X)) if is_frame(X) else X
 
 
 def check_points(

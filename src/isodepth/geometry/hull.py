@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isodepth import _core
-from isodepth.data.export import ResultPart
+from isodepth.data.export import ReadOnlyFields, ResultPart
 from isodepth.data.validation import check_points, check_same_width
 from isodepth.engine.compiled import (
     Resources,
@@ -255,7 +255,8 @@ def as_points(points: ArrayLike, name: str) -> np.ndarray:
 # -- gaps of the regions of two samples --------------------------------------------------------
 
 
-class Gaps(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Gaps(ReadOnlyFields):
     """Gaps between the regions of two samples, at all levels.
 
     Attributes

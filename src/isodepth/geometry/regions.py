@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.data.export import equal_values
+from isodepth.data.export import ReadOnlyFields, equal_values
 from isodepth.data.validation import check_weights, to_array
 from isodepth.engine.compiled import ALONE, Resources, write_supports
 from isodepth.errors import InvalidInputError
@@ -152,7 +152,7 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class TrimmedRegions:
+class TrimmedRegions(ReadOnlyFields):
     """Nested depth-trimmed regions of one sample.
 
     The region of level beta is the smallest set of deepest points with more than a fraction beta of
@@ -341,7 +341,7 @@ def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class LevelPlan:
+class LevelPlan(ReadOnlyFields):
     """Levels at which the regions of two samples x and y are compared.
 
     The region of a level is the smallest set of deepest points with more than this fraction of the

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.export import (
-    ReadOnlyValues,
     ResultMixin,
     document,
     has_label,
@@ -23,7 +22,7 @@ from isodepth.metric.signature import json_settings
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class DistanceMatrix(ReadOnlyValues, ResultMixin):
+class DistanceMatrix(ResultMixin):
     """Distance matrix with labels, the result of :func:`isodepth.pairwise`.
 
     The matrix can be converted to an array: ``np.asarray(matrix)`` is the array of distances, so
@@ -66,11 +65,6 @@ class DistanceMatrix(ReadOnlyValues, ResultMixin):
     other_labels: tuple[Any, ...]
     signature: str = ""
     settings: dict[str, Any] | None = None
-
-    def __post_init__(self) -> None:
-        values = self.values.view()
-        values.setflags(write=False)
-        object.__setattr__(self, "values", values)
 
     @classmethod
     def from_array(

@@ -72,6 +72,8 @@ class PairwiseTestResult(ResultMixin):
         rejected, the probability of one or more false rejections is at most a.
     alpha : float
         Significance level: a pair differs if its adjusted p-value is at most `alpha`.
+    n_permutations : int
+        Number of permutations per pair.
     settings : dict
         Options of the tests, as in :class:`isodepth.typing.TwoSampleResult`. `blocks` and
         `n_directions` are those that were passed, because their values may differ between pairs.
@@ -100,6 +102,11 @@ class PairwiseTestResult(ResultMixin):
         return self.adjusted_pvalues <= self.alpha * (1 + 1e-12)
 
     @property
+    def n_permutations(self) -> int:
+        """Number of permutations per pair."""
+        return self.settings["n_permutations"]
+
+    @property
     def significant(self) -> bool:
         """Whether any pair differs: an adjusted p-value is at most `alpha`.
 
@@ -110,10 +117,10 @@ class PairwiseTestResult(ResultMixin):
     @property
     def headline(self) -> str:
         """One sentence: the number of pairs that differ, and a warning of too few permutations."""
-        differ, n_permutations = int(self._differ.sum()), self.settings["n_permutations"]
+        differ = int(self._differ.sum())
         pairs = "1 pair" if len(self) == 1 else f"{len(self)} pairs"
         found = f"{differ} of {pairs} of {len(self.labels)} samples differ"
-        too_few = too_few_permutations(n_permutations, self.alpha, len(self))
+        too_few = too_few_permutations(self.n_permutations, self.alpha, len(self))
         ending = f"; {too_few}" if too_few and not differ else ""
         return f"{found} (adjusted p <= {self.alpha}){ending}."
 

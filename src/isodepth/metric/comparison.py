@@ -16,7 +16,7 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.data.columns.kinds import ColumnKind
-from isodepth.data.export import ResultMixin, document, equal_values
+from isodepth.data.export import ResultMixin, document, equal_values, read_only
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_integer
 from isodepth.engine.compiled import write_supports
@@ -248,7 +248,7 @@ class Comparison(TwoSampleReport):
         beta of the mass. With ``levels="exact"`` these are the midpoints of `level_intervals`.
         """
         levels = self._gaps.plan.levels
-        return levels.mean(axis=1) if levels.ndim == 2 else levels
+        return read_only(levels.mean(axis=1) if levels.ndim == 2 else levels)
 
     @property
     def level_intervals(self) -> np.ndarray | None:
@@ -313,7 +313,7 @@ class Comparison(TwoSampleReport):
         With a finite ``q`` these are the directions with the largest difference between the support
         functions of both regions.
         """
-        return self._gaps.directions()
+        return read_only(self._gaps.directions())
 
     def supremum_bounds(self) -> tuple[float, float]:
         """Compute a lower and an upper bound on the distance with the supremum over directions.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from isodepth.data.export import ReadOnlyFields
 from isodepth.data.frames import in_order, labels_of
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
@@ -22,6 +23,7 @@ from isodepth.data.validation import (
     check_integer,
     check_same_columns,
     check_same_width,
+    copy_of_sample,
     read_sample,
     split_weights,
 )
@@ -55,6 +57,7 @@ from isodepth.metric.settings import (
     RandomLevels,
     check_level_memory,
     midpoint_levels,
+    settings_of_data,
     used_settings,
 )
 from isodepth.metric.signature import signature_text
@@ -98,7 +101,7 @@ class Origin:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedMetric:
+class FittedMetric(ReadOnlyFields):
     """Metric with sampled directions and levels, to compare many samples.
 
     It is created by :meth:`isodepth.Metric.with_directions`. All samples are compared along the
@@ -169,7 +172,7 @@ class FittedMetric:
         -------
         regions : list of N TrimmedRegions
         """
-        inputs = list(samples)
+        inputs = [copy_of_sample(X) for X in samples]
         weights = [None] * len(inputs) if weights is None else list(weights)
         if len(weights) != len(inputs):
             raise InvalidInputError(
@@ -251,14 +254,15 @@ class FittedMetric:
         """Compare two samples, given by the regions that this metric computed.
 
         The result has the distance, and the gap between both regions at each level with its
-        maximizing direction.
+        maximizing direction. Its settings describe the weights of the regions.
         """
         gaps = self._gaps(x, y)
         distance = self._mean(gaps.values, gaps.plan)
         columns = check_same_columns(x.columns, y.columns)
         return Comparison(
             distance=distance,
-            settings=self._settings_for(str(x._ordered.dtype)),
+            settings=self._settings_for(str(x._ordered.dtype))
+            | settings_of_data(None, (x.weights, y.weights)),
             columns=columns,
         )._with(
             _details=ComparisonDetails(gaps, self, (x, y)),

@@ -15,10 +15,11 @@ y are the support points of the regions along u: the points with the maximum pro
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from isodepth.data.export import read_only
 from isodepth.engine.compiled import decode, support_rows
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
@@ -29,8 +30,13 @@ from isodepth.geometry.regions import TrimmedRegions
 _HELD = 1 << 19
 
 
-class Gradient(NamedTuple):
-    """Gradient of a distance with respect to the rows of both samples.
+class _Gradients(NamedTuple):
+    x: np.ndarray
+    y: np.ndarray
+
+
+class Gradient(_Gradients):
+    """Gradient of a distance with respect to the rows of both samples, a named tuple.
 
     Attributes
     ----------
@@ -41,8 +47,10 @@ class Gradient(NamedTuple):
         Derivatives with respect to the rows of Y.
     """
 
-    x: np.ndarray
-    y: np.ndarray
+    __slots__ = ()
+
+    def __new__(cls, x: np.ndarray, y: np.ndarray) -> Self:
+        return super().__new__(cls, read_only(x), read_only(y))
 
 
 def gradient_of_comparison(comparison: Any) -> Gradient:

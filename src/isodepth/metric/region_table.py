@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.data.export import EqualFields, ReadOnlyValues, has_label, position_of
+from isodepth.data.export import EqualFields, has_label, position_of
 from isodepth.data.frames import clashing_columns
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_n_jobs
@@ -39,7 +39,7 @@ _BLOCK_BYTES = 1 << 26
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RegionTable(ReadOnlyValues, EqualFields):
+class RegionTable(EqualFields):
     """Support values of the nested regions of one sample, on a grid of levels and directions.
 
     Two tables with the same settings are compared without the rows of their samples. For the
@@ -95,9 +95,7 @@ class RegionTable(ReadOnlyValues, EqualFields):
 
     def __post_init__(self) -> None:
         _set_versions(self)
-        values = self.values.view()
-        values.setflags(write=False)
-        object.__setattr__(self, "values", values)
+        super().__post_init__()
 
     @property
     def signature(self) -> str:
@@ -328,7 +326,7 @@ class RegionTables(EqualFields):
 
     Attributes
     ----------
-    values : ndarray of shape (N, L, 2K)
+    values : ndarray of shape (N, L, 2K), read-only
         Support values of N tables.
     settings, n_features, columns, algorithm, scale, version
         As in :class:`RegionTable`, the same for all tables.
@@ -347,6 +345,7 @@ class RegionTables(EqualFields):
 
     def __post_init__(self) -> None:
         _set_versions(self)
+        super().__post_init__()
 
     @property
     def signature(self) -> str:

@@ -26,7 +26,7 @@ from isodepth.data.annotations import (
     ScaleLike,
 )
 from isodepth.data.columns.kinds import check_kinds
-from isodepth.data.export import equal_values
+from isodepth.data.export import ReadOnlyFields, equal_values
 from isodepth.data.validation import (
     MOST,
     check_boolean,
@@ -150,7 +150,7 @@ class MetricOptions(LossOptions, total=False):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MetricSettings:
+class MetricSettings(ReadOnlyFields):
     """Pseudo-metric DR_{p,eps} between samples, with all its settings.
 
     The region of level beta of a sample is the smallest set of its deepest points that has more
@@ -295,6 +295,7 @@ class MetricSettings:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        super().__post_init__()
         _ = self._source  # raises an error if the option `depth` is invalid
 
     @classmethod
@@ -412,7 +413,7 @@ def settings_of_data(kinds: Any, weights: Any = None) -> dict[str, Any]:
     Examples
     --------
     >>> settings_of_data({"size": ["S", "M"]}), settings_of_data(None)
-    ({'kinds': {'size': ['S', 'M']}}, {})
+    ({'kinds': {'size': ('S', 'M')}}, {})
     """
     found: dict[str, Any] = {}
     if kinds:
@@ -424,10 +425,10 @@ def settings_of_data(kinds: Any, weights: Any = None) -> dict[str, Any]:
 
 
 def _plain_kind(kind: Any) -> Any:
-    """Return an entry of the option `kinds`; a list of values has numbers and strings only."""
+    """Return an entry of the option `kinds`; values in increasing order are a tuple."""
     if isinstance(kind, str | int):
         return kind
-    return [value if isinstance(value, str | int | float) else str(value) for value in kind]
+    return tuple(value if isinstance(value, str | int | float) else str(value) for value in kind)
 
 
 def check_for_tables(settings: MetricSettings, subject: str = "tables need") -> None:
@@ -471,7 +472,6 @@ def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
             f"{n_directions!r}; remove it",
             option="n_directions",
         )
-    directions.setflags(write=False)
     return directions, len(directions)
 
 
@@ -540,9 +540,7 @@ def _checked_scale(scale: Any) -> Any:
             "which is the attribute `scale` of a region table",
             option="scale",
         )
-    numbers = check_scale(scale)
-    numbers.setflags(write=False)
-    return numbers
+    return check_scale(scale)
 
 
 def with_metric_options(

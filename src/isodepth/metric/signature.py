@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
+from isodepth.data.export import plain
 
 #: Version of the numerical results, which increases if a release changes them. Version 2: the
 #: projection depth uses another scale if the MAD is zero. Version 3: random directions for a seed
@@ -121,7 +122,7 @@ def kinds_text(kinds: Mapping[Any, Any] | None) -> str | None:
     """Describe the option `kinds` by its length and a hash; None if it is None."""
     if kinds is None:
         return None
-    digest = hashlib.sha256(repr(dict(kinds)).encode()).hexdigest()[:8]
+    digest = hashlib.sha256(repr(plain(kinds)).encode()).hexdigest()[:8]
     return f"given:{len(kinds)}:{digest}"
 
 

@@ -102,7 +102,7 @@ def _comparison_options(comparison: ComparisonLike) -> dict[str, Any] | None:
         shares = test.missing.shares if test.missing else ()
         holes = any(share.before or share.after for share in shares)
         omitted = omitted or holes or any(each.value == MISSING for each in test.category_shares)
-        options |= {"n_permutations": len(test.null_distribution), "tolerance": test.tolerance}
+        options |= {"n_permutations": test.n_permutations, "tolerance": test.tolerance}
         options |= {} if test.alpha == ALPHA else {"alpha": test.alpha}
     return options | {"nan_policy": "omit" if omitted else None}
 

@@ -292,6 +292,8 @@ class TwoSampleResult(TwoSampleReport):
         and objects are described by strings. `blocks` is the number of blocks.
     device : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
+    n_permutations : int
+        Number of permutations.
     significant : bool
         Whether `pvalue` is at most `alpha`.
     headline : str
@@ -396,6 +398,11 @@ class TwoSampleResult(TwoSampleReport):
         return rows
 
     @property
+    def n_permutations(self) -> int:
+        """Number of permutations."""
+        return len(self.null_distribution)
+
+    @property
     def significant(self) -> bool:
         """Whether the p-value is at most `alpha`."""
         return self.pvalue <= self.alpha
@@ -432,7 +439,7 @@ class TwoSampleResult(TwoSampleReport):
         units = (*self.n_used_rows, "rows") if blocks is None else (*blocks, "blocks")
         n_x, n_y, noun = units
         few = too_few_labelings(n_x, n_y, self.alpha, noun) if factor == 1.0 else ""
-        return few or too_few_permutations(len(self.null_distribution), self.alpha, factor)
+        return few or too_few_permutations(self.n_permutations, self.alpha, factor)
 
     @property
     def _confidence_text(self) -> str:
@@ -584,7 +591,7 @@ class TwoSampleResult(TwoSampleReport):
             "changes": [change.to_dict() for change in self.changes],
             "null_distribution": {"mean": null.mean(), "std": std, "interval": interval},
             "checks": [check.to_dict() for check in self.checks],
-            "n_permutations": len(null),
+            "n_permutations": self.n_permutations,
             "n_rows": self.n_rows,
             "n_used_rows": self.n_used_rows,
             "missing": self.missing.to_dict(),
@@ -609,7 +616,7 @@ class TwoSampleResult(TwoSampleReport):
         if blocks is not None and kept is not None:
             blocks = blocks[np.concatenate(kept)]
             blocks = np.unique(blocks, return_inverse=True)[1]
-        return null_profile(comparison, blocks, len(self.null_distribution), count)
+        return null_profile(comparison, blocks, self.n_permutations, count)
 
     def __bool__(self) -> bool:
         raise TypeError("a test has no truth value; use result.significant")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.export import ReadOnlyValues, ResultMixin, document
+from isodepth.data.export import ResultMixin, document
 from isodepth.data.validation import check_choice, check_class_options, check_integer, check_number
 from isodepth.depth import BY_NAME, OF_TEXTS
 from isodepth.errors import InvalidInputError, InvalidOptionError, warn_user
@@ -26,7 +26,7 @@ _N_DIRECTIONS = 4000
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Scores(ReadOnlyValues, ResultMixin):
+class Scores(ResultMixin):
     """DepthScore values, one per text, with the settings of the scores.
 
     ``np.asarray(scores)`` is the array of the scores. ``scores[i]`` is the score of text i, and a
@@ -60,8 +60,8 @@ class Scores(ReadOnlyValues, ResultMixin):
         values = np.array(self.values, dtype=float)
         if values.ndim != 1:
             raise InvalidInputError(f"values must be a list of scores, got shape {values.shape}")
-        values.setflags(write=False)
         object.__setattr__(self, "values", values)
+        super().__post_init__()
 
     # numpy.mean(scores) calls this method with options of NumPy, such as `axis`.
     def mean(self, **options: Any) -> float:

@@ -140,7 +140,7 @@ def _evaluate(metric: MetricSettings, pair: TensorPair, gradient: bool) -> tuple
     if comparison is None:
         drawn, x, y, _ = fit_both(metric, *_on_host(pair))
         comparison = drawn.compare(x, y)
-    slopes = map(torch.from_numpy, comparison.gradient()) if gradient else None
+    slopes = map(torch.tensor, comparison.gradient()) if gradient else None
     return torch.tensor(comparison.distance, dtype=pair.dtype, device=pair.device), slopes
 
 

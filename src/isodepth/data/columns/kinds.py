@@ -60,7 +60,7 @@ class ColumnKind(ResultPart):
         tests and monitors, but not distances. "omit": the column is not compared.
     note : str
         Reason why the column is left out, or how its values were read; may be empty.
-    option : str, list of str, int or None
+    option : str, tuple of str, int or None
         Entry of the option `kinds` with which the column is read in the same way from other
         samples. None if no entry is needed.
     attention : bool
@@ -415,7 +415,7 @@ def date_columns(columns: Sequence[ColumnKind]) -> set[str]:
 
 def rank_columns(columns: Sequence[ColumnKind]) -> dict[str, Sequence[str]]:
     """Return the values in increasing order of each column that is compared by their ranks."""
-    return {each.column: each.option for each in columns if isinstance(each.option, list | tuple)}
+    return {each.column: each.option for each in columns if isinstance(each.option, tuple)}
 
 
 def columns_with_words(columns: Sequence[ColumnKind]) -> set[str]:
