@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from sources.tables import to_polars
 
 import isodepth
 from isodepth.data.frames import NamedArray
@@ -157,10 +158,9 @@ def test_decimals_beyond_the_precision_of_floats_are_announced(make):
 
 
 def test_intervals_in_a_frame_of_polars_are_not_numbers():
-    pl = pytest.importorskip("polars")
     frame = pd.DataFrame({"size": np.sin(np.arange(200.0))})
     frame["bin"] = pd.cut(frame["size"], 4)
-    x = pl.from_pandas(frame)
+    x = to_polars(frame)
     assert [each.use for each in isodepth.Monitor(x, random_state=0).kinds] == [
         "numeric", "category"
     ]  # fmt: skip

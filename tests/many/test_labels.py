@@ -249,7 +249,7 @@ def test_bags_of_transformers_are_matched() -> None:
 
 def test_two_samples_with_missing_values_are_matched() -> None:
     x = pd.DataFrame(ORDERED[0], columns=["a", "b"])
-    y = pd.DataFrame(ORDERED[1], columns=["a", "b"])
+    y = pd.DataFrame(ORDERED[1].copy(), columns=["a", "b"])
     y.loc[3, "b"] = np.nan
     turned = y[["b", "a"]]
     options = {"n_directions": 30, "random_state": 0, "nan_policy": "omit"}

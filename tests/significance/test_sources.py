@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import fisher_exact
-from sources.tables import FORMS, mixed_frame, scanned
+from sources.tables import FORMS, mixed_frame, scanned, to_polars
 
 import isodepth
 from isodepth import scan
@@ -114,8 +114,7 @@ def test_periods_are_strings_in_every_library(library: str) -> None:
     x, y = (pa.Table.from_pandas(part) for part in (frame[:150], frame[150:]))
     expected = isodepth.two_sample_test(frame[:150], frame[150:], **OPTIONS)
     if library == "polars":
-        polars = pytest.importorskip("polars")
-        x, y = map(polars.from_arrow, (x, y))
+        x, y = map(to_polars, (x, y))
     for form in (lambda table: table, scan):
         found = isodepth.two_sample_test(form(x), form(y), **OPTIONS)
         assert found.kinds == expected.kinds
