@@ -187,6 +187,18 @@ def test_a_number_that_arrives_as_text_is_refused(folder: Path) -> None:
     assert run_json("monitor", "show", "k.npz")["n_batches"] == 0
 
 
+def test_the_reference_decides_about_the_decimal_mark(folder: Path) -> None:
+    def write(name: str, cells: list[str]) -> None:
+        lines = [f'"{cell}",{at % 7}' for at, cell in enumerate(cells)]
+        Path(name).write_text("\n".join(["price,size", *lines]))
+
+    write("comma.csv", [f"{k // 100}.{k % 100}0,5" for k in range(110, 1000)])
+    run("monitor", "fit", "comma.csv", "-o", "c.npz")
+    write("batch.csv", [f"{k // 100}.{k % 100}0" for k in range(110, 200)])
+    found = run_json("monitor", "check", "c.npz", "batch.csv", code=1)
+    assert found["changes"][0]["after"] > 1000
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -185,11 +185,17 @@ def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) 
         for each in special
         if each.use == "category" and (not chosen or each.column in chosen)
     )
+    # Cells such as "1.500" of a column with decimal commas must not be read with a decimal point.
+    strings = tuple(
+        name
+        for name, styles in fitted._state.reader.styles.items()
+        if all(style.decimal == "," for style in styles) and (not chosen or name in chosen)
+    )
     # Keep columns of strings if the columns have names. The monitor then refuses them with a more
     # specific message.
     text = "keep" if special or fitted.columns else "raise"
     try:
-        own = replace(reading, columns=columns or reading.columns, category=categories)
+        own = replace(reading, columns=columns or reading.columns, category=(*categories, *strings))
         (found,) = read_tables(sources, own, text=text)
     except InvalidOptionError:
         if columns is None:
