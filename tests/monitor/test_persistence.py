@@ -210,7 +210,7 @@ def test_files_of_earlier_versions_are_refused_with_advice(tmp_path: Path) -> No
         Monitor.load(tmp_path / "m.npz")
     fresh().save(tmp_path / "m.npz", overwrite=True)
     header, _ = read_archive(tmp_path / "m.npz", KIND)
-    del header["state"]["columns"]["number_styles"]  # files of 0.4.0 do not have this entry
+    del header["state"]["columns"]["number_styles"]  # older files do not have this entry
     write_archive(tmp_path / "m.npz", KIND, {n: header[n] for n in ("content", "state")}, {})
     assert Monitor.load(tmp_path / "m.npz").check(BATCHES[0]) == fresh().check(BATCHES[0])
     table = Metric(levels=5, refine=0, random_state=0).region_table(REFERENCE)
