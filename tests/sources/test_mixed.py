@@ -265,7 +265,7 @@ def test_large_integers_of_frames_are_subtracted_before_they_are_rounded(kinds: 
 def test_a_function_must_give_the_same_rows_at_every_call(
     frames: bool, seeds: tuple[int, ...], sizes: tuple[int, ...], change: str
 ) -> None:
-    """The first call is that of `scan`, and the check takes only the first row and the number."""
+    """The first call is that of `scan`, which reads only the first chunk."""
     calls = itertools.count()
 
     def chunks() -> Iterator[Any]:
@@ -280,3 +280,44 @@ def test_a_function_must_give_the_same_rows_at_every_call(
     readings = itertools.chain(part.frames(100), part.frames(100))
     with pytest.raises(InvalidInputError, match=rf"chunks has changed .*\({change}\); the data"):
         list(readings)
+
+
+def with_entry(frame: pd.DataFrame, column: str, value: Any) -> pd.DataFrame:
+    """Return a frame in which the last value of a column is replaced."""
+    return frame.assign(**{column: [*frame[column][:-1], value]})
+
+
+@pytest.mark.parametrize(
+    ("column", "change"),
+    [
+        ("number", lambda f: with_entry(f, "number", 0.25)),
+        ("number", lambda f: with_entry(f, "number", None)),
+        ("large", lambda f: with_entry(f, "large", 2**60 + 1)),
+        ("word", lambda f: with_entry(f, "word", "abd")),
+        ("word", lambda f: with_entry(f, "word", None)),
+        ("word", lambda f: f.assign(word=[*f["word"][:-2], "a", "bcabc"])),
+        ("day", lambda f: with_entry(f, "day", pd.Timestamp("2000-01-02"))),
+        ("flag", lambda f: with_entry(f, "flag", False)),
+        ("number", lambda f: f.iloc[[*range(7), 8, 7, 9]]),  # another order of the rows
+        ("", lambda f: f),  # an array
+    ],
+)
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
+def test_a_function_must_give_the_same_values_at_every_call(column: str, change: Any) -> None:
+    frame = pd.DataFrame({"number": np.arange(10.0), "large": 2**60, "word": "abc", "flag": True})
+    frame["day"] = pd.Timestamp("2000-01-01")
+    calls = itertools.count()
+
+    def chunks() -> Iterator[Any]:
+        own = change(frame) if (late := next(calls) > 1) else frame
+        rows = own if column else frame[["number"]].to_numpy() + late * np.eye(10, 1, -9)
+        yield rows[:4]
+        yield rows[4:]
+
+    source = isodepth.scan(chunks)
+    (part,) = source._parts
+    where = f" in column '{column}'" if column else ""
+    reading = part.frames if column else part.read
+    assert sum(1 for _ in reading(100)) == 2
+    with pytest.raises(InvalidInputError, match=rf"\(10 rows, then other values{where}\); the"):
+        list(reading(100))

@@ -26,6 +26,7 @@ from isodepth.data.frames import (
     select_columns,
 )
 from isodepth.errors import InvalidInputError
+from isodepth.sources.checksums import add_to_checksums, different_column
 from isodepth.sources.frames import (
     arrow_table,
     categorical_types,
@@ -424,15 +425,21 @@ class CallPart(Part):
     def tables(self, rows: int, raw: bool = False) -> Iterator[tuple[Any, str, int]]:
         """Yield the chunks that the function returns. Row indices start at 0 in each chunk.
 
-        Raise an error if the first row or the number of rows has changed since an earlier call.
+        Raise an error if the rows have changed since an earlier call. A change is noticed after the
+        last chunk, except for a change of the first row.
         """
         n_rows = 0
+        checksums: dict[str, int] = {}
         for number, chunk in enumerate(_new_iterator(self.data.make)):
+            origin = f"chunk {number}"
             if not n_rows and _length(chunk):
                 self.data.check_first_row(_first_row(chunk, number))
             n_rows += _length(chunk)
-            yield chunk, f"chunk {number}", 0
-        self.data.check_n_rows(n_rows)
+            if raw and has_other_types(chunk):
+                chunk = arrow_table(chunk, origin, self.encoded)  # converts strings only once
+            add_to_checksums(checksums, chunk, origin)
+            yield chunk, origin, 0
+        self.data.check_rows(n_rows, checksums)
 
 
 @dataclass
@@ -448,25 +455,34 @@ class RepeatedCall:
         Values of the first row.
     n_rows : int or None
         Number of rows; None before all chunks have been read.
+    checksums : dict
+        Checksums of the columns, see `add_to_checksums`; empty before all chunks have been read.
     """
 
     make: Callable[[], Any]
     label: str
     first_row: str
     n_rows: int | None = None
+    checksums: dict[str, int] = field(default_factory=dict)
 
     def check_first_row(self, first_row: str) -> None:
         """Raise an error if the first row differs from that of earlier calls."""
         if first_row != self.first_row:
             raise changed_between_readings(self.label, "other values in the first row")
 
-    def check_n_rows(self, n_rows: int) -> None:
-        """Raise an error if the number of rows differs from that of earlier calls."""
+    def check_rows(self, n_rows: int, checksums: dict[str, int]) -> None:
+        """Raise an error if the number of rows or the checksums differ from earlier calls."""
         # The first row was read when the source was created.
         if self.n_rows not in (None, n_rows) or not n_rows:
             before = "at least one row" if self.n_rows is None else f"{self.n_rows} rows"
             raise changed_between_readings(self.label, f"{before}, then {n_rows}")
-        self.n_rows = n_rows
+        if self.n_rows is not None:
+            column = different_column(self.checksums, checksums)
+            if column is not None:
+                where = f" in column {column!r}" if column else ""
+                change = f"{n_rows} rows, then other values{where}"
+                raise changed_between_readings(self.label, change)
+        self.n_rows, self.checksums = n_rows, checksums
 
 
 def changed_between_readings(label: str, change: str) -> InvalidInputError:
