@@ -88,6 +88,6 @@ def _values(column: Any) -> Iterator[tuple[str, Any]]:
     elif pa.types.is_floating(column.type):
         yield "", column.to_numpy(zero_copy_only=False)  # missing values become NaN
     elif stored in ("numbers", "booleans", "dates"):
-        yield "", column.cast(pa.int64()).fill_null(_MISSING).to_numpy()
+        yield "", column.cast(pa.int64(), safe=False).fill_null(_MISSING).to_numpy()
     elif stored is not None:
         yield "", _representations(column.to_pylist())

@@ -31,6 +31,7 @@ from isodepth.sources.frames import (
     arrow_table,
     categorical_types,
     class_of_type,
+    has_large_integers,
     has_other_types,
     without_words,
 )
@@ -135,13 +136,14 @@ class Source:
 
     @property
     def _is_numeric(self) -> bool:
-        """Whether chunks of numbers can be read, as far as known before reading.
+        """Whether chunks of numbers can be read without rounding, as far as known before reading.
 
         This is not the case for the result of `_with_missing`.
         """
         if any(part.missing for part in self._parts):
             return False
-        return all(part.reader is not None for part in self._parts) or not self._others
+        rounded = any(part.large for part in self._parts)
+        return all(part.reader is not None for part in self._parts) or not (self._others or rounded)
 
     def _chunks(self, rows: int) -> Iterator[Chunk]:
         """Yield all chunks, of at most `rows` rows each."""
@@ -330,6 +332,9 @@ class Part:
         read faster in this way if a column has few distinct strings.
     missing : tuple of str
         Strings that stand for missing values in `frames`, in addition to the usual ones.
+    large : bool
+        Whether there are columns of integers beyond 2**53, which would be rounded as floats. Of
+        files and functions only the first rows are examined.
     """
 
     data: Any
@@ -346,6 +351,7 @@ class Part:
     reader: Any = None
     encoded: Collection[str] = ()
     missing: tuple[str, ...] = ()
+    large: bool = False
 
     #: Whether the part is computed by Dask.
     delayed: ClassVar[bool] = False
@@ -547,7 +553,11 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
         for place, (each, name, data, size) in enumerate(zip(read, names, kept, sizes, strict=True))
     ]
     parts = [
-        replace(part, others=part.others | categorical_types(table))
+        replace(
+            part,
+            others=part.others | categorical_types(table),
+            large=has_large_integers(table),
+        )
         for part, table in zip(parts, tables, strict=True)
     ]
     return [part for part in parts if part.n_rows] or parts[:1]
@@ -584,7 +594,10 @@ def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
             part = CallPart.like(table, label, call, None)
             single = isinstance(table, NamedArray) and table.points.dtype == np.float32
             others = part.others | categorical_types(chunk)
-            return replace(part, others=others, only_single=not any_dtype and single)
+            return replace(
+                part, others=others, only_single=not any_dtype and single,
+                large=has_large_integers(chunk),
+            )  # fmt: skip
     raise InvalidInputError(f"{label} returns no rows; a sample needs at least one row")
 
 
