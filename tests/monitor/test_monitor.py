@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth import Monitor, scan
+from isodepth import Monitor, scan, two_sample_test
 from isodepth.data.frames import NamedArray
 from isodepth.errors import (
     BusyFileError,
@@ -394,6 +394,21 @@ def test_a_shift_across_zero_is_not_a_change_of_sign(center: float, change: Any,
     (found,) = monitor.check(batch).changes
     assert (found.kind, found.quantity) == (kind, "median")
     assert found.factor == (-1.0 if kind == "sign" else None)
+
+
+@pytest.mark.parametrize(
+    ("center", "kind"), [(-20, "sign"), (-21, "sign"), (-25, "location"), (-30, "location")]
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_test_and_the_monitor_agree_about_a_change_of_sign(
+    center: float, kind: str, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(20, 5, (3000, 1)), rng.normal(center, 5, (1000, 1))
+    (of_test,) = two_sample_test(x, y, n_permutations=99, random_state=0).changes
+    (of_monitor,) = Monitor(x, random_state=0).check(y).changes
+    assert of_test.kind == of_monitor.kind == kind
+    assert of_test.text == of_monitor.text
 
 
 def test_a_shift_of_skewed_values_is_not_a_change_of_sign() -> None:
