@@ -351,7 +351,8 @@ class _WindowChanges:
         n_before, n_after = (max(1.0, counts.summaries[0, column]) for counts in self._both)
         before, after = (counts.ones[own] for counts in self._both)
         before, after = before / n_before, after / n_after
-        signs = [1.0 - float(np.interp(0.0, points, shares)) for shares in (before, after)]
+        positive = 1.0 - float(np.interp(0.0, points, before))
+        new_positive = 1.0 - float(np.interp(0.0, points, after))
         steps = np.array([0.0, *before, 1.0])
         # Values between two cut points, if not all values are cut points.
         between = any(
@@ -373,8 +374,8 @@ class _WindowChanges:
         mirrored = error(-points, 1.0 - after, "left")
         below, up_to = (int(np.searchsorted(points, -new_median, s)) for s in ("left", "right"))
         return is_negated(
-            *signs,
-            signs[0] if signs[1] > 0.5 else 1.0 - signs[0],
+            (positive, new_positive),
+            positive if new_positive > 0.5 else 1.0 - positive,
             (float(steps[below]), float(steps[up_to + between])),
             fits=mirrored <= max(shifted, chance),
             shift_is_worse=shifted > mirrored + chance,

@@ -334,10 +334,10 @@ class ColumnPair:
         """
         maps = list(self._maps())
         found = sorted([*self._of_shares(), *maps, *self._units()], key=self._cost)
-        shares = [float(np.mean(values >= 0)) for values in (self._a, self._b)]
+        shares = float(np.mean(self._a >= 0)), float(np.mean(self._b >= 0))
         sign, negated = self._best("sign", 0, [(-1.0, 0.0)]), -self.medians[1]
         is_sign = is_negated(
-            *shares,
+            shares,
             float(np.mean(self._a > 0 if shares[1] > 0.5 else self._a < 0)),
             (float(np.mean(self._a < negated)), float(np.mean(self._a <= negated))),
             fits=self.explains(sign.deviance),
@@ -481,8 +481,7 @@ class ColumnPair:
 
 
 def is_negated(
-    before: float,
-    after: float,
+    shares: tuple[float, float],
     same_sign: float,
     median_ranks: tuple[float, float],
     *,
@@ -493,7 +492,7 @@ def is_negated(
 
     Parameters
     ----------
-    before, after : float
+    shares : (float, float)
         Shares of values of at least 0 in X and in Y. They must differ by more than a half. A shift
         by little more than the median, which also reverses the sign of the median, is then not
         called a change of sign.
@@ -510,7 +509,7 @@ def is_negated(
     """
     low, high = median_ranks
     same_median = low - _MEDIAN_RANK <= 0.5 <= high + _MEDIAN_RANK
-    possible = abs(before - after) > _OTHER_SIGN and same_median
+    possible = abs(shares[0] - shares[1]) > _OTHER_SIGN and same_median
     return possible and fits and (shift_is_worse or same_sign <= _SAME_SIGN)
 
 
