@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from sources.tables import FORMS, mixed_frame, scanned
 import isodepth
 from isodepth import scan
 from isodepth.errors import InvalidOptionError
-from isodepth.significance.rare_events import rare_events
+from isodepth.significance.rare_events import adjusted_pvalue, rare_events
 from isodepth.sources.passes import Runner
 from isodepth.sources.subsets import subset_pair
 
@@ -165,6 +166,25 @@ def test_random_rows() -> None:
     assert again.pvalue == found.pvalue
     tolerant = isodepth.two_sample_test(scan(X), Y, max_rows=100, tolerance=0.1, **OPTIONS)
     assert "rare events" not in [each.name for each in tolerant.components]
+
+
+@pytest.mark.parametrize("n", [20, 100, 999, 10_000])
+def test_a_pvalue_is_divided_without_rounding_it_above_the_level(n: int) -> None:
+    """14 / 100 / 0.8 was above 0.175."""
+    for count in range(1, n * 4 // 5 + 1):
+        level = float(Fraction(5 * count, 4 * n))
+        assert adjusted_pvalue(count / n, Fraction(4, 5)) == level
+        assert adjusted_pvalue((count + 1) / n, Fraction(4, 5)) > level or level == 1.0
+    assert adjusted_pvalue(1e-300, Fraction(1, 5)) == 5e-300
+
+
+def test_a_test_of_sources_at_the_level_of_its_pvalue() -> None:
+    rng = np.random.default_rng(22)  # 14 of 100 statistics are at least that of the samples
+    x, y = rng.normal(size=(2, 300, 2))
+    options = {"max_rows": 60, "n_permutations": 99, "random_state": 0}
+    result = isodepth.two_sample_test(scan(x), scan(y), alpha=0.175, **options)
+    assert (result.pvalue, result.significant) == (0.175, True)
+    assert result.changes
 
 
 def test_columns_share_the_level_with_rare_events() -> None:
