@@ -108,7 +108,8 @@ class BatchReader:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all columns, categories last."""
-        return (*(self.columns or column_labels(self.width)), *self.categories)
+        numeric = tuple(each.column for each in self.kinds if each.use == "numeric")
+        return (*(self.columns or numeric or column_labels(self.width)), *self.categories)
 
     @property
     def _has_names(self) -> bool:
@@ -124,13 +125,16 @@ class BatchReader:
         if is_chunked(batch):
             source = as_source(batch)
             refuse_weights(source, "batch")
-            if self.kinds and self.columns is not None and source.columns is not None:
+            named = self.columns is not None and source.columns is not None
+            if self.kinds and (named or {*self.names} <= {*source._labels}):
                 unseen: dict[int, Counter[str]] = {}
                 return self._chunks(source, unseen), unseen
             if self.categories:
                 self._matched(source)  # raises an error
             if self._has_names and source.columns is None:
                 raise self._lacks_names()
+            if any(each.option is not None for each in self.kinds if each.use == "numeric"):
+                raise self._lacks_columns(source._labels)  # values must be converted
             if self.columns is not None and source.columns is not None:
                 if not {*self.columns} <= {*source.columns}:
                     raise self._lacks_columns(source.columns)
@@ -142,8 +146,8 @@ class BatchReader:
 
     def _chunks(self, source: Source, unseen: dict[int, Counter[str]]) -> Iterator[np.ndarray]:
         """Yield the rows of a source in chunks, and add counts of new categories to `unseen`."""
-        if not {*self.names} <= {*(source.columns or ())}:
-            raise self._lacks_columns(source.columns or ())
+        if not {*self.names} <= {*source._labels}:
+            raise self._lacks_columns(source._labels)
         source = source._select(self.names)
         # The types of text files are known after a first pass.
         untyped = any(part.untyped for part in source._parts)

@@ -106,7 +106,7 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
     result = _at_level(result, 1 - RARE_LEVEL)
     if strongest is None:
         return result
-    names = (*pair.readers[0].numeric, *pair.readers[0].categorical)
+    names = (*result._kept_rows.samples.columns, *pair.readers[0].categorical)
     details = result._required(result._details)
     changes = details.changes
     named = {column for change in changes for column in change.columns}

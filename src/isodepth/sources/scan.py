@@ -269,7 +269,8 @@ def _parts_of(file: InputFile) -> list[Part]:
         array = array_of(file)
         if array.ndim != 2:
             refuse(file.path, f"it holds an array of shape {array.shape}, not a table")
-        return [FilePart.like(NamedArray(array, None), path, path, len(array))]
+        part = FilePart.like(NamedArray(array, None), path, path, len(array))
+        return [replace(part, is_array=True)]
     try:
         with open_parquet(file) as reader:
             schema, counts = reader.schema_arrow, parquet_row_counts(reader)
@@ -339,11 +340,12 @@ def dask_parts(data: Any) -> list[Part]:
         whole = Part.like(
             NamedArray(np.empty((0, data.shape[1]), data.dtype), None), "", None, None
         )
+        whole = replace(whole, is_array=True)
         counts, delayed = array.chunks[0], array.to_delayed().ravel()
     return [
         DelayedPart(
             part, f"partition {i}", whole.labels, whole.named, whole.single,
-            None if np.isnan(rows) else int(rows), whole.others, place=i,
+            None if np.isnan(rows) else int(rows), whole.others, place=i, is_array=whole.is_array,
         )
         for i, (part, rows) in enumerate(zip(delayed, counts, strict=True))
     ]  # fmt: skip

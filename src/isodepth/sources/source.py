@@ -135,6 +135,11 @@ class Source:
         return {label for label, type_ in types if type_.startswith("dictionary")}
 
     @property
+    def _is_array(self) -> bool:
+        """Whether the data are arrays, not data frames or tables with names of columns."""
+        return all(part.is_array for part in self._parts)
+
+    @property
     def _is_numeric(self) -> bool:
         """Whether chunks of numbers can be read without rounding, as far as known before reading.
 
@@ -332,6 +337,8 @@ class Part:
         read faster in this way if a column has few distinct strings.
     missing : tuple of str
         Strings that stand for missing values in `frames`, in addition to the usual ones.
+    is_array : bool
+        Whether the data are arrays, which have no names of columns, not data frames.
     large : bool
         Whether there are columns of integers beyond 2**53, which would be rounded as floats. Of
         files and functions only the first rows are examined.
@@ -351,6 +358,7 @@ class Part:
     reader: Any = None
     encoded: Collection[str] = ()
     missing: tuple[str, ...] = ()
+    is_array: bool = False
     large: bool = False
 
     #: Whether the part is computed by Dask.
@@ -556,6 +564,7 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
         replace(
             part,
             others=part.others | categorical_types(table),
+            is_array=not is_frame(table),
             large=has_large_integers(table),
         )
         for part, table in zip(parts, tables, strict=True)
@@ -596,7 +605,7 @@ def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
             others = part.others | categorical_types(chunk)
             return replace(
                 part, others=others, only_single=not any_dtype and single,
-                large=has_large_integers(chunk),
+                is_array=not is_frame(chunk), large=has_large_integers(chunk),
             )  # fmt: skip
     raise InvalidInputError(f"{label} returns no rows; a sample needs at least one row")
 
