@@ -62,6 +62,10 @@ class UnavailableError(InvalidInputError, AttributeError):
     `AttributeError`, so that `hasattr` works.
     """
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...], dict[str, object]]:
+        # Python 3.11 does not pickle the name of the attribute. The object, a result, may be large.
+        return type(self), self.args, {**self.__dict__, "name": self.name}
+
 
 if TYPE_CHECKING:
 

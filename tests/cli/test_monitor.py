@@ -144,6 +144,35 @@ def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:
     assert beyond.startswith("batch 1: BEYOND")
 
 
+@pytest.mark.parametrize("sites", [("EWR", "JFK"), ("1", "2")])
+def test_rows_of_another_group_and_of_several_blocks_are_refused(
+    folder: Path, sites: tuple[str, str]
+) -> None:
+    def write(name: str, lines: list[str]) -> None:
+        Path(name).write_text("\n".join(["site,week,size", *lines]))
+
+    rows = [f"{sites[i % 2]},{i // 40},{x!r}" for i, x in enumerate(REFERENCE[:1200, 0].tolist())]
+    write("weeks.csv", rows)
+    write("one.csv", rows[:40:2])
+    write("both.csv", rows[:40])
+    write("more.csv", rows[:1200:60])
+    fit = ("monitor", "fit", "weeks.csv", "-o", "w.npz", "--groups", "site")
+    for blocks in (["--drop", "week"], ["--blocks", "week"]):
+        found = run_json(*fit, *blocks, "--overwrite")
+        assert found["settings"]["groups"] == "site"
+        assert found["columns"] == ["size"]
+        check = ("monitor", "check", "w.npz")
+        other = refusal(*check, "one.csv", "--group", sites[1])
+        assert f"its column 'site' has the value '{sites[0]}'; pass the group" in other
+        also = refusal(*check, "both.csv", "--group", sites[0])
+        assert f"'site' also has the value '{sites[1]}'" in also
+        assert run_json(*check, "one.csv", "--group", sites[0])["batch_number"] == 1
+    several = refusal(*check, "more.csv", "--group", sites[0])
+    assert "'week' of this batch has 20 different values" in several
+    Path("bare.csv").write_text("\n".join(["size", *(line.split(",")[2] for line in rows[:20])]))
+    assert run_json(*check, "bare.csv", "--group", sites[0])["batch_number"] == 2
+
+
 def test_settings_and_missing_values(folder: Path) -> None:
     arguments = ("--alpha", 0.2, "--nan-policy", "keep", "--random-state", 4)
     found = run_json("monitor", "fit", "reference.csv", "-o", "o.npz", *arguments)
@@ -185,6 +214,18 @@ def test_a_number_that_arrives_as_text_is_refused(folder: Path) -> None:
     Path("odd.csv").write_text("\n".join(["size,kind", *["small,a", "large,b"] * 20]))
     assert "'size'" in refusal("monitor", "check", "k.npz", "odd.csv")
     assert run_json("monitor", "show", "k.npz")["n_batches"] == 0
+
+
+def test_the_reference_decides_about_the_decimal_mark(folder: Path) -> None:
+    def write(name: str, cells: list[str]) -> None:
+        lines = [f'"{cell}",{at % 7}' for at, cell in enumerate(cells)]
+        Path(name).write_text("\n".join(["price,size", *lines]))
+
+    write("comma.csv", [f"{k // 100}.{k % 100}0,5" for k in range(110, 1000)])
+    run("monitor", "fit", "comma.csv", "-o", "c.npz")
+    write("batch.csv", [f"{k // 100}.{k % 100}0" for k in range(110, 200)])
+    found = run_json("monitor", "check", "c.npz", "batch.csv", code=1)
+    assert found["changes"][0]["after"] > 1000
 
 
 @pytest.mark.parametrize(

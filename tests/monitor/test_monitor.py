@@ -15,9 +15,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth import Monitor, scan
+from isodepth import Monitor, scan, two_sample_test
 from isodepth.data.frames import NamedArray
-from isodepth.errors import BusyFileError, DependenceWarning, InvalidInputError, InvalidOptionError
+from isodepth.errors import (
+    BusyFileError,
+    ColumnWarning,
+    DependenceWarning,
+    InvalidInputError,
+    InvalidOptionError,
+)
 from isodepth.results.changes import Change
 from isodepth.typing import Verdict
 
@@ -390,6 +396,21 @@ def test_a_shift_across_zero_is_not_a_change_of_sign(center: float, change: Any,
     assert found.factor == (-1.0 if kind == "sign" else None)
 
 
+@pytest.mark.parametrize(
+    ("center", "kind"), [(-20, "sign"), (-21, "sign"), (-25, "location"), (-30, "location")]
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_test_and_the_monitor_agree_about_a_change_of_sign(
+    center: float, kind: str, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(20, 5, (3000, 1)), rng.normal(center, 5, (1000, 1))
+    (of_test,) = two_sample_test(x, y, n_permutations=99, random_state=0).changes
+    (of_monitor,) = Monitor(x, random_state=0).check(y).changes
+    assert of_test.kind == of_monitor.kind == kind
+    assert of_test.text == of_monitor.text
+
+
 def test_a_shift_of_skewed_values_is_not_a_change_of_sign() -> None:
     """The median and the interquartile range are those of the negated values, but no value else."""
     rng = np.random.default_rng(3)
@@ -599,6 +620,47 @@ def test_a_batch_without_names_is_refused_if_the_reference_has_names() -> None:
     frame = pd.DataFrame(rows, columns=["a", "b", "c"])
     found = [copy.deepcopy(plain).check(batch).pvalue for batch in (frame, scan([frame]), rows)]
     assert found[0] == found[1] == found[2]
+
+
+def as_strings(frame: Any, decimal: str) -> Any:
+    """Return a frame with numbers of three decimals as strings with this decimal mark."""
+    strings = [f"{value:.3f}".replace(".", decimal) for value in frame["v"]]
+    return frame.assign(v=pd.Series(strings, dtype=object))
+
+
+@pytest.mark.parametrize("form", ["memory", "source", "saved"])
+@pytest.mark.parametrize(("decimal", "first"), [(",", 0.5), (".", 1.0)])
+def test_the_reference_decides_about_the_decimal_mark(
+    decimal: str, first: float, form: str, tmp_path: Path
+) -> None:
+    values = np.random.default_rng(0).permutation(np.linspace(first, 9.999, 600))
+    reference = pd.DataFrame({"v": np.round(values, 3)})
+    batch = pd.DataFrame({"v": np.arange(2000, 2060) / 1000})  # "2,000" alone is two thousand
+    own = Monitor(reference, random_state=0)
+    given = as_strings(reference, decimal), as_strings(batch, decimal)
+    data = [scan(frame, chunk_rows=20) if form == "source" else frame for frame in given]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        monitor = Monitor(data[0], random_state=0)
+        if form == "saved":
+            monitor.save(tmp_path / "m.npz")
+            monitor = Monitor.load(tmp_path / "m.npz")
+        assert monitor.check(data[1]) == own.check(batch)
+    other = "." if decimal == "," else ","
+    odd = as_strings(batch / 10, other)
+    fault = f"has '0{other}2\\d+' in .* not a number with '{decimal}' as the decimal mark"
+    with pytest.raises(InvalidInputError, match=f"{fault}.* was not counted"):
+        monitor.check(scan(odd) if form == "source" else odd)
+    assert monitor.n_batches == 1
+
+
+def test_a_reference_of_integers_does_not_decide_about_the_decimal_mark() -> None:
+    values = np.random.default_rng(0).permutation(np.arange(1, 601))
+    monitor = Monitor(pd.DataFrame({"v": values.astype(str)}), random_state=0)
+    for cell in ("12.5", "12,5"):
+        assert not monitor.check(pd.DataFrame({"v": [cell] * 20})).n_suspicious
+    with pytest.warns(ColumnWarning, match="',' is read as a thousands separator, but it may"):
+        assert monitor.check(pd.DataFrame({"v": ["1,500"] * 20})).n_suspicious == 20
 
 
 def test_booleans_with_missing_values_equal_strings_of_the_reference() -> None:

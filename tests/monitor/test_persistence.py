@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from isodepth import Metric, Monitor
+from isodepth.data.columns.numerals import Style
 from isodepth.data.files import output
 from isodepth.data.files.output import read_archive, write_archive
 from isodepth.data.files.records import _fields
@@ -207,6 +208,11 @@ def test_files_of_earlier_versions_are_refused_with_advice(tmp_path: Path) -> No
     write_archive(tmp_path / "m.npz", KIND, {n: header[n] for n in ("content", "state")}, {})
     with pytest.raises(UnreadableFileError, match=r"lacks the entry 'booleans'.*fit the monitor"):
         Monitor.load(tmp_path / "m.npz")
+    fresh().save(tmp_path / "m.npz", overwrite=True)
+    header, _ = read_archive(tmp_path / "m.npz", KIND)
+    del header["state"]["columns"]["number_styles"]  # older files do not have this entry
+    write_archive(tmp_path / "m.npz", KIND, {n: header[n] for n in ("content", "state")}, {})
+    assert Monitor.load(tmp_path / "m.npz").check(BATCHES[0]) == fresh().check(BATCHES[0])
     table = Metric(levels=5, refine=0, random_state=0).region_table(REFERENCE)
     table.save(tmp_path / "t.npz")
     with pytest.raises(UnreadableFileError, match="not a monitor"):
@@ -296,7 +302,8 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
                   {"groups": {**state.groups, None: group}}):  # fmt: skip
         yield replace(state, **other)
     for other in ({"width": 3}, {"columns": ("b", "b")}, {"categories": {}},
-                  {"columns": ("a", "b", "b")}):  # fmt: skip
+                  {"columns": ("a", "b", "b")}, {"styles": {"a": ()}},
+                  {"styles": {"a": (Style(".", "."),)}}):  # fmt: skip
         yield replace(state, reader=replace(state.reader, **other))
     f, counts, (first, *_) = group.functions, group.reference, group.sums.runs
     groups = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from sources.tables import FORMS, mixed_frame, scanned, to_polars
 import isodepth
 from isodepth import scan
 from isodepth.errors import InvalidOptionError
-from isodepth.significance.rare_events import rare_events
+from isodepth.significance.rare_events import adjusted_pvalue, rare_events
 from isodepth.sources.passes import Runner
 from isodepth.sources.subsets import subset_pair
 
@@ -164,6 +165,64 @@ def test_random_rows() -> None:
     assert again.pvalue == found.pvalue
     tolerant = isodepth.two_sample_test(scan(X), Y, max_rows=100, tolerance=0.1, **OPTIONS)
     assert "rare events" not in [each.name for each in tolerant.components]
+
+
+@pytest.mark.parametrize("n", [20, 100, 999, 10_000])
+def test_a_pvalue_is_divided_without_rounding_it_above_the_level(n: int) -> None:
+    """14 / 100 / 0.8 was above 0.175."""
+    for count in range(1, n * 4 // 5 + 1):
+        level = float(Fraction(5 * count, 4 * n))
+        assert adjusted_pvalue(count / n, Fraction(4, 5)) == level
+        assert adjusted_pvalue((count + 1) / n, Fraction(4, 5)) > level or level == 1.0
+    assert adjusted_pvalue(1e-300, Fraction(1, 5)) == 5e-300
+
+
+def test_a_test_of_sources_at_the_level_of_its_pvalue() -> None:
+    rng = np.random.default_rng(22)  # 14 of 100 statistics are at least that of the samples
+    x, y = rng.normal(size=(2, 300, 2))
+    options = {"max_rows": 60, "n_permutations": 99, "random_state": 0}
+    result = isodepth.two_sample_test(scan(x), scan(y), alpha=0.175, **options)
+    assert (result.pvalue, result.significant) == (0.175, True)
+    assert result.changes
+
+
+@pytest.mark.parametrize("max_rows", [None, 100])
+def test_unnamed_columns_have_the_labels_of_arrays_in_memory(max_rows: int | None) -> None:
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(2, 300, 2)) + [[[0.0]], [[2.0]]]
+    expected = isodepth.two_sample_test(x, y, **OPTIONS)
+    pairs: list[Any] = [(scan(x), scan(y)), (scan([x[:9], x[9:]]), y)]
+    for pair in [*pairs, [scan(lambda each=each: iter([each])) for each in (x, y)]]:
+        found = isodepth.two_sample_test(*pair, max_rows=max_rows, **OPTIONS)
+        labels = {name for change in found.changes for name in change.columns}
+        assert labels == {"column 0", "column 1"}
+        assert {each.column for each in found.column_tests} == labels
+        assert {each.column for each in found.kinds} == labels
+        if max_rows is None:
+            assert found.changes == expected.changes
+            assert found.checks == expected.checks
+    assert {row.column for row in found.suspicious_rows()} <= labels
+
+
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
+@pytest.mark.parametrize("form", [lambda frame: frame, scan])
+def test_default_labels_of_frames_are_the_labels_in_kinds(form: Any) -> None:
+    """The kinds of columns, such as dates and large integers, apply to their changes."""
+    rng = np.random.default_rng(5)
+    days = rng.integers(0, 100, 400)
+    day = pd.Timestamp("2020-01-01") + pd.to_timedelta(days, "D")
+    frame = pd.DataFrame({0: 17 * 10**17 + days, 1: day, 2: rng.choice(["u", "v"], 400)})
+    later = pd.DataFrame({0: frame[0] + 90, 1: day + pd.Timedelta("90D"), 2: frame[2]})
+    options = {"kinds": {"1": "numeric"}}
+    result = isodepth.two_sample_test(form(frame), form(later), **options, **OPTIONS)
+    monitor = isodepth.Monitor(form(frame), random_state=0, **options)
+    for changes in (result.changes, monitor.check(form(later)).changes):
+        first, second = sorted((each.text for each in changes), key=len, reverse=True)
+        assert first.startswith("column 0: median 1700000000000000")
+        assert second.startswith("column 1: median 2020-0")
+        assert {name for each in changes for name in each.columns} == {"0", "1"}
+    assert [each.column for each in result.kinds] == ["0", "1", "2"]
+    assert [each.column for each in monitor.kinds] == ["0", "1", "2"]
 
 
 def test_columns_share_the_level_with_rare_events() -> None:

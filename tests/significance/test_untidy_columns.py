@@ -41,6 +41,24 @@ def test_a_column_that_became_constant_is_one_change() -> None:
     Y["a"] = X["a"][0]
     (change,) = run(X, Y).changes
     assert change.text == f"a = {X['a'][0]:.10g}: 0.5% -> 100%"
+    assert change.value == X["a"][0]
+
+
+def test_the_value_of_a_constant_column_has_all_digits() -> None:
+    """The difference from the minimum was rounded to ten digits."""
+    rng = np.random.default_rng(0)
+    x, time = 17 * 10**17 + rng.integers(0, 10**15, 200), pd.Timestamp("2020-02-03 04:05")
+    days = time + pd.to_timedelta(rng.integers(0, 10**7, 200), "s")
+    X = pd.DataFrame({"t": x, "day": days, "a": rng.normal(size=200)})
+    Y = pd.DataFrame({"t": x[0] + 123456789012, "day": time, "a": rng.normal(size=200)})
+    result = isodepth.two_sample_test(
+        X, Y, kinds={"day": "numeric"}, n_permutations=99, random_state=0
+    )
+    values = {change.columns[0]: change.value for change in result.changes}
+    assert values["t"] == Y["t"][0]
+    texts = [change.text for change in result.changes]
+    assert f"t = {Y['t'][0]}: 0% -> 100%" in texts
+    assert "day = 2020-02-03 04:05: 0% -> 100%" in texts
 
 
 @pytest.mark.parametrize("value", [0.0, 60.0])
@@ -49,7 +67,7 @@ def test_a_constant_sample_has_no_other_unit(value: float) -> None:
     x = np.random.default_rng(0).normal(118, 20, 40).round()
     (change,) = describe_column(ColumnPair("v", x, np.full(30, value)), 0.01)
     share = float(np.mean(x == value))
-    assert (change.kind, change.value, change.before) == ("value", f"{value:g}", share)
+    assert (change.kind, change.value, change.before) == ("value", value, share)
     assert "multiplied" not in describe_column(ColumnPair("v", np.full(30, value), x), 0.01)[0].text
 
 

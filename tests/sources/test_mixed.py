@@ -19,7 +19,7 @@ from isodepth import scan
 from isodepth.data.columns.kinds import split_columns
 from isodepth.errors import ColumnWarning, InvalidInputError
 from isodepth.sources import profile
-from isodepth.sources.frames import narrowed_type
+from isodepth.sources.frames import concatenated, narrowed_type
 from isodepth.sources.mixed import MixedReader, mixed_readers
 from isodepth.sources.profile import Profile
 
@@ -253,6 +253,55 @@ def test_large_integers_of_frames_are_subtracted_before_they_are_rounded(kinds: 
     assert found.headline == expected.headline
 
 
+@pytest.mark.parametrize("form", ["frame", "function", "csv", "parquet"])
+@pytest.mark.parametrize("word", [False, True])
+@pytest.mark.parametrize("least", [2**63 - 50, 2**64 - 200, 17 * 10**17])
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
+def test_large_integers_have_the_results_of_frames(
+    least: int, word: bool, form: str, tmp_path: Path
+) -> None:
+    """Unsigned integers from 2**63 on, and times in nanoseconds, are not rounded in chunks."""
+    if form == "csv" and least > 2**62:
+        pytest.skip("integers from 2**63 on are floats in text files")
+    rng, frames, sources = np.random.default_rng(9), [], []
+    for side in (0, 30):
+        values = [least + side + int(k) for k in rng.integers(0, 100, 300)]
+        frame = pd.DataFrame({"t": np.array(values, np.uint64 if least > 2**62 else np.int64)})
+        frame["x"] = rng.normal(size=300)
+        frames.append(frame.assign(word="u") if word else frame)
+        path = tmp_path / f"{side}.{form}"
+        if form == "csv":
+            frames[-1].to_csv(path, index=False)
+        elif form == "parquet":
+            frames[-1].to_parquet(path)
+        cut = [frames[-1][first : first + 50] for first in range(0, 300, 50)]
+        data = {"frame": frames[-1], "function": lambda cut=cut: iter(cut)}
+        sources.append(scan(data.get(form, path)))
+    options: dict[str, Any] = {"levels": 5, "refine": 0, "n_directions": 9, "random_state": 0}
+    found, expected = (
+        isodepth.compare(*pair, scale="pooled", **options) for pair in (sources, frames)
+    )
+    assert found.distance == pytest.approx(expected.distance, rel=1e-12)
+    found, expected = (
+        isodepth.two_sample_test(*pair, n_permutations=99, random_state=0)
+        for pair in (sources, frames)
+    )
+    assert [each.text for each in found.changes] == [each.text for each in expected.changes]
+    verdicts = [isodepth.Monitor(x, random_state=0).check(y) for x, y in (sources, frames)]
+    assert verdicts[0] == verdicts[1]
+
+
+def test_integers_of_different_types_in_two_chunks() -> None:
+    low, high = (pa.table({"t": pa.array([v, v + 9], type_)}) for v, type_ in (
+        (2**62, pa.int64()), (2**63, pa.uint64())))  # fmt: skip
+    negative, floats = (pa.table({"t": pa.array([v] * 2)}) for v in (-(2**62), 0.5))
+    assert concatenated([low, high])["t"].to_pylist() == [2**62, 2**62 + 9, 2**63, 2**63 + 9]
+    for other in (negative, floats):
+        whole = concatenated([other, high])["t"]
+        assert str(whole.type) == "double"
+        assert whole.to_pylist() == [*map(float, other["t"].to_pylist()), 2.0**63, 2.0**63]
+
+
 @pytest.mark.parametrize("frames", [False, True])
 @pytest.mark.parametrize(
     ("seeds", "sizes", "change"),
@@ -265,7 +314,7 @@ def test_large_integers_of_frames_are_subtracted_before_they_are_rounded(kinds: 
 def test_a_function_must_give_the_same_rows_at_every_call(
     frames: bool, seeds: tuple[int, ...], sizes: tuple[int, ...], change: str
 ) -> None:
-    """The first call is that of `scan`, and the check takes only the first row and the number."""
+    """The first call is that of `scan`, which reads only the first chunk."""
     calls = itertools.count()
 
     def chunks() -> Iterator[Any]:
@@ -280,3 +329,44 @@ def test_a_function_must_give_the_same_rows_at_every_call(
     readings = itertools.chain(part.frames(100), part.frames(100))
     with pytest.raises(InvalidInputError, match=rf"chunks has changed .*\({change}\); the data"):
         list(readings)
+
+
+def with_entry(frame: pd.DataFrame, column: str, value: Any) -> pd.DataFrame:
+    """Return a frame in which the last value of a column is replaced."""
+    return frame.assign(**{column: [*frame[column][:-1], value]})
+
+
+@pytest.mark.parametrize(
+    ("column", "change"),
+    [
+        ("number", lambda f: with_entry(f, "number", 0.25)),
+        ("number", lambda f: with_entry(f, "number", None)),
+        ("large", lambda f: with_entry(f, "large", 2**60 + 1)),
+        ("word", lambda f: with_entry(f, "word", "abd")),
+        ("word", lambda f: with_entry(f, "word", None)),
+        ("word", lambda f: f.assign(word=[*f["word"][:-2], "a", "bcabc"])),
+        ("day", lambda f: with_entry(f, "day", pd.Timestamp("2000-01-02"))),
+        ("flag", lambda f: with_entry(f, "flag", False)),
+        ("number", lambda f: f.iloc[[*range(7), 8, 7, 9]]),  # another order of the rows
+        ("", lambda f: f),  # an array
+    ],
+)
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
+def test_a_function_must_give_the_same_values_at_every_call(column: str, change: Any) -> None:
+    frame = pd.DataFrame({"number": np.arange(10.0), "large": 2**60, "word": "abc", "flag": True})
+    frame["day"] = pd.Timestamp("2000-01-01")
+    calls = itertools.count()
+
+    def chunks() -> Iterator[Any]:
+        own = change(frame) if (late := next(calls) > 1) else frame
+        rows = own if column else frame[["number"]].to_numpy() + late * np.eye(10, 1, -9)
+        yield rows[:4]
+        yield rows[4:]
+
+    source = isodepth.scan(chunks)
+    (part,) = source._parts
+    where = f" in column '{column}'" if column else ""
+    reading = part.frames if column else part.read
+    assert sum(1 for _ in reading(100)) == 2
+    with pytest.raises(InvalidInputError, match=rf"\(10 rows, then other values{where}\); the"):
+        list(reading(100))

@@ -6,6 +6,7 @@ batch beyond all blocks or above a threshold, and with 2 if a batch cannot be ch
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,14 @@ import click
 import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
-from isodepth.cli.tables import _natural, frames_of, label_column, open_sources, read_tables
+from isodepth.cli.tables import (
+    _natural,
+    frames_of,
+    label_column,
+    open_sources,
+    read_tables,
+    with_labels,
+)
 from isodepth.data.export import document
 from isodepth.data.files.input_file import InputFile, table_files
 from isodepth.data.frames import NamedArray
@@ -78,12 +86,18 @@ def fit(
             f"isodepth.Monitor(isodepth.scan({reference!r})) in Python, which reads all of them"
         )
     sources = open_sources([reference])
-    labels = [label_column(sources[0], name) for name in (blocks, groups)]
+    labels = {name: label_column(sources[0], name) for name in (blocks, groups) if name is not None}
     found = read_tables(sources, reading, without=[blocks, groups], text="keep")
     (table,) = frames_of(found, reading.kinds)
+    # Only a table with column names can have columns of labels, which are then checked in batches.
+    options: dict[str, Any] = {"blocks": blocks, "groups": groups}
+    if found[0].columns is None:
+        options = {option: labels.get(name) for option, name in options.items()}
+    else:
+        table = with_labels(table, labels)
     made = isodepth.Monitor(
-        table, path=output, overwrite=overwrite, nan_policy=reading.nan_policy, blocks=labels[0],
-        groups=labels[1], kinds=reading.kinds, **settings,
+        table, path=output, overwrite=overwrite, nan_policy=reading.nan_policy,
+        kinds=reading.kinds, **options, **settings,
         **{name: value for name, value in alarms.items() if value is not None},
     )  # fmt: skip
     return _shown(made)
@@ -162,7 +176,7 @@ def _check(
 ) -> isodepth.typing.Verdict:  # fmt: skip
     for left in reversed(range(_ATTEMPTS)):
         fitted = isodepth.Monitor.load(monitor)
-        table = _batch([source], reading, fitted)
+        table = with_labels(_batch([source], reading, fitted), _labels(source, fitted))
         try:
             return fitted.check(table, group=group, label=label)
         except BusyFileError:
@@ -185,11 +199,17 @@ def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) 
         for each in special
         if each.use == "category" and (not chosen or each.column in chosen)
     )
+    # Cells such as "1.500" of a column with decimal commas must not be read with a decimal point.
+    strings = tuple(
+        name
+        for name, styles in fitted._state.reader.styles.items()
+        if all(style.decimal == "," for style in styles) and (not chosen or name in chosen)
+    )
     # Keep columns of strings if the columns have names. The monitor then refuses them with a more
     # specific message.
     text = "keep" if special or fitted.columns else "raise"
     try:
-        own = replace(reading, columns=columns or reading.columns, category=categories)
+        own = replace(reading, columns=columns or reading.columns, category=(*categories, *strings))
         (found,) = read_tables(sources, own, text=text)
     except InvalidOptionError:
         if columns is None:
@@ -200,6 +220,19 @@ def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) 
     if special or not isinstance(found.mixed, NamedArray):
         return found.frame
     return found.numbers
+
+
+def _labels(source: InputFile, fitted: isodepth.Monitor) -> dict[str, Any]:
+    """Return the columns of a batch with the labels of blocks and groups, by name.
+
+    A column that the batch does not have is left out.
+    """
+    labels = {}
+    for name in (fitted.settings["blocks"], fitted.settings["groups"]):
+        if isinstance(name, str):
+            with suppress(InvalidOptionError):
+                labels[name] = label_column(source, name)
+    return labels
 
 
 @monitor.command(cls=Command)

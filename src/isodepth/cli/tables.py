@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from isodepth.cli.options import ReadingOptions
 from isodepth.data.arrays import EXACT_INTEGERS, listed, numbered
 from isodepth.data.files.input_file import STDIN, InputFile, open_input, refuse, table_files
 from isodepth.data.files.readers import ReadOptions, ReadResult, read_table, unknown_column
-from isodepth.data.frames import NamedArray
+from isodepth.data.frames import NamedArray, labels_of
 from isodepth.data.validation import read_sample
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
@@ -152,6 +152,26 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
             )
     whole = (values == np.round(values)).all()
     return values.astype(np.int64) if whole else values
+
+
+def with_labels(table: Any, labels: Mapping[str, Any]) -> Any:
+    """Return a table with column names as a pyarrow table, with the columns `labels` added.
+
+    A column of the table with the same name is replaced. Without labels, and for a table without
+    column names, the table is returned unchanged.
+    """
+    import pyarrow as pa
+
+    columns = labels_of(table)
+    if not labels or columns is None:
+        return table
+    if isinstance(table, NamedArray):
+        table = pa.table(dict(zip(columns, table.points.T, strict=True)))
+    for name, values in labels.items():
+        if name in table.column_names:
+            table = table.drop_columns([name])
+        table = table.append_column(name, pa.array(values))
+    return table
 
 
 # -- many samples ---------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -62,6 +62,12 @@ class TwoSamples:
         compared = {*self.columns, *self.categories}
         return not any(self.only) and {kind.column for kind in self.kinds} <= compared
 
+    def without_names(self) -> TwoSamples:
+        """Return the samples with the numeric columns named "column 0", "column 1", ..."""
+        names = dict(zip(self.columns, column_labels(len(self.columns)), strict=True))
+        kinds = (replace(each, column=names.get(each.column, each.column)) for each in self.kinds)
+        return replace(self, columns=tuple(names.values()), kinds=tuple(kinds), named=False)
+
     @classmethod
     def read(
         cls,
@@ -113,7 +119,9 @@ class TwoSamples:
         categories, found = (mixed.categories, mixed.columns) if mixed is not None else ({}, ())
         if mixed is None or X is not None:
             x, y = read_pair(X, Y, "keep")
-            names = x.columns or column_labels(x.points.shape[1])
+            # The labels of a data frame are those in `kinds`, also the default labels 0, 1, ...
+            numeric = tuple(each.column for each in found if each.use == "numeric")
+            names = x.columns or numeric or column_labels(x.points.shape[1])
             named = x.columns is not None
             return cls((x.points, y.points), names, categories, found, only, named)
         if not categories:

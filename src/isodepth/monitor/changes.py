@@ -19,7 +19,7 @@ from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
 from isodepth.results.changes import Change, for_kinds
-from isodepth.rowfunctions.explanations import changes_signs, may_be_negated
+from isodepth.rowfunctions.explanations import is_negated
 from isodepth.rowfunctions.families import UNSEEN, Member
 from isodepth.significance.features import direction_text
 from isodepth.significance.fisher import least_changed, log_pvalues
@@ -330,7 +330,7 @@ class _WindowChanges:
         n_batches = self.evidence.n_window_batches if joined else None
         if member.event == "column" and broad and _is_shift(new_median - median, spread):
             kind, factor = _kind_of_shift((median, new_median), (spread, new_spread))
-            if kind == "sign" and not self._is_mirrored(column, new_median - median):
+            if kind == "sign" and not self._is_mirrored(column, median, new_median):
                 kind, factor = "location", None
             return replace(
                 change, kind=kind, quantity="median", before=median, after=new_median,
@@ -346,14 +346,12 @@ class _WindowChanges:
             limit, side = float(limit * self._functions.scale[column]), "within"
         return replace(change, kind="shape", before=before, after=after, limit=limit, side=side)
 
-    def _is_mirrored(self, column: int, shift: float) -> bool:
-        """Return whether the values of a column were multiplied by -1, rather than shifted.
+    def _is_mirrored(self, column: int, median: float, new_median: float) -> bool:
+        """Return whether the values of a column were multiplied by -1, see `is_negated`.
 
-        `shift` is the difference of the medians. The monitor stores only the shares of values up to
-        cut points. For both hypotheses, bounds on these shares in the window are computed from the
-        shares in the reference. Multiplication must agree with the window up to chance, or as well
-        as the shift. Unless nearly all values change their sign, the shift must also agree less
-        well, beyond chance.
+        The shares of values up to the cut points are compared with the bounds for these shares
+        after a multiplication or a shift. Multiplied values fit if they agree up to chance, or as
+        well as shifted ones. `median` and `new_median` are those of the column.
         """
         cuts = sorted(
             (member.value, h)
@@ -364,9 +362,8 @@ class _WindowChanges:
         n_before, n_after = (max(1.0, counts.summaries[0, column]) for counts in self._both)
         before, after = (counts.ones[own] for counts in self._both)
         before, after = before / n_before, after / n_after
-        signs = [1.0 - float(np.interp(0.0, points, shares)) for shares in (before, after)]
-        if not may_be_negated(*signs):
-            return False
+        positive = 1.0 - float(np.interp(0.0, points, before))
+        new_positive = 1.0 - float(np.interp(0.0, points, after))
         steps = np.array([0.0, *before, 1.0])
         # Values between two cut points, if not all values are cut points.
         between = any(
@@ -387,11 +384,16 @@ class _WindowChanges:
             )
 
         chance = _KS_QUANTILE * math.sqrt(1.0 / n_before + 1.0 / n_after)
-        shifted = error(points - shift, after, "right")
+        shifted = error(points - (new_median - median), after, "right")
         mirrored = error(-points, 1.0 - after, "left")
-        same_sign = signs[0] if signs[1] > 0.5 else 1.0 - signs[0]
-        preferred = changes_signs(same_sign) or shifted > mirrored + chance
-        return preferred and mirrored <= max(shifted, chance)
+        below, up_to = (int(np.searchsorted(points, -new_median, s)) for s in ("left", "right"))
+        return is_negated(
+            (positive, new_positive),
+            positive if new_positive > 0.5 else 1.0 - positive,
+            (float(steps[below]), float(steps[up_to + between])),
+            fits=mirrored <= max(shifted, chance),
+            shift_is_worse=shifted > mirrored + chance,
+        )
 
 
 def _correlation_change(change: Change) -> Change:

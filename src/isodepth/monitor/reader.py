@@ -11,13 +11,14 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from isodepth.data.arrays import FEW, column_labels, is_missing, listed, numbered
 from isodepth.data.columns.kinds import ColumnKind, MixedFrames, category_values, split_columns
+from isodepth.data.columns.numerals import Style
 from isodepth.data.columns.values import boolean
 from isodepth.data.frames import (
     NamedArray,
@@ -72,6 +73,8 @@ class BatchReader:
     categories: dict[str, tuple[str, ...]]  # for each category column, its values in the reference
     kinds: tuple[ColumnKind, ...]  # kinds of all columns of a data frame; empty for an array
     booleans: tuple[str, ...] = ()  # category columns whose values in the reference are booleans
+    #: For each numeric column of strings, the styles of numbers with which the reference was read.
+    styles: dict[str, tuple[Style, ...]] = field(default_factory=dict)
 
     @classmethod
     @_names_in_code()
@@ -84,6 +87,7 @@ class BatchReader:
         is None, such a source raises an error.
         """
         found: tuple[ColumnKind, ...] | None = None
+        styles: dict[str, tuple[Style, ...]] = {}
         booleans = _boolean_columns(reference)
         if is_chunked(reference):
             source = as_source(reference)
@@ -93,14 +97,16 @@ class BatchReader:
                 reference = load_rows(source, "reference", nan_policy, seed)
             else:
                 reference, of_source = load_mixed_rows(source, "reference", kinds, seed)
-                kinds, found = of_source.kinds, of_source.columns
-        mixed = split_columns([reference], [_REFERENCE], kinds) or MixedFrames([reference], {}, ())
+                kinds, found, styles = of_source.kinds, of_source.columns, of_source.styles
+        mixed = split_columns([reference], [_REFERENCE], kinds, styles=styles)
+        mixed = mixed or MixedFrames([reference], {}, (), {})
         mixed = mixed._replace(columns=mixed.columns if found is None else found)
         values = {column: {*strings} for column, (strings,) in mixed.categories.items()}
         known = {c: tuple(sorted(v for v in own if v is not None)) for c, own in values.items()}
         reader = cls(
-            0, None, nan_policy, known, mixed.columns, tuple(c for c in known if c in booleans)
-        )
+            0, None, nan_policy, known, mixed.columns, tuple(c for c in known if c in booleans),
+            mixed.styles,
+        )  # fmt: skip
         rows, columns, _ = reader._rows(mixed, _REFERENCE)
         if known:
             columns = tuple(each.column for each in mixed.columns if each.use == "numeric")
@@ -109,7 +115,8 @@ class BatchReader:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all columns, categories last."""
-        return (*(self.columns or column_labels(self.width)), *self.categories)
+        numeric = tuple(each.column for each in self.kinds if each.use == "numeric")
+        return (*(self.columns or numeric or column_labels(self.width)), *self.categories)
 
     @property
     def _has_names(self) -> bool:
@@ -125,13 +132,16 @@ class BatchReader:
         if is_chunked(batch):
             source = as_source(batch)
             refuse_weights(source, "batch")
-            if self.kinds and self.columns is not None and source.columns is not None:
+            named = self.columns is not None and source.columns is not None
+            if self.kinds and (named or {*self.names} <= {*source._labels}):
                 unseen: dict[int, Counter[str]] = {}
                 return self._chunks(source, unseen), unseen
             if self.categories:
                 self._matched(source)  # raises an error
             if self._has_names and source.columns is None:
                 raise self._lacks_names()
+            if any(each.option is not None for each in self.kinds if each.use == "numeric"):
+                raise self._lacks_columns(source._labels)  # values must be converted
             if self.columns is not None and source.columns is not None:
                 if not {*self.columns} <= {*source.columns}:
                     raise self._lacks_columns(source.columns)
@@ -143,8 +153,8 @@ class BatchReader:
 
     def _chunks(self, source: Source, unseen: dict[int, Counter[str]]) -> Iterator[np.ndarray]:
         """Yield the rows of a source in chunks, and add counts of new categories to `unseen`."""
-        if not {*self.names} <= {*(source.columns or ())}:
-            raise self._lacks_columns(source.columns or ())
+        if not {*self.names} <= {*source._labels}:
+            raise self._lacks_columns(source._labels)
         source = source._select(self.names)
         # The types of text files are known after a first pass.
         untyped = any(part.untyped for part in source._parts)
@@ -167,14 +177,14 @@ class BatchReader:
         kinds |= dict.fromkeys(self.categories, "category")
         batch = _with_missing_numbers(batch, self.columns or ())
         try:
-            mixed = split_columns([batch], [_BATCH], kinds)
+            mixed = split_columns([batch], [_BATCH], kinds, styles=self.styles)
         except InvalidInputError as error:
             hint = f". {_KINDS_HINT}" if is_frame(batch) else ". The batch was not counted"
             raise InvalidInputError(f"{error}{hint}") from None
         if mixed is not None:
             mixed = self._with_booleans(batch, mixed)
             self._check_kinds(batch, mixed)
-        rows, columns, new = self._rows(mixed or MixedFrames([batch], {}, ()), _BATCH)
+        rows, columns, new = self._rows(mixed or MixedFrames([batch], {}, (), {}), _BATCH)
         if self._has_names and columns is None:
             raise self._lacks_names()
         check_same_width(self.width, rows.shape[1] - len(self.categories), _REFERENCE, _BATCH)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.columns.numerals import STYLES, Style
 from isodepth.data.files import output
 from isodepth.data.files.records import FieldNames, packed, unpacked
 from isodepth.errors import InvalidOptionError, UnreadableFileError
@@ -48,7 +49,9 @@ NAMES: FieldNames = {
     BatchReader: {
         "width": "n_numeric", "columns": "numeric", "nan_policy": "nan_policy",
         "categories": "categories", "kinds": "kinds", "booleans": "booleans",
+        "styles": "number_styles",
     },
+    Style: {"decimal": "decimal", "group": "group"},
     ColumnKind: {
         "column": "name", "kind": "kind", "use": "use", "note": "note", "option": "option",
         "attention": "attention",
@@ -120,6 +123,8 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
             f"reads format {_FORMAT}; update isodepth"
         )
     try:
+        # Older files of this format do not have this entry: each batch decides about its style.
+        header["state"]["columns"].setdefault("number_styles", [])
         state: MonitorState = unpacked(MonitorState, header["state"], NAMES)
         _check(state)
     except KeyError as error:
@@ -139,6 +144,8 @@ def _check(state: MonitorState) -> None:
     names, ranks = state.reader.names, state.ranks
     width = state.reader.width + len(state.reader.categories)
     _require(len({*names}) == len(names) == width > 0, "columns")
+    styles = state.reader.styles.values()
+    _require(all(each and {*each} <= {*STYLES} for each in styles), "styles of numbers")
     _require(ranks is None or ranks.keys() == state.groups.keys(), "evidence of ranks")
     for evidence in (ranks or {}).values():
         _require(evidence.logs.shape == (state.policy.patience, N_BETS), "evidence of ranks")

@@ -258,8 +258,6 @@ def for_kinds(changes: Iterable[Change], kinds: Sequence[ColumnKind]) -> list[Ch
     found = []
     for each in changes:
         first = each.columns[0] if each.columns else None
-        if first in {*dates, *bases, *ranks} and each.kind == "value" and each.value is not None:
-            each = replace(each, value=float(each.value))
         if first in ranks:
             each = _with_values(each, ranks[first])
         elif first in dates:

@@ -147,4 +147,5 @@ class RowsOfSources(KeptRows):
 
     @cached_property
     def samples(self) -> TwoSamples:
-        return TwoSamples.read(self.pair.x, self.pair.y, self.pair.kinds)
+        samples = TwoSamples.read(self.pair.x, self.pair.y, self.pair.kinds)
+        return samples.without_names() if self.pair.are_arrays else samples

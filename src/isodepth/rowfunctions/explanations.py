@@ -56,6 +56,9 @@ _OTHER_SIGN = 0.5
 # Maximum share of the values of X with the sign of most values of Y for which a change of sign is
 # preferred to a shift that fits as well.
 _SAME_SIGN = 0.05
+# Maximum distance from a half of the share of values of X up to the negated median of Y. With 0.2,
+# normal values may also move by half of their standard deviation, as with _NEARLY_ALL.
+_MEDIAN_RANK = 0.2
 # Minimum factor between the values that is called a change of the unit.
 _FACTOR = 1.25
 
@@ -337,14 +340,16 @@ class ColumnPair:
         """
         maps = list(self._maps())
         found = sorted([*self._of_shares(), *maps, *self._units()], key=self._cost)
-        shares = [float(np.mean(values >= 0)) for values in (self._a, self._b)]
-        if may_be_negated(*shares):
-            sign = self._best("sign", 0, [(-1.0, 0.0)])
-            worse = maps[0].deviance > sign.deviance + _deviance_limit(1)
-            of_y = self._a > 0 if shares[1] > 0.5 else self._a < 0
-            if self.explains(sign.deviance) and (worse or changes_signs(float(of_y.mean()))):
-                found = [sign, *found]
-        return found
+        shares = float(np.mean(self._a >= 0)), float(np.mean(self._b >= 0))
+        sign, negated = self._best("sign", 0, [(-1.0, 0.0)]), -self.medians[1]
+        is_sign = is_negated(
+            shares,
+            float(np.mean(self._a > 0 if shares[1] > 0.5 else self._a < 0)),
+            (float(np.mean(self._a < negated)), float(np.mean(self._a <= negated))),
+            fits=self.explains(sign.deviance),
+            shift_is_worse=maps[0].deviance > sign.deviance + _deviance_limit(1),
+        )
+        return [sign, *found] if is_sign else found
 
     def _ratios(self) -> np.ndarray:
         """Return the positive finite ratios of quantiles of Y to quantiles of X."""
@@ -481,22 +486,37 @@ class ColumnPair:
         return _binned_deviance(other._a, self._b, _bin_edges(other._a))
 
 
-def may_be_negated(before: float, after: float) -> bool:
-    """Return whether values may have been multiplied by -1.
+def is_negated(
+    shares: tuple[float, float],
+    same_sign: float,
+    median_ranks: tuple[float, float],
+    *,
+    fits: bool,
+    shift_is_worse: bool,
+) -> bool:
+    """Return whether the values of X were multiplied by -1, rather than shifted.
 
-    The shares of values of at least 0, `before` and `after`, must differ by more than a half. A
-    shift by little more than the median, which also reverses the sign of the median, is then not
-    called a change of sign.
+    Parameters
+    ----------
+    shares : (float, float)
+        Shares of values of at least 0 in X and in Y. They must differ by more than a half. A shift
+        by little more than the median, which also reverses the sign of the median, is then not
+        called a change of sign.
+    same_sign : float
+        Share of values of X with the sign of most values of Y.
+    median_ranks : (float, float)
+        Shares of values of X below, and up to, the negated median of Y. If the values were
+        multiplied by -1, a half is between them.
+    fits : bool
+        Whether negated values of X have about the distribution of Y.
+    shift_is_worse : bool
+        Whether shifted values of X fit less well, beyond chance. This is required unless nearly all
+        values change their sign.
     """
-    return abs(before - after) > _OTHER_SIGN
-
-
-def changes_signs(same_sign: float) -> bool:
-    """Return whether nearly all values have another sign in Y.
-
-    `same_sign` is the share of values of X with the sign of most values of Y.
-    """
-    return same_sign <= _SAME_SIGN
+    low, high = median_ranks
+    same_median = low - _MEDIAN_RANK <= 0.5 <= high + _MEDIAN_RANK
+    possible = abs(shares[0] - shares[1]) > _OTHER_SIGN and same_median
+    return possible and fits and (shift_is_worse or same_sign <= _SAME_SIGN)
 
 
 def size_of(change: Change) -> float:

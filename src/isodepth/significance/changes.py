@@ -383,9 +383,9 @@ def _became_constant(column: ColumnPair, pvalue: float) -> Change | None:
     constant = [part for part in (column.x, column.y) if part.min() == part.max()]
     if len(constant) != 1:
         return None
-    value = constant[0][0]
+    value = float(constant[0][0])
     both = float(np.mean(column.x == value)), float(np.mean(column.y == value))
-    return _change(column, "value", "share", both, pvalue, value=f"{value:.10g}")
+    return _change(column, "value", "share", both, pvalue, value=value)
 
 
 def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> list[Change]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -29,7 +30,9 @@ from isodepth.sources.subsets import MixedRows, SubsetPair, count_rows
 
 #: Fraction of the significance level that is used for rare events; the rest is used for the test of
 #: the tested rows.
-RARE_LEVEL = 0.2
+RARE_LEVEL = Fraction(1, 5)
+# P-values of permutation tests are multiples of 1/n, with n up to this number.
+_MOST_LABELINGS = 10**7
 # An event is rare if it occurs in at most this fraction of the rows.
 _RARE = 0.01
 
@@ -88,7 +91,7 @@ class Event(NamedTuple):
         """
         before, after = (c / max(1, n) for c, n in zip(self.counts, self.totals, strict=True))
         columns = tuple(names[j] for j in self.member.columns)
-        pvalue = min(1.0, self.pvalue / RARE_LEVEL)
+        pvalue = adjusted_pvalue(self.pvalue, RARE_LEVEL)
         return self.member.change(columns, self.category, before, after, pvalue)
 
 
@@ -101,10 +104,10 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
     """
     events = rare_events(pair, result._kept_rows.tested.numbers, runner)
     strongest = min(events, key=lambda event: event.pvalue, default=None)
-    result = _at_level(result, 1.0 - RARE_LEVEL)
+    result = _at_level(result, 1 - RARE_LEVEL)
     if strongest is None:
         return result
-    names = (*pair.readers[0].numeric, *pair.readers[0].categorical)
+    names = (*result._kept_rows.samples.columns, *pair.readers[0].categorical)
     details = result._required(result._details)
     changes = details.changes
     named = {column for change in changes for column in change.columns}
@@ -118,23 +121,37 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
         "rare events", label, -math.log(max(strongest.pvalue, 1e-300)), strongest.pvalue
     )
     return result._with(
-        pvalue=min(result.pvalue, strongest.pvalue / RARE_LEVEL),
+        pvalue=min(result.pvalue, adjusted_pvalue(strongest.pvalue, RARE_LEVEL)),
         components=(*result.components, component),
         _details=replace(details, changes=changes),
     )
 
 
-def _at_level(result: TwoSampleResult, part: float) -> TwoSampleResult:
-    """Return the result of a test after only a fraction `part` of the level is assigned to it.
+def adjusted_pvalue(pvalue: float, part: Fraction) -> float:
+    """Return a p-value divided by the fraction `part` of the level, at most 1.
+
+    The result is rounded only once, so that it is at most a level to which it is equal.
+
+    Examples
+    --------
+    >>> 14 / 100 / 0.8, adjusted_pvalue(14 / 100, Fraction(4, 5))
+    (0.17500000000000002, 0.175)
+    """
+    exact, near = Fraction(pvalue), Fraction(pvalue).limit_denominator(_MOST_LABELINGS)
+    return min(1.0, float((near if float(near) == pvalue else exact) / part))
+
+
+def _at_level(result: TwoSampleResult, part: Fraction) -> TwoSampleResult:
+    """Return the result of a test that has the fraction `part` of the level.
 
     P-values are divided by `part`. Changes that are then not significant are removed, but the first
     change remains if the test is significant.
     """
 
     def adjusted(test: Change | ColumnTest) -> Any:
-        return replace(test, pvalue=min(1.0, test.pvalue / part))
+        return replace(test, pvalue=adjusted_pvalue(test.pvalue, part))
 
-    pvalue, alpha = min(1.0, result.pvalue / part), result.alpha
+    pvalue, alpha = adjusted_pvalue(result.pvalue, part), result.alpha
     tests = [adjusted(each) for each in result.column_tests]
     details = result._required(result._details)
     changes = [adjusted(each) for each in details.changes] if pvalue <= alpha else []
@@ -146,7 +163,7 @@ def _at_level(result: TwoSampleResult, part: float) -> TwoSampleResult:
         _details=replace(
             details,
             changes=[*changes[:1], *(c for c in changes[1:] if c.pvalue <= alpha)],
-            factor=1.0 / part,
+            factor=float(1 / part),
         ),
     )
 

@@ -41,7 +41,7 @@ from isodepth.engine.tensors.host import arrays_on_host
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import integer_seed, mean_of_direction, rng_for
 from isodepth.geometry.scaling import aligned_scale, check_scale_width, column_units
-from isodepth.inspection.checks import table_checks
+from isodepth.inspection.checks import Check, table_checks
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays
 from isodepth.metric.settings import (
@@ -386,10 +386,15 @@ def _test_sources(
         pair = subset_pair(X, Y, max_rows, kinds, seed, advance=advance, n_threads=n_threads)
         samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds)
         read = replace(samples.read, kinds=pair.columns, only=pair.only)
+        read = read.without_names() if pair.are_arrays else read
         rows = _pool(replace(samples, read=read), settings)
         result = _result(rows, _statistics(rows, settings), settings)
         # Facts about random rows are not facts about all rows.
-        checks = table_checks(pair.x, pair.y, read) if pair.is_whole else ()
+        checks: tuple[Check, ...] = ()
+        if pair.is_whole:
+            names = [each.column for each in read.kinds]
+            x, y = (table.rename_columns(names) for table in (pair.x, pair.y))
+            checks = table_checks(x, y, read)
         kept = replace(result._kept_rows, random_rows=pair)
         details = replace(result._required(result._details), in_chunks=True)
         result = result._with(n_rows=pair.n_rows, checks=checks, _kept=kept, _details=details)

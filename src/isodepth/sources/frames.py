@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import is_missing, numbered
+from isodepth.data.arrays import EXACT_INTEGERS, is_missing, numbered
 from isodepth.data.files.csv_files import MISSING_WORDS
 from isodepth.data.frames import NamedArray, is_frame, object_numbers, period_strings
 from isodepth.errors import InvalidInputError
@@ -64,10 +64,27 @@ def has_other_types(table: Any) -> bool:
     return any(is_other(label, type_) for label, type_ in schema.items())
 
 
+def has_large_integers(table: Any) -> bool:
+    """Return whether a table is an eager data frame with integers beyond 2**53."""
+    if isinstance(table, NamedArray) or not is_frame(table) or hasattr(table, "collect"):
+        return False
+    import narwhals as nw
+
+    try:
+        columns = [*nw.from_native(table, eager_only=True).iter_columns()]
+    except (TypeError, ValueError):
+        return False  # reading the table raises the error with the reason
+    known = [column.drop_nulls() for column in columns if column.dtype.is_integer()]
+    return any(
+        len(column) and max(int(column.max()), -int(column.min())) > EXACT_INTEGERS
+        for column in known
+    )
+
+
 def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:
     """Convert an array or a data frame to a pyarrow table with few types.
 
-    Integers become int64, or double if one of them is 2**63 or larger. Other numbers become double,
+    Integers become int64, or uint64 if one of them is 2**63 or larger. Other numbers become double,
     strings and categories string, and dates and times timestamp[us]. Python objects of several
     types, and the periods and intervals of pandas, become string. Columns of all other types, such
     as booleans and lists, are unchanged.
@@ -198,8 +215,31 @@ def _plain_column(column: Any) -> Any:
         if not pa.types.is_integer(type_):
             return column.cast(pa.float64())
         large = pa.types.is_uint64(type_) and (pc.max(column).as_py() or 0) >= 2**63
-        return column.cast(pa.float64(), safe=False) if large else column.cast(pa.int64())
+        return column if large else column.cast(pa.int64())
     return column
+
+
+def concatenated(tables: Sequence[Any]) -> Any:
+    """Concatenate pyarrow tables of `arrow_table` with the same columns.
+
+    The types of numbers may differ. A column becomes uint64 if it has no floats and no negative
+    integers, otherwise double, with rounding of large integers.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    tables = list(tables)
+    for at, name in enumerate(tables[0].column_names):
+        parts = [table.column(name) for table in tables]
+        types = {str(part.type) for part in parts} & {"int64", "uint64", "double"}
+        if len(types) > 1:
+            negative = any(len(part) and (pc.min(part).as_py() or 0) < 0 for part in parts)
+            common = pa.float64() if "double" in types or negative else pa.uint64()
+            tables = [
+                table.set_column(at, name, part.cast(common, safe=False))
+                for table, part in zip(tables, parts, strict=True)
+            ]
+    return pa.concat_tables(tables, promote_options="permissive").combine_chunks()
 
 
 def _words(values: Any) -> list[str | None]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.columns.kinds import ColumnKind, check_kinds, split_columns
-from isodepth.data.columns.numerals import Numerals, common_style
+from isodepth.data.columns.numerals import Numerals, Style
 from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.frames import read_frame
 from isodepth.sources.frames import class_of_type, encode, typed_table
@@ -56,9 +56,8 @@ def mixed_readers(
         for each in columns
         if each.use == "numeric" and each.option == "numeric"
     }
-    marks = {name: _style_marks(values) for name, values in strings.items()}
     with_words = frozenset(name for name, values in strings.items() if _words(values))
-    return [MixedReader(columns, profile.types, marks, with_words) for profile in profiles]
+    return [MixedReader(columns, profile.types, mixed.styles, with_words) for profile in profiles]
 
 
 def _of_all_rows(column: ColumnKind, profiles: Sequence[Profile]) -> ColumnKind:
@@ -84,25 +83,6 @@ def _words(values: Sequence[Any]) -> set[str]:
     return numerals.others
 
 
-def _style_marks(values: Sequence[Any]) -> list[str]:
-    """Return a few of the strings in `values` that determine the style of all their numbers.
-
-    A style is a decimal mark and a thousands separator, see `isodepth.data.columns.numerals`.
-    Strings that are not numbers are ignored.
-    """
-    distinct = [value for value in dict.fromkeys(values) if isinstance(value, str)]
-    words = Numerals(distinct).others
-    distinct = [value for value in distinct if value not in words]
-    style = common_style([Numerals(distinct)])
-    marks: list[str] = []
-    for value in distinct:
-        if common_style([Numerals(marks)]) == style:
-            break
-        if common_style([Numerals([*marks, value])]) != common_style([Numerals(marks)]):
-            marks.append(value)
-    return marks
-
-
 @dataclass(frozen=True)
 class MixedReader:
     """Object that converts chunks of a source to numbers and categories.
@@ -113,15 +93,15 @@ class MixedReader:
         Kinds of all columns, for all samples together.
     types : dict
         Type of each column of text files by its name, see `narrowed_type`.
-    style_marks : dict
-        For the name of each column of strings that are numbers, the result of `_style_marks`.
+    styles : dict
+        For the name of each column of strings that are numbers, their styles, see `MixedFrames`.
     with_words : frozenset of str
         Names of columns of numbers and words, in which the words are missing values.
     """
 
     columns: tuple[ColumnKind, ...]
     types: dict[str, str | None]
-    style_marks: dict[str, list[str]]
+    styles: dict[str, tuple[Style, ...]]
     with_words: frozenset[str]
 
     @property
@@ -195,18 +175,18 @@ class MixedReader:
         import pyarrow as pa
 
         codes, values = encode(column)
-        marks = self.style_marks.get(name, [])
         if name in self.with_words:
             strings = values.to_pylist()
             words = _words(strings)
             # A chunk may have more words than numbers, although all rows together have few words.
             values = pa.array([None if v in words else v for v in strings], values.type)
-        distinct = pa.chunked_array([pa.array(marks, pa.string()), values] if marks else [values])
-        kinds = {name: self._given[name]}
         # The warning about the column was issued when its kind was determined.
-        mixed = split_columns([pa.table({name: distinct})], [origin], kinds, warn=False)
+        mixed = split_columns(
+            [pa.table({name: values})], [origin], {name: self._given[name]}, styles=self.styles,
+            warn=False,
+        )  # fmt: skip
         assert mixed is not None
-        numbers = read_frame(mixed.numeric[0], origin)[0][len(marks) :, 0]
+        numbers = read_frame(mixed.numeric[0], origin)[0][:, 0]
         return np.append(numbers, np.nan)[codes]
 
     def categories(self, table: Any, origin: str) -> dict[str, tuple[np.ndarray, list[str]]]:

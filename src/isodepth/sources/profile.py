@@ -17,7 +17,14 @@ from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.files.csv_files import MISSING_WORDS
 from isodepth.data.files.input_file import refuse
 from isodepth.errors import InvalidInputError
-from isodepth.sources.frames import arrow_table, class_of_type, encode, narrowed_type, typed_table
+from isodepth.sources.frames import (
+    arrow_table,
+    class_of_type,
+    concatenated,
+    encode,
+    narrowed_type,
+    typed_table,
+)
 from isodepth.sources.passes import (
     FrameReading,
     FrameRows,
@@ -337,10 +344,7 @@ class Profile:
 
         The rows are in the order of the source. Row numbers are those of `FrameRows.number`.
         """
-        import pyarrow as pa
-
-        tables = [typed_table(table, self.types) for *_, table in self.state.pieces]
-        table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+        table = concatenated([typed_table(table, self.types) for *_, table in self.state.pieces])
         keys, numbers = (np.concatenate([each[i] for each in self.state.pieces]) for i in (0, 1))
         order = np.argsort(numbers)
         return keys[order], numbers[order], table.take(order)

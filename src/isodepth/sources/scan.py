@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from isodepth.data.annotations import Precision
 from isodepth.data.arrays import numbered
 from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.extras import load_extra
-from isodepth.data.files.csv_files import csv_chunks, csv_string_chunks, first_types
+from isodepth.data.files.csv_files import csv_chunks, csv_string_chunks, first_rows
 from isodepth.data.files.csv_format import check_distinct, csv_format
 from isodepth.data.files.input_file import TEXT_ENDINGS, InputFile, open_input, refuse, table_files
 from isodepth.data.files.readers import (
@@ -28,10 +29,15 @@ from isodepth.data.files.readers import (
 from isodepth.data.frames import NamedArray, is_frame
 from isodepth.data.validation import check_dtype, check_integer, check_option_names
 from isodepth.errors import InvalidInputError
-from isodepth.sources.frames import arrow_table, categorical_types, class_of_type
+from isodepth.sources.frames import (
+    arrow_table,
+    categorical_types,
+    class_of_type,
+    has_large_integers,
+)
 from isodepth.sources.source import Part, Source, array_parts, call_part, indices_of, source_of
 
-# Number of rows from which `few_valued_strings` decides.
+# Number of rows from which `few_valued_strings` and `_has_large_integers` decide.
 _FIRST_ROWS = 1 << 14
 
 
@@ -254,24 +260,27 @@ def _parts_of(file: InputFile) -> list[Part]:
             return []
         form = csv_format(file)
         labels = form.names or numbered(form.width)
-        types = zip(labels, map(str, first_types(file, form)), strict=True)
+        first = first_rows(file, form)
+        types = zip(labels, map(str, first.schema.types), strict=True)
         others = {name: type_ for name, type_ in types if class_of_type(type_) != "numbers"}
         others = {name: type_ for name, type_ in others.items() if type_ != "null"}
-        named = form.names is not None
-        return [FilePart(path, path, labels, named, others=others, untyped=True)]
+        named, large = form.names is not None, has_large_integers(first)
+        return [FilePart(path, path, labels, named, others=others, untyped=True, large=large)]
     if file.ending == ".npy":
         array = array_of(file)
         if array.ndim != 2:
             refuse(file.path, f"it holds an array of shape {array.shape}, not a table")
-        return [FilePart.like(NamedArray(array, None), path, path, len(array))]
+        part = FilePart.like(NamedArray(array, None), path, path, len(array))
+        return [replace(part, is_array=True)]
     try:
         with open_parquet(file) as reader:
             schema, counts = reader.schema_arrow, parquet_row_counts(reader)
+            large = _has_large_integers(reader) if sum(counts) else False
     except Exception as error:
         refuse_damaged(file, error)
     table = without_index(schema.empty_table())
     check_distinct(file.path, table.column_names)
-    whole = replace(FilePart.like(table, path, path, sum(counts)), named=True)
+    whole = replace(FilePart.like(table, path, path, sum(counts)), named=True, large=large)
     if not counts or not file.plain:  # row groups of a compressed file cannot be read one by one
         return [whole]
     offsets = [sum(counts[:group]) for group in range(len(counts))]
@@ -279,6 +288,16 @@ def _parts_of(file: InputFile) -> list[Part]:
         replace(whole, group=group, n_rows=counts[group], offset=offsets[group])
         for group in range(len(counts))
     ]
+
+
+def _has_large_integers(reader: Any) -> bool:
+    """Return whether the first rows of a Parquet file have integers beyond 2**53."""
+    import pyarrow as pa
+
+    types = zip(reader.schema_arrow.names, map(str, reader.schema_arrow.types), strict=True)
+    names = [name for name, type_ in types if type_ in ("int64", "uint64")]
+    batches = reader.iter_batches(_FIRST_ROWS, [0], names, use_threads=False) if names else ()
+    return any(has_large_integers(pa.Table.from_batches([batch])) for batch in islice(batches, 1))
 
 
 # -- Dask collections -----------------------------------------------------------------------------
@@ -322,11 +341,12 @@ def dask_parts(data: Any) -> list[Part]:
         whole = Part.like(
             NamedArray(np.empty((0, data.shape[1]), data.dtype), None), "", None, None
         )
+        whole = replace(whole, is_array=True)
         counts, delayed = array.chunks[0], array.to_delayed().ravel()
     return [
         DelayedPart(
             part, f"partition {i}", whole.labels, whole.named, whole.single,
-            None if np.isnan(rows) else int(rows), whole.others, place=i,
+            None if np.isnan(rows) else int(rows), whole.others, place=i, is_array=whole.is_array,
         )
         for i, (part, rows) in enumerate(zip(delayed, counts, strict=True))
     ]  # fmt: skip

@@ -26,10 +26,12 @@ from isodepth.data.frames import (
     select_columns,
 )
 from isodepth.errors import InvalidInputError
+from isodepth.sources.checksums import add_to_checksums, different_column
 from isodepth.sources.frames import (
     arrow_table,
     categorical_types,
     class_of_type,
+    has_large_integers,
     has_other_types,
     without_words,
 )
@@ -133,15 +135,21 @@ class Source:
         return {label for label, type_ in types if type_.startswith("dictionary")}
 
     @property
+    def _is_array(self) -> bool:
+        """Whether the data are arrays, not data frames or tables with names of columns."""
+        return all(part.is_array for part in self._parts)
+
+    @property
     def _is_numeric(self) -> bool:
-        """Whether chunks of numbers can be read, as far as this is known before reading.
+        """Whether chunks of numbers can be read without rounding, as far as known before reading.
 
         It is False if the user named strings that stand for missing values, see `_with_missing`.
         These are replaced only in chunks of columns of any type.
         """
         if any(part.missing for part in self._parts):
             return False
-        return all(part.reader is not None for part in self._parts) or not self._others
+        rounded = any(part.large for part in self._parts)
+        return all(part.reader is not None for part in self._parts) or not (self._others or rounded)
 
     def _chunks(self, rows: int) -> Iterator[Chunk]:
         """Yield all chunks, of at most `rows` rows each."""
@@ -336,6 +344,11 @@ class Part:
         read faster in this way if a column has few distinct strings.
     missing : tuple of str
         Strings that stand for missing values in `frames`, in addition to the usual ones.
+    is_array : bool
+        Whether the data are arrays, which have no names of columns, not data frames.
+    large : bool
+        Whether there are columns of integers beyond 2**53, which would be rounded as floats. Of
+        files and functions only the first rows are examined.
     """
 
     data: Any
@@ -352,6 +365,8 @@ class Part:
     reader: Any = None
     encoded: Collection[str] = ()
     missing: tuple[str, ...] = ()
+    is_array: bool = False
+    large: bool = False
 
     #: Whether the part is computed by Dask.
     delayed: ClassVar[bool] = False
@@ -431,15 +446,21 @@ class CallPart(Part):
     def tables(self, rows: int, raw: bool = False) -> Iterator[tuple[Any, str, int]]:
         """Yield the chunks that the function returns. Row indices start at 0 in each chunk.
 
-        Raise an error if the first row or the number of rows has changed since an earlier call.
+        Raise an error if the rows have changed since an earlier call. A change is noticed after the
+        last chunk, except for a change of the first row.
         """
         n_rows = 0
+        checksums: dict[str, int] = {}
         for number, chunk in enumerate(_new_iterator(self.data.make)):
+            origin = f"chunk {number}"
             if not n_rows and _length(chunk):
                 self.data.check_first_row(_first_row(chunk, number))
             n_rows += _length(chunk)
-            yield chunk, f"chunk {number}", 0
-        self.data.check_n_rows(n_rows)
+            if raw and has_other_types(chunk):
+                chunk = arrow_table(chunk, origin, self.encoded)  # converts strings only once
+            add_to_checksums(checksums, chunk, origin)
+            yield chunk, origin, 0
+        self.data.check_rows(n_rows, checksums)
 
 
 @dataclass
@@ -455,25 +476,34 @@ class RepeatedCall:
         Values of the first row.
     n_rows : int or None
         Number of rows; None before all chunks have been read.
+    checksums : dict
+        Checksums of the columns, see `add_to_checksums`; empty before all chunks have been read.
     """
 
     make: Callable[[], Any]
     label: str
     first_row: str
     n_rows: int | None = None
+    checksums: dict[str, int] = field(default_factory=dict)
 
     def check_first_row(self, first_row: str) -> None:
         """Raise an error if the first row differs from that of earlier calls."""
         if first_row != self.first_row:
             raise changed_between_readings(self.label, "other values in the first row")
 
-    def check_n_rows(self, n_rows: int) -> None:
-        """Raise an error if the number of rows differs from that of earlier calls."""
+    def check_rows(self, n_rows: int, checksums: dict[str, int]) -> None:
+        """Raise an error if the number of rows or the checksums differ from earlier calls."""
         # The first row was read when the source was created.
         if self.n_rows not in (None, n_rows) or not n_rows:
             before = "at least one row" if self.n_rows is None else f"{self.n_rows} rows"
             raise changed_between_readings(self.label, f"{before}, then {n_rows}")
-        self.n_rows = n_rows
+        if self.n_rows is not None:
+            column = different_column(self.checksums, checksums)
+            if column is not None:
+                where = f" in column {column!r}" if column else ""
+                change = f"{n_rows} rows, then other values{where}"
+                raise changed_between_readings(self.label, change)
+        self.n_rows, self.checksums = n_rows, checksums
 
 
 def changed_between_readings(label: str, change: str) -> InvalidInputError:
@@ -538,7 +568,12 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
         for place, (each, name, data, size) in enumerate(zip(read, names, kept, sizes, strict=True))
     ]
     parts = [
-        replace(part, others=part.others | categorical_types(table))
+        replace(
+            part,
+            others=part.others | categorical_types(table),
+            is_array=not is_frame(table),
+            large=has_large_integers(table),
+        )
         for part, table in zip(parts, tables, strict=True)
     ]
     return [part for part in parts if part.n_rows] or parts[:1]
@@ -576,7 +611,10 @@ def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
             part = CallPart.like(table, label, call, None)
             single = isinstance(table, NamedArray) and table.points.dtype == np.float32
             others = part.others | categorical_types(chunk)
-            return replace(part, others=others, only_single=not any_dtype and single)
+            return replace(
+                part, others=others, only_single=not any_dtype and single,
+                is_array=not is_frame(chunk), large=has_large_integers(chunk),
+            )  # fmt: skip
     raise InvalidInputError(f"{label} returns no rows; a sample needs at least one row")
 
 

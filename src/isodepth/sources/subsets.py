@@ -165,6 +165,11 @@ class SubsetPair:
         return self.readers[0].kinds
 
     @property
+    def are_arrays(self) -> bool:
+        """Whether both sources are arrays, whose columns have no names."""
+        return all(source._is_array for source in self.sources)
+
+    @property
     def is_whole(self) -> bool:
         """Whether the random rows are all rows of both sources."""
         return (len(self.x), len(self.y)) == self.n_rows

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
+from isodepth.data.columns.numerals import STYLES, Style
 from isodepth.data.columns.pooled import PooledColumn, column_type
 from isodepth.data.columns.rules import NOT_NUMBERS, SINCE_1970, Reading, read_column
 from isodepth.data.columns.values import strings_of
@@ -87,11 +88,15 @@ class MixedFrames(NamedTuple):
         strings, or None if missing.
     columns : tuple of ColumnKind
         Kinds of all columns, including those that are left out.
+    styles : dict
+        For the name of each numeric column of strings, the styles of numbers in which the strings
+        are these numbers, see `isodepth.data.columns.numerals`.
     """
 
     numeric: list[Any]
     categories: dict[str, list[list[str | None]]]
     columns: tuple[ColumnKind, ...]
+    styles: dict[str, tuple[Style, ...]]
 
 
 def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
@@ -162,6 +167,7 @@ def split_columns(
     names: Sequence[str],
     kinds: Mapping[str, Any] | None = None,
     *,
+    styles: Mapping[str, Sequence[Style]] | None = None,
     warn: bool = True,
 ) -> MixedFrames | None:
     """Split data frames with the same columns into numeric and category columns.
@@ -190,6 +196,9 @@ def split_columns(
         Names of the samples for messages.
     kinds : dict or None
         For the name of a column, "numeric", "category", "omit", a list of values, or an integer.
+    styles : dict or None
+        For the name of a column, the styles of numbers that are allowed in strings, such as the
+        attribute `styles` of the result for an earlier sample.
     warn : bool
         Whether to issue the warning about columns of doubtful kind.
 
@@ -215,7 +224,7 @@ def split_columns(
     if frames is None:
         _check_without_frames(samples, names, kinds)
         return None
-    columns = _pooled_columns(frames, names, kinds)
+    columns = _pooled_columns(frames, names, kinds, styles or {})
     if columns is None:
         return None
     readings = [read_column(column, kinds.get(column.name)) for column in columns]
@@ -224,10 +233,11 @@ def split_columns(
         warn_user("; ".join(lines), ColumnWarning)
     read = list(zip(found, columns, readings, strict=True))
     if all(kind.use == "numeric" and each.series is column.stored for kind, column, each in read):
-        return MixedFrames(list(samples), {}, found)
+        return MixedFrames(list(samples), {}, found, {})
     numeric = [each.series for kind, _, each in read if kind.use == "numeric"]
     categories = {kind.column: column.values for kind, column, _ in read if kind.use == "category"}
-    return MixedFrames(_numeric_frames(frames, numeric), categories, found)
+    used = {kind.column: reading.styles for kind, _, reading in read if reading.styles}
+    return MixedFrames(_numeric_frames(frames, numeric), categories, found, used)
 
 
 def _numeric_frames(frames: Sequence[Any], numeric: Sequence[list[Any]]) -> list[Any]:
@@ -261,9 +271,14 @@ def _check_without_frames(
 
 
 def _pooled_columns(
-    frames: Sequence[Any], names: Sequence[str], kinds: Mapping[str, Any]
+    frames: Sequence[Any],
+    names: Sequence[str],
+    kinds: Mapping[str, Any],
+    styles: Mapping[str, Sequence[Style]],
 ) -> list[PooledColumn] | None:
     """Return one `PooledColumn` per column of the frames, which are matched by name.
+
+    The parameters are those of `split_columns`, with an empty dictionary in place of None.
 
     Return None if the frames have different columns, all columns are numeric and `kinds` is empty:
     a later check raises the error in this case. In other cases different columns are an error here.
@@ -282,7 +297,12 @@ def _pooled_columns(
         raise differing(tuple(labels[0]), tuple(labels[other]), names[0], names[other])
     both = list(zip(frames, labels, strict=True))
     return [
-        PooledColumn(name, [frame.get_column(label[name]) for frame, label in both], names)
+        PooledColumn(
+            name,
+            [frame.get_column(label[name]) for frame, label in both],
+            names,
+            styles.get(name, STYLES),
+        )
         for name in labels[0]
     ]
 

@@ -40,9 +40,10 @@ class Style(NamedTuple):
         return re.compile(rf"(\d+|{grouped})?({decimal}\d*)?")
 
 
-# Decimal marks and thousands separators in order of preference. The first style reads "1,500" as
-# 1500. A later style is used if it fits more values of the column.
-_STYLES = {s: s.pattern() for s in map(Style, ".,.,", ",.  ")}
+_PATTERNS = {s: s.pattern() for s in map(Style, ".,.,", ",.  ")}
+#: Decimal marks and thousands separators in order of preference. The first style reads "1,500" as
+#: 1500. A later style is used if it fits more values of the column.
+STYLES = tuple(_PATTERNS)
 
 
 class _Parts(NamedTuple):
@@ -58,6 +59,12 @@ class _Parts(NamedTuple):
 
 class Numerals:
     """Strings of one column in one sample, some or all of which are numbers.
+
+    Parameters
+    ----------
+    values : sequence of str or None
+    styles : sequence of Style
+        Styles that are allowed. Numbers in other styles are treated like words.
 
     Attributes
     ----------
@@ -90,8 +97,8 @@ class Numerals:
     ('XL', False)
     """
 
-    def __init__(self, values: Sequence[str | None]) -> None:
-        self._values = values
+    def __init__(self, values: Sequence[str | None], styles: Sequence[Style] = STYLES) -> None:
+        self._values, self._styles = values, styles
         self._counts = {
             value: count
             for value, count in Counter(values).items()
@@ -100,8 +107,8 @@ class Numerals:
         self._parts = {v: parts for v in self._counts if (parts := _split(v)) is not None}
         self._fits: dict[Style, set[str]] = {}
         self.rows, self.distinct = sum(self._counts.values()), set(self._counts)
-        self.style, self.count = next(iter(_STYLES)), 0
-        for style in _STYLES if self._parts else ():
+        self.style, self.count = styles[0], 0
+        for style in styles if self._parts else ():
             count = sum(self._counts[value] for value in self._fitting(style))
             if count > self.count:
                 self.style, self.count = style, count
@@ -116,7 +123,7 @@ class Numerals:
 
     def _fitting(self, style: Style) -> set[str]:
         if style not in self._fits:
-            match = _STYLES[style].fullmatch
+            match = _PATTERNS[style].fullmatch
             self._fits[style] = {v for v, parts in self._parts.items() if match(parts.digits)}
         return self._fits[style]
 
@@ -133,7 +140,7 @@ class Numerals:
         swapped = Style(style.group, style.decimal)
         parts = self._parts.values()
         return (
-            swapped in _STYLES
+            swapped in self._styles
             and bool(self._counts)
             and self.fits(swapped)
             and all(style.group in each.digits for each in parts)
@@ -142,6 +149,15 @@ class Numerals:
     def fits(self, style: Style) -> bool:
         """Return whether all strings, except those for missing values, are numbers in `style`."""
         return len(self._parts) == len(self._counts) == len(self._fitting(style))
+
+    def equivalent_styles(self, style: Style) -> tuple[Style, ...]:
+        """Return the allowed styles in which all strings are the same numbers as in `style`."""
+        numbers = [parts.number(style) for parts in self._parts.values()]
+        return tuple(
+            each
+            for each in self._styles
+            if self.fits(each) and numbers == [p.number(each) for p in self._parts.values()]
+        )
 
     def numbers(self, style: Style) -> np.ndarray:
         """Convert the n strings to numbers (n,) in `style`.
@@ -157,12 +173,12 @@ class Numerals:
         return np.array([v in self._counts and v not in fits for v in self._values], dtype=bool)
 
 
-def common_style(samples: Sequence[Numerals]) -> Style | None:
-    """Return the first style in which the strings of all samples are numbers or missing.
+def common_style(samples: Sequence[Numerals], styles: Sequence[Style] = STYLES) -> Style | None:
+    """Return the first of `styles` in which the strings of all samples are numbers or missing.
 
     Return None if there is no such style.
     """
-    return next((style for style in _STYLES if all(s.fits(style) for s in samples)), None)
+    return next((style for style in styles if all(s.fits(style) for s in samples)), None)
 
 
 def _is_plain(value: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import EXACT_INTEGERS, is_missing, listed, warn_of_rounded_objects
-from isodepth.data.columns.numerals import Numerals
+from isodepth.data.columns.numerals import STYLES, Numerals, Style
 from isodepth.data.columns.values import Strings, boolean, plain_number, strings_of
 from isodepth.data.frames import holds_times, object_numbers, present_values
 from isodepth.errors import InvalidInputError
@@ -33,10 +33,18 @@ class PooledColumn:
         are numbers.
     stored : list of narwhals series
         Values as stored in the frames; the same list as `series` if nothing is converted.
+    styles : sequence of Style
+        Allowed styles of strings that are numbers, see `isodepth.data.columns.numerals`.
     """
 
-    def __init__(self, name: str, stored: list[Any], samples: Sequence[str]) -> None:
-        self.name, self.samples, self.stored = name, samples, stored
+    def __init__(
+        self,
+        name: str,
+        stored: list[Any],
+        samples: Sequence[str],
+        styles: Sequence[Style] = STYLES,
+    ) -> None:
+        self.name, self.samples, self.stored, self.styles = name, samples, stored, styles
         converted = [object_numbers(each) for each in stored]
         same = all(a is b for a, b in zip(converted, stored, strict=True))
         self.series = stored if same else converted
@@ -99,12 +107,12 @@ class PooledColumn:
     @cached_property
     def numerals(self) -> list[Numerals]:
         """Values of each sample, read as numbers if possible."""
-        return [Numerals(part) for part in self.values]
+        return [Numerals(part, self.styles) for part in self.values]
 
     @cached_property
     def pooled_numerals(self) -> Numerals:
         """Values of all samples together, read as numbers if possible."""
-        return Numerals([value for part in self.values for value in part])
+        return Numerals([value for part in self.values for value in part], self.styles)
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -122,7 +130,7 @@ class PooledColumn:
 
     def without(self, words: Collection[str]) -> PooledColumn:
         """Return the column with missing values in place of the values `words`."""
-        column = PooledColumn(self.name, self.stored, self.samples)
+        column = PooledColumn(self.name, self.stored, self.samples, self.styles)
         column.values = [[None if v in words else v for v in part] for part in self.values]
         return column
 

@@ -42,7 +42,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.columns.dates import date_format
-from isodepth.data.columns.numerals import Numerals, common_style
+from isodepth.data.columns.numerals import Numerals, Style, common_style
 from isodepth.data.columns.pooled import FEW_VALUES, PooledColumn
 from isodepth.data.columns.values import strings_of
 from isodepth.errors import InvalidInputError
@@ -75,6 +75,8 @@ class Reading(NamedTuple):
         Attributes of `isodepth.data.columns.kinds.ColumnKind`.
     omitted : bool
         Whether the user left out the column by the option `kinds`.
+    styles : tuple of Style
+        Styles in which the strings of a numeric column are these numbers; empty for other columns.
     """
 
     kind: str
@@ -83,6 +85,7 @@ class Reading(NamedTuple):
     option: Any = None
     attention: bool = False
     omitted: bool = False
+    styles: tuple[Style, ...] = ()
 
 
 def read_column(column: PooledColumn, option: Any) -> Reading:
@@ -414,7 +417,11 @@ def _stated_numbers(column: PooledColumn) -> Reading | None:
             for each, sample in zip(column.numerals, column.samples, strict=True)
             if each.other is not None
         )
-        raise column.error(f"has {odd!r} in {sample}, which is not a number", odd)
+        fault = f"has {odd!r} in {sample}, which is not a number"
+        if Numerals([odd]).count:
+            decimal, group = pooled.style
+            fault += f" with {decimal!r} as the decimal mark and {group!r} between thousands"
+        raise column.error(fault, odd)
     return reading
 
 
@@ -430,7 +437,7 @@ def _numbers(column: PooledColumn) -> Reading:
     Raise an error if no decimal mark and thousands separator fit the strings of all samples.
     """
     numerals = column.numerals
-    style = common_style(numerals)
+    style = common_style(numerals, column.styles)
     if style is None:
         raise _styles_error(column)
     arrays = [each.numbers(style) for each in numerals]
@@ -450,7 +457,9 @@ def _numbers(column: PooledColumn) -> Reading:
     example = next((each.example for each in numerals if each.count), None)
     note = "" if example is None else f"read from strings such as {example!r}"
     series = column.series_of(arrays)
-    return Reading("numeric", series, _joined(note, *doubts), "numeric", bool(doubts))
+    styles = column.pooled_numerals.equivalent_styles(style)
+    note = _joined(note, *doubts)
+    return Reading("numeric", series, note, "numeric", bool(doubts), styles=styles)
 
 
 def _styles_error(column: PooledColumn) -> InvalidInputError:

@@ -11,6 +11,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
@@ -116,10 +117,10 @@ def csv_string_chunks(file: InputFile, form: CsvFormat, places: Sequence[int]) -
         yield pa.Table.from_arrays(columns, batch.schema.names)
 
 
-def first_types(file: InputFile, form: CsvFormat) -> list[Any]:
-    """Return the types of all columns in the first lines of a file, as pyarrow detects them.
+def first_rows(file: InputFile, form: CsvFormat) -> Any:
+    """Return the first rows of a file as a pyarrow table, with the types that pyarrow detects.
 
-    The types are null if pyarrow cannot read the lines.
+    The table is empty, with columns of type null, if pyarrow cannot read the lines.
     """
     import pyarrow as pa
     from pyarrow.csv import open_csv
@@ -127,9 +128,11 @@ def first_types(file: InputFile, form: CsvFormat) -> list[Any]:
     try:
         with file.open() as stream:
             options = _arrow_options(form, range(form.width), {}, False)
-            return list(open_csv(stream, **options).schema.types)
+            reader = open_csv(stream, **options)
+            return pa.Table.from_batches([*islice(reader, 1)], reader.schema)
     except (pa.ArrowInvalid, OSError, EOFError, zlib.error):
-        return [pa.null()] * form.width  # reading the rows raises the error with the reason
+        # Reading the rows raises the error with the reason.
+        return pa.schema([(name, pa.null()) for name in numbered(form.width)]).empty_table()
 
 
 def _batches(file: InputFile, form: CsvFormat, places: Sequence[int], type_: str) -> Iterator[Any]:
