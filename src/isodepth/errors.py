@@ -131,7 +131,7 @@ class MissingExtraError(IsodepthError, ImportError):
     """An optional package is needed but not installed."""
 
 
-class DeviceMemoryError(IsodepthError, MemoryError):
+class DeviceMemoryError(MemoryError, IsodepthError):  # in this order Dask can pickle it
     """The memory of a device is too small for a computation."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -18,7 +19,7 @@ import pytest
 from chunked.streaming import small_scale
 
 import isodepth
-from isodepth import Metric, scan
+from isodepth import Metric, errors, scan
 from isodepth.metric.chunked.region_tables import stream_table
 from isodepth.sources.passes import DaskRunner
 
@@ -189,3 +190,12 @@ def test_errors_come_back_from_workers(tmp_path: Path, client: Any) -> None:
         isodepth.errors.InvalidInputError, match=r"t\.parquet, row group 2 contains 1 NaN"
     ):
         within(PATIENCE, lambda: streamed(scan(tmp_path), client))
+
+
+@pytest.mark.parametrize("name", errors.__all__)
+def test_errors_reach_the_client_of_a_cluster(name: str) -> None:
+    # The import of distributed changes how exceptions are pickled.
+    error = getattr(errors, name)("the message")
+    received = pickle.loads(pickle.dumps(error))
+    assert type(received) is type(error)
+    assert str(received) == str(error)
