@@ -109,7 +109,10 @@ def share_units(means: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
 
 
 class Bounds(NamedTuple):
-    """Lower confidence bounds, in [0, 1], for the share of rows that changed."""
+    """Lower confidence bounds, in [0, 1], for the share of rows that changed.
+
+    The attributes are bounds from different functions of a row.
+    """
 
     changed_share: float  # maximum over all functions of a row
     # Maximum over the functions that depend on one column or pair of columns alone.
