@@ -520,5 +520,5 @@ def is_negated(
 
 
 def size_of(change: Change) -> float:
-    """Return the absolute difference of the shares of a change before and after."""
+    """Return the absolute difference between the shares of rows before and after a change."""
     return abs(change.after - change.before)
