@@ -163,7 +163,8 @@ class _WindowChanges:
     def _explaining(self, column: int, functions: list[int]) -> list[int]:
         """Return those of `functions` with an effect of at least 80% of the maximum effect.
 
-        They are functions of `column`, sorted by decreasing effect; see `_effects`.
+        `functions` are indices of functions of `column`. The result is sorted by decreasing effect,
+        see `_effects`.
         """
         effects = self._effects(column, functions)
         # Ties are in reverse order, because the coarsest unit of precision is the last function.
