@@ -341,7 +341,10 @@ def _correct_sizes(
 
 
 def _bit_counts(words: np.ndarray, n_threads: int) -> np.ndarray:
-    """Return for b = 0, ..., 63 the number of 64-bit integers in `words` (n,) in which bit b is set."""
+    """Return for each of the 64 bits the number of integers in which it is set, as an array (64,).
+
+    `words` (n,) are 64-bit integers.
+    """
     parts = np.array_split(words, -(-len(words) // _ROWS_PER_COUNT))
 
     def count(k: int) -> np.ndarray:
