@@ -528,7 +528,10 @@ def test_the_recommended_encoding_reads_the_file(
 
 
 def test_periods_in_a_file_are_read_without_an_import_of_pandas(tmp_path: Path) -> None:
-    """pyarrow reads them as integers until pandas has registered their type."""
+    """Periods are read as strings in a process that has not imported pandas.
+
+    pyarrow alone reads them as integers.
+    """
     months = pd.period_range("2020-01", periods=4, freq="M")
     pd.DataFrame({"month": months, "x": range(4)}).to_parquet(tmp_path / "a.parquet")
     code = (

@@ -1,4 +1,4 @@
-"""Coverage study: its known distances are those of quadrature, and some bounds cover them."""
+"""Coverage study: true distances agree with numerical integrals, and bounds are computed."""
 
 from __future__ import annotations
 

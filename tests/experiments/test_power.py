@@ -75,7 +75,7 @@ def test_the_stated_share_is_contaminated() -> None:
 
 @pytest.mark.parametrize("d", [2, 5])
 def test_swapped_sides_differ_where_no_region_does(d: int) -> None:
-    """A part of the rows is mirrored at the center, and no halfspace changes its mass.
+    """The function `_swapped_sides` mirrors rows at the center, and no halfspace changes its mass.
 
     Inner and outer rows are mirrored with different probabilities.
     """

@@ -54,7 +54,10 @@ def test_batches_beyond_all_blocks_are_named_at_once() -> None:
 
 
 def test_categories_with_the_same_shares_in_all_blocks() -> None:
-    """If all scores of categories are 0, the scores are divided by 1, not by 0."""
+    """Batches can be scored if a category has the same share in all blocks.
+
+    The standard deviation of the scores of categories is then 0, and scores are divided by 1.
+    """
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(10)
     rows, day = days(40, rng)
@@ -76,7 +79,7 @@ def test_categories_with_the_same_shares_in_all_blocks() -> None:
 def test_pvalues_with_which_the_first_batch_raises_an_alarm(
     alpha: float, alarm: float, no_alarm: float
 ) -> None:
-    """The documentation of the monitor states these limits."""
+    """The first batch raises an alarm up to the p-values that the documentation states."""
     start = RankEvidence.start(restarting=False, patience=1)
     assert start.after(alarm).log_evidence >= -math.log(alpha)
     assert start.after(no_alarm).log_evidence < -math.log(alpha)

@@ -235,7 +235,10 @@ def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
     (10.0, [1, 2, 3, 10], [1.5, 2.5, 6.5]), (20.0, [2], [2.5]),
 ])  # fmt: skip
 def test_few_values_are_all_cut_points(most: float, cuts: Any, midpoints: Any) -> None:
-    """For three levels, up to four distinct values are all cut points; of five, the quartiles."""
+    """A column has all of its values as cut points if they are few, otherwise its quantiles.
+
+    For three levels, up to four distinct values are all cut points; of five, the quartiles.
+    """
     values = np.array([1.0, *[2.0] * 12, 3.0, np.nan, 10.0, most])
     levels = (0.25, 0.5, 0.75)
     assert cut_points(values, levels, True).tolist() == cuts

@@ -83,7 +83,10 @@ def test_an_alarm_after_a_change_and_not_before(options: dict[str, Any]) -> None
 
 
 def test_five_percent_of_the_worst_rows_are_tolerated() -> None:
-    """Contaminated rows are far away, in the center, or all in one octant."""
+    """With a tolerance of 5%, contaminated rows of several kinds raise no alarm.
+
+    They are far away, in the center, or all in one octant.
+    """
     for seed, bad in enumerate(([9.0, 9.0, 9.0], [0.0, 0.0, 0.0], [1.0, -1.0, 1.0])):
         tolerant, strict = fresh(tolerance=0.05), fresh()
         found = []
@@ -163,7 +166,7 @@ def test_a_shift_of_a_correlated_column_is_not_called_dependence() -> None:
 
 
 def test_rows_at_a_median_do_not_bias_a_correlation() -> None:
-    """Rows with a value at the median, or a missing value, are not counted on either side."""
+    """No correlation is estimated if many rows have a value at the median, or a missing value."""
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=(2, 4300))
     y[:4000] = 0.9 * x[:4000] + 0.44 * y[:4000]
@@ -201,7 +204,10 @@ def test_batches_of_any_size_add_up() -> None:
 
 @pytest.mark.parametrize("streams", [15, pytest.param(60, marks=pytest.mark.slow)])
 def test_false_alarms_are_rarer_than_alpha(streams: int) -> None:
-    """Streams of 30 batches with discrete and heavy-tailed columns, small references, alpha 20%."""
+    """The rate of streams with a false alarm is at most alpha = 20%, up to random errors.
+
+    Streams have 30 batches with discrete and heavy-tailed columns, and small references.
+    """
     alarms = 0
     for seed in range(streams):
         rng = np.random.default_rng([58, seed])
@@ -363,7 +369,10 @@ def test_suspicious_rows_have_wrong_values() -> None:
     ],
 )
 def test_the_largest_effect_describes_a_change_in_the_first_batch(change: Any, text: str) -> None:
-    """The changes are of signs, units, single values, precision, location and spread."""
+    """A change is described correctly after one batch, for nine changes of a column.
+
+    The changes are of signs, units, single values, precision, location and spread.
+    """
     rng = np.random.default_rng(62)
     rows = np.column_stack([rng.normal(size=5500), rng.lognormal(sigma=0.8, size=5500)])
     monitor = Monitor(pd.DataFrame(rows[:5000], columns=["a", "b"]), random_state=0)
@@ -412,7 +421,11 @@ def test_the_test_and_the_monitor_agree_about_a_change_of_sign(
 
 
 def test_a_shift_of_skewed_values_is_not_a_change_of_sign() -> None:
-    """The median and the interquartile range are those of the negated values, but no value else."""
+    """A shift of a skewed column to the negated median is not described as a change of sign.
+
+    The shift gives the median and about the interquartile range of the negated values, but another
+    distribution.
+    """
     rng = np.random.default_rng(3)
     values = rng.lognormal(sigma=0.8, size=(6000, 2))
     monitor = Monitor(values[:5000], random_state=0)
@@ -601,7 +614,7 @@ def test_columns_are_matched_by_name_and_others_ignored() -> None:
 
 
 def test_a_batch_without_names_is_refused_if_the_reference_has_names() -> None:
-    """An unattended monitor would count exchanged columns of an array as a change."""
+    """A batch without column names is an error, because its columns may be in another order."""
     named = Monitor(pd.DataFrame(REFERENCE, columns=["a", "b", "c"]), random_state=0)
     (rows,) = batches(1)
     unnamed = (rows, rows.tolist(), pd.DataFrame(rows), pd.DataFrame(rows[:, :2]), scan(rows),
@@ -939,7 +952,7 @@ def test_a_group_without_values_is_refused() -> None:
 
 
 def test_a_batch_with_two_columns_of_one_name() -> None:
-    """The message was "kinds needs data frames in memory, got DataFrame"."""
+    """The error about a batch with two columns "a" names this column."""
     pd = pytest.importorskip("pandas")
     rows = np.random.default_rng(0).normal(size=(100, 2))
     reference = pd.DataFrame(rows, columns=["a", "b"]).assign(c=["x", "y"] * 50)
@@ -950,7 +963,7 @@ def test_a_batch_with_two_columns_of_one_name() -> None:
 
 
 def test_monitors_are_compared_by_identity() -> None:
-    """A comparison raised a TypeError, and monitors were not hashable."""
+    """Monitors are hashable, and a monitor is equal only to itself."""
     monitor = fresh()
     assert monitor == monitor
     assert monitor != fresh()
@@ -968,7 +981,7 @@ def by_site(sites: list[Any]) -> Any:
 
 
 def test_a_batch_of_another_group_is_refused() -> None:
-    """Rows of site s were counted as a batch of site n."""
+    """A batch with rows of site s, or without a site, is an error for the group of site n."""
     frame = by_site(["n", "s"])
     monitor = Monitor(frame, groups="site", random_state=0)
     with pytest.raises(InvalidInputError, match="column 'site' has the value 's'; pass"):
@@ -1005,7 +1018,7 @@ def test_numbers_of_another_type_are_the_same_group() -> None:
 
 
 def test_a_batch_of_several_blocks_is_refused() -> None:
-    """Rows of 50 days were compared with the days as one more day."""
+    """A batch with rows of several days is an error if each block of the reference is one day."""
     rng = np.random.default_rng(9)
     frame = pd.DataFrame({"x": rng.normal(size=500), "day": np.repeat(np.arange(50), 10)})
     monitor = Monitor(frame, blocks="day", random_state=0)

@@ -121,7 +121,10 @@ def weak_and_strong() -> list[np.ndarray]:
 
 @pytest.mark.parametrize("options", [{}, {"tolerance": 0.005}, {"method": "regions"}])
 def test_alpha_is_the_level_of_all_decisions(options: dict[str, Any]) -> None:
-    """P-values do not depend on alpha. At each attained p-value, one more decision is positive."""
+    """All decisions of a result use alpha, and p-values do not depend on it.
+
+    If alpha increases to an attained p-value, one more decision is positive.
+    """
     X, Y = weak_and_strong()
     usual = run(X, Y, **options)
     attained = {usual.pvalue, *(each.pvalue for each in usual.column_tests)}
@@ -684,7 +687,10 @@ def test_compare_folds_the_test_in() -> None:
 
 @pytest.mark.parametrize("repeats", [1, 4])
 def test_the_statistic_of_a_simplex_is_the_distance_of_its_comparison(repeats: int) -> None:
-    """X has at most d + 1 distinct rows, the vertices of a simplex, whose depths are equal."""
+    """The statistic of a test of regions equals the distance of `compare` if X is a simplex.
+
+    X then has at most d + 1 distinct rows, whose depths are equal.
+    """
     corners, Y = pair(4, 30)
     X = np.repeat(corners, repeats, axis=0) + 2
     with pytest.warns(isodepth.errors.DegenerateDepthWarning):

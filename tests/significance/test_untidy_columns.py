@@ -45,7 +45,7 @@ def test_a_column_that_became_constant_is_one_change() -> None:
 
 
 def test_the_value_of_a_constant_column_has_all_digits() -> None:
-    """The difference from the minimum was rounded to ten digits."""
+    """The text of a column that became constant shows all digits of its large integer or date."""
     rng = np.random.default_rng(0)
     x, time = 17 * 10**17 + rng.integers(0, 10**15, 200), pd.Timestamp("2020-02-03 04:05")
     days = time + pd.to_timedelta(rng.integers(0, 10**7, 200), "s")

@@ -123,7 +123,10 @@ def test_chunks_of_words_in_a_column_of_numbers(ending: str, tmp_path: Path) -> 
 
 
 def test_kinds_do_not_depend_on_the_sample() -> None:
-    """Check 101 categories in x and 101 others in y, more than a column may have together."""
+    """A column is an identifier if both samples together have too many categories.
+
+    Each sample has 101 categories, and the other sample has none of them.
+    """
     x, y = (
         pd.DataFrame({"a": range(2020), "c": [f"{s}{i % 101}" for i in range(2020)]}) for s in "xy"
     )
@@ -167,7 +170,10 @@ def test_types_of_strings(chunks: list[list[str]], kind: str | None) -> None:
 
 
 def test_a_late_word_in_a_text_file(tmp_path: Path) -> None:
-    """Check a word below the first rows: the distance names its line, the test reads all rows."""
+    """A string in the last line of a column of numbers is noticed.
+
+    The error of a distance names its line. A test reads all rows, and the column is a category.
+    """
     lines = ["a,b", *(f"{i},{i % 3}" for i in range(200_000)), "7,none of these"]
     (tmp_path / "t.csv").write_text("\n".join(lines))
     options = {"n_directions": 5, "levels": 3, "random_state": 0}
@@ -314,7 +320,10 @@ def test_integers_of_different_types_in_two_chunks() -> None:
 def test_a_function_must_give_the_same_rows_at_every_call(
     frames: bool, seeds: tuple[int, ...], sizes: tuple[int, ...], change: str
 ) -> None:
-    """The first call is that of `scan`, which reads only the first chunk."""
+    """A function of chunks that returns other rows at a later call raises an error.
+
+    The first call is that of `scan`, which reads only the first chunk.
+    """
     calls = itertools.count()
 
     def chunks() -> Iterator[Any]:

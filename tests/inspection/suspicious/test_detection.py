@@ -392,7 +392,10 @@ def test_results_of_numbers_and_categories_become_data_frames() -> None:
 
 
 def test_a_rule_is_found_although_most_rows_have_one_value() -> None:
-    """98% of the rows have taxon 0. Ten rows of two species with taxon 1 show the rule."""
+    """Rows that contradict the rule "species determines taxon" are found.
+
+    98% of the rows have taxon 0, and only ten rows of two species have taxon 1.
+    """
     species = np.concatenate([np.arange(490) % 5, [5] * 5, [6] * 5])
     codes = np.column_stack([species, species >= 5])
     wrong = codes.copy()
@@ -462,7 +465,7 @@ def test_dates_are_shown_as_dates(n_wrong: int, n_days: int) -> None:
 
 
 def test_small_matrices_are_inverted_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads of the linear algebra library take several times as long for small matrices."""
+    """The search for suspicious rows uses one BLAS thread, which is faster for small matrices."""
     threadpoolctl = pytest.importorskip("threadpoolctl")
     counts: list[int] = []
 
