@@ -16,9 +16,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Box:
-    """Stopping rule: minimum and maximum number of turns, and seconds per method.
+    """Stopping rule for timing: minimum and maximum number of turns, and seconds per method.
 
-    A method that takes longer than `slow` seconds runs once.
+    In each turn, a method runs once. A method that takes longer than `slow` seconds has one turn.
     """
 
     seconds: float = 0.7

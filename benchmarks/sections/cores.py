@@ -33,7 +33,10 @@ def measure(quick: bool) -> list[dict[str, Any]]:
 
 
 def row(n: int, d: int, K: int, refine: int, cores: int, box: Box) -> dict[str, Any]:
-    """Return the seconds of each depth with one thread and with all cores."""
+    """Measure one distance of size n, d, K with one thread and with all cores, for each depth.
+
+    Return the seconds, the speedup, and whether both results have the same bits.
+    """
     X, Y = pair(n, d)
     result: dict[str, Any] = {"n": n, "d": d, "K": K, "refine": refine, "cores": cores}
     for depth in DEPTHS:

@@ -95,7 +95,7 @@ def many_tables(count: int) -> dict[str, Any]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Return both measurements as Markdown."""
+    """Return the time of all pairs and the memory of region tables as Markdown."""
     lines = [
         f"`pairwise` on bags of about 390 x 3 points, projection depth, K = {K}, {LEVELS} levels, "
         "and the authors' algorithm pair by pair (extrapolated from some pairs):",

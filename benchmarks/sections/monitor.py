@@ -40,7 +40,7 @@ def measure(quick: bool) -> list[dict[str, Any]]:
 
 
 def markdown(result: list[dict[str, Any]]) -> str:
-    """Return the times as a table."""
+    """Return the times of checking a batch and of its region table as a Markdown table."""
     lines = [
         f"{ROWS} x {COLUMNS} rows, {K} directions, 20 levels:",
         "",

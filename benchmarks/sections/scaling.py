@@ -36,7 +36,7 @@ def thread_counts() -> list[int]:
 
 
 def row(n: int, d: int, K: int, depth: str, counts: list[int], quick: bool) -> dict[str, Any]:
-    """Return seconds by number of threads for one size and depth."""
+    """Return the seconds of a distance by number of threads, for one size and depth."""
     X, Y = pair(n, d, "float32")
     whole = alternate(
         {str(t): ours(X, Y, depth, K, threads=t) for t in counts}, _QUICK if quick else _TURNS

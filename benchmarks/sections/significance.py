@@ -44,7 +44,7 @@ def measure(
 
 
 def markdown(result: list[dict[str, Any]]) -> str:
-    """Return the times as a table."""
+    """Return the times of the tests as a Markdown table."""
     lines = [
         f"n = m, {COLUMNS} columns:",
         "",
@@ -58,7 +58,7 @@ def markdown(result: list[dict[str, Any]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure from the command line."""
+    """Measure with command-line arguments, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 100_000])
     parser.add_argument("--permutations", type=int, default=199)

@@ -130,7 +130,10 @@ def table(name: str) -> Any:
 
 
 def draw(name: str, seed: int, sizes: tuple[int, int] = (MAX_ROWS, MAX_ROWS)) -> tuple[Any, Any]:
-    """Draw two disjoint samples of at most the given sizes, halves if the table is too small."""
+    """Draw two disjoint random samples of the rows of a table, of at most `sizes` rows.
+
+    If the table has fewer rows, the samples are its two halves.
+    """
     frame = table(name)
     order = np.random.default_rng([0xCA5E, seed]).permutation(len(frame))[: sum(sizes)]
     first = min(sizes[0], len(order) // 2)
@@ -168,7 +171,11 @@ def change_rows(case: Case, y: Any, seed: int) -> np.ndarray:
 
 @cache
 def _usual_values(name: str, column: str, given: str, group: Any) -> np.ndarray:
-    """Return usual values of a column that are far outside the range of a group."""
+    """Return the values of a column that are usual in it, but far outside their range in a group.
+
+    A group has the rows with the value `group` in the column `given`. "Usual" and "far" are defined
+    in `change_rows`.
+    """
     frame = table(name)
     known, same = frame[column].dropna(), frame.loc[frame[given] == group, column]
     half = (same.max() - same.min()) / 2

@@ -36,7 +36,10 @@ def panels(
 def curve(
     axes: Axes, table: Table, along: str, value: str, label: str, band: bool = True, **style: Any
 ) -> None:
-    """Plot the mean of `value` for each value of `along`, with the band from 25 to 75%."""
+    """Plot the mean of the column `value` of a table for each value of the column `along`.
+
+    If `band`, the range from the 25% to the 75% quantile is shaded.
+    """
     places = table.distinct(along)
     groups = [table.where(**{along: place})[value] for place in places]
     means = [group.mean() for group in groups]
@@ -47,7 +50,7 @@ def curve(
 
 
 def as_percent(axes: Axes, decimals: int = 0) -> None:
-    """Write the vertical axis in percent."""
+    """Format the numbers of the vertical axis as percentages, with this number of decimals."""
     from matplotlib.ticker import FuncFormatter, PercentFormatter
 
     if axes.get_yscale() != "log":
@@ -80,7 +83,7 @@ def hull_outline(points: np.ndarray) -> np.ndarray:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG with a palette, which reduces the size to a third."""
+    """Write a figure as a PNG file with a color palette, which has a third of the usual size."""
     from PIL import Image
 
     figure.savefig(path, dpi=DPI)
@@ -91,7 +94,7 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def ticks(axes: Axes, places: Sequence[float]) -> None:
-    """Set the ticks of a logarithmic horizontal axis."""
+    """Set the positions of the ticks of a logarithmic horizontal axis."""
     from matplotlib.ticker import NullLocator
 
     axes.set_xscale("log")

@@ -15,7 +15,7 @@ FAILS = "does not hold"
 
 @dataclass(frozen=True)
 class Verdict:
-    """Statement with the measured values.
+    """Statement with the measured values, and whether it holds.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ def percent(value: float, digits: int = 1) -> str:
 
 
 def spread(values: np.ndarray, digits: int = 1) -> str:
-    """Format the mean and quartiles of relative errors."""
+    """Format the mean and the quartiles of relative errors as percentages."""
     low, high = np.quantile(values, [0.25, 0.75])
     return (
         f"{percent(float(np.mean(values)), digits)} "

@@ -66,7 +66,7 @@ def check(monitor: Any, batch: np.ndarray, group: str | None = None) -> Any:
 
 
 def _outlyingness(window: np.ndarray) -> np.ndarray:
-    """Return for each row the distance of the ranks of its values from the middle ranks."""
+    """Return for each row the distance (n,) of the ranks of its values from the middle ranks."""
     ranks = window.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
     return np.abs(ranks - (len(window) - 1) / 2).sum(axis=1)
 
@@ -78,7 +78,11 @@ def _nobody(monitor: Any, window: np.ndarray, m: int, share: float, rng: Rng) ->
 def _central_rows(
     monitor: Any, window: np.ndarray, m: int, share: float, rng: Rng, value: float
 ) -> np.ndarray:
-    """Replace the most central rows by one row of entries `value`, and return their indices."""
+    """Replace the most central rows of a window by one row with all numbers equal to `value`.
+
+    Its categories are new, or missing if `value` is NaN. Return the indices of the replaced rows.
+    The window has batches of m rows, and `share` is the share of replaced rows.
+    """
     bad = np.argsort(_outlyingness(window))[: int(share * len(window))]
     width = monitor._state.reader.width
     window[bad, :width] = value
@@ -87,7 +91,11 @@ def _central_rows(
 
 
 def _outlying_rows(monitor: Any, window: np.ndarray, m: int, share: float, rng: Rng) -> np.ndarray:
-    """Replace the most outlying rows by the most central row, and return their indices."""
+    """Replace the most outlying rows of a window by its most central row.
+
+    Return the indices of the replaced rows. The window has batches of m rows, and `share` is the
+    share of replaced rows.
+    """
     order = np.argsort(-_outlyingness(window))
     bad = order[: int(share * len(window))]
     window[bad] = window[order[-1]]
@@ -95,10 +103,12 @@ def _outlying_rows(monitor: Any, window: np.ndarray, m: int, share: float, rng: 
 
 
 def _extreme_cell(monitor: Any, window: np.ndarray, m: int, share: float, rng: Rng) -> np.ndarray:
-    """Copy a row with the property whose count already deviates most by chance.
+    """Replace rows so that the count that already deviates most by chance deviates more.
 
-    No adversary can achieve more, because the bound exceeds the share only if the p-value of an
-    original count is small enough.
+    The count is the number of rows for which one function of the monitor is 1. The replaced rows
+    become copies of a row that increases the deviation. Return their indices. No adversary can
+    achieve more, because the bound exceeds the share only if the p-value of an original count is
+    small enough.
     """
     from isodepth.monitor.windows import confidence_error
     from isodepth.significance.fisher import log_pvalues

@@ -70,7 +70,10 @@ def contaminate(table: Any, bad: np.ndarray, how: str) -> None:
 
 
 def stream(job: tuple[str, int, float, float, int, int]) -> bool:
-    """Return whether one stream raises an alarm."""
+    """Check one stream without a change, and return whether the monitor raises any alarm.
+
+    `job` has the settings of the stream and its number.
+    """
     kind, size, alpha, tolerance, n_batches, seed = job
     from isodepth import Monitor
 

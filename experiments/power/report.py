@@ -120,7 +120,11 @@ def verdicts(size: str, folder: Path) -> list[str]:
 def _at_most(
     every: Iterable[Cell], found: dict[str, dict[str, Rate]], group: str, method: str, what: str
 ) -> list[str]:
-    """Return lines about the rule that a method rejects in at most 5% of each cell of a group."""
+    """Return lines of the report about the level of a method in the cells of a group.
+
+    The rule is that the method rejects in at most 5% of the tests of each cell, up to two standard
+    errors. `what` describes the rule.
+    """
     there = [(cell, found[cell.key][method]) for cell in every
              if cell.group == group and cell.kind != "selective"
              and method in found.get(cell.key, {})]  # fmt: skip
@@ -139,7 +143,10 @@ def _at_most(
 
 
 def _behind(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[str]:
-    """Return lines about the maximum difference in power from the best of the other methods."""
+    """Return lines of the report about differences in power from the best of other methods.
+
+    They have the largest difference over cells with 200 and with 1000 rows.
+    """
     others = ("regions", "energy", "mmd", "ks + holm")
     lines = _held_out_summary(every, found)
     for n, allowed in ((200, 0.10), (1000, 0.05)):
@@ -160,7 +167,11 @@ def _behind(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[st
 
 
 def _held_out_summary(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[str]:
-    """Return the mean power of each method on held-out changes, and our distance from the best."""
+    """Return lines with the mean power of each method on held-out changes.
+
+    Changes are held out if they were not used to choose the weights of the statistics. The
+    difference of isodepth from the best method is included.
+    """
     methods = ("aggregated", "energy", "mmd", "ks + holm")
     chosen = [cell for cell in every if cell.group == "held out"
               and all(m in found.get(cell.key, {}) for m in methods)]  # fmt: skip

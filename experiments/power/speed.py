@@ -55,7 +55,7 @@ def against(other: Cost, ours: Cost) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m experiments.power.speed")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--threads", type=int, help="default: all cores, for all but hyppo")

@@ -28,7 +28,7 @@ UNMOVED = 0.1
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the experiment."""
+    """Settings of the experiment: number of runs, points n per sample, and directions K."""
 
     runs: int
     n: int = 300
@@ -128,7 +128,10 @@ def draw(results: Results) -> dict[str, Any]:
 
 
 def _segment(pair: list[TrimmedRegions], beta: float) -> np.ndarray:
-    """Return the ends of the gap: a vertex of one region, and the nearest point of the other."""
+    """Return the two points (2, 2) between which the gap is attained at the level `beta`.
+
+    They are a vertex of one region, and the nearest point of the other.
+    """
     gap = gap_at(pair, beta)
     first, second = (regions.points[regions.indices(beta)] for regions in pair)
     outer = first if gap.sample == "X" else second
@@ -151,5 +154,5 @@ EXPERIMENT = Experiment(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     return run_experiment(EXPERIMENT, arguments)

@@ -118,7 +118,11 @@ def isometry(rng: np.random.Generator, n: int) -> Case:
 def _shifted(
     rng: np.random.Generator, n: int, normalize: bool
 ) -> tuple[float, float, float, float]:
-    """Return DR_2 squared, DR_2 and DR_1 of the centered samples, and the distance of the means."""
+    """Return the square of DR_2 of two samples, and three numbers that bound it.
+
+    They are DR_2 and DR_1 of the centered samples, and the distance of the means. If `normalize`,
+    DR averages over levels.
+    """
     X, Y = samples(rng, n, 2, d=2)
     X, Y = X + rng.normal(scale=3, size=2), Y
     common: dict[str, Any] = {

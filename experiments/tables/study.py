@@ -35,7 +35,10 @@ from experiments.tables.sources import SETS, load
 
 
 class Pair(NamedTuple):
-    """One comparison: a random split of a table and a change of the second half."""
+    """One comparison: a random split of a table into two samples, and a change of the second.
+
+    If `garbage`, the second sample also has contaminated rows.
+    """
 
     table: str
     change: str
@@ -46,7 +49,7 @@ class Pair(NamedTuple):
 def pairs(
     tables: Sequence[str], n_splits: int, changes: Sequence[str], garbage: Sequence[bool] = (False,)
 ) -> list[Pair]:
-    """Return all comparisons, split by split."""
+    """Return all comparisons of tables, changes and splits, those of the first split first."""
     return [
         Pair(table, name, with_garbage, split)
         for split in range(n_splits)
@@ -124,7 +127,7 @@ def judge(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def summary(lines: Iterable[dict[str, Any]]) -> str:
-    """Return a table of percentages per change, in Markdown."""
+    """Return the percentages of detections and of right names per change, as a Markdown table."""
     lines = [line for line in lines if not line.get("impossible")]
     failed = [line for line in lines if "error" in line]
     judged = [(line, judge(line)) for line in lines if "error" not in line]
@@ -180,7 +183,7 @@ def _evaluate(job: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the study from the command line."""
+    """Run the study with command-line arguments, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--set", choices=list(SETS), default="tuning")
     parser.add_argument("--size", type=int, default=600, help="maximum number of rows per half")

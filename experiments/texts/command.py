@@ -46,9 +46,9 @@ def settle(options: argparse.Namespace) -> None:
 def score_corpus(
     corpus: Corpus, options: argparse.Namespace, unasked: Sequence[str] = ()
 ) -> tuple[dict[str, Scored], StoredEncoder]:
-    """Return all scores by metric.
+    """Score the texts of a corpus; return the scores by metric, and the encoder of the texts.
 
-    Metrics in `unasked` are computed only if `--metrics` names them.
+    Metrics in `unasked` are computed only if the option `--metrics` names them.
     """
     if options.texts:
         corpus = corpus.part(options.texts)

@@ -64,11 +64,11 @@ class Corpus:
     published: dict[str, list[float]]
 
     def table(self, values: Sequence[float]) -> np.ndarray:
-        """Return the values of all rows as a table (texts, systems)."""
+        """Return one value per row of the corpus as an array (texts, systems)."""
         return as_table(self.ids, self.systems, values)
 
     def ratings(self, criterion: str) -> np.ndarray:
-        """Return the ratings as a table (texts, systems)."""
+        """Return the human ratings of a criterion as an array (texts, systems)."""
         return self.table(self.human[criterion])
 
     @property
@@ -82,7 +82,7 @@ class Corpus:
         return len(set(self.systems))
 
     def first_references(self) -> Corpus:
-        """Return the corpus with one reference each."""
+        """Return the corpus with only the first reference of each text."""
         return self._with(references=[group[:1] for group in self.references])
 
     def part(self, n_texts: int) -> Corpus:

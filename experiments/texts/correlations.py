@@ -42,7 +42,7 @@ class Agreement:
 
     @property
     def means(self) -> list[float]:
-        """The three coefficients, averaged over seeds."""
+        """Correlations, averaged over seeds, one for each of the three coefficients."""
         return [float(np.mean(values)) for values in self.runs]
 
     @property
@@ -52,7 +52,10 @@ class Agreement:
 
 
 def hundredfold(run: np.ndarray, human: np.ndarray, level: str, coefficient: str) -> float:
-    """Return a correlation, times 100."""
+    """Return the correlation of the scores `run` with human ratings, times 100.
+
+    `level` and `coefficient` are those of `correlation`.
+    """
     return 100 * correlation(run, human, level, coefficient)
 
 

@@ -48,7 +48,10 @@ def by_text(scores: Any, human: Any, coefficient: str = "pearson") -> np.ndarray
 
 
 def _coefficients(x: np.ndarray, y: np.ndarray, name: str) -> np.ndarray:
-    """Return the coefficients between corresponding rows (n, k), of shape (n,)."""
+    """Return the correlation coefficients (n,) between rows of x and rows of y, both (n, k).
+
+    Row i of x is compared with row i of y. `name` is the name of the coefficient.
+    """
     if name == "kendall":
         return np.array([stats.kendalltau(*pair).statistic for pair in zip(x, y, strict=True)])
     if name == "spearman":
@@ -135,11 +138,11 @@ def williams_test(first: Any, second: Any, human: Any) -> float:
 def permutation_test(
     first: Any, second: Any, human: Any, level: str, n_permutations: int = 2000
 ) -> Any:
-    """Test whether the first metric has the higher Pearson correlation, by random swaps.
+    """Test whether the first metric has the higher Pearson correlation with ratings.
 
-    If both are equally good, their scores of a text (brought to one scale and one sign) can be
-    exchanged. The p-value is the fraction of swaps with as large a difference (Deutsch et al.
-    2021).
+    If both metrics are equally good, their standardized scores of a text can be exchanged. The
+    scores of random texts are swapped. The p-value is the fraction of swaps with a difference of
+    correlations that is at least as large (Deutsch et al. 2021). `level` is that of `correlation`.
 
     Returns
     -------
@@ -185,7 +188,7 @@ def _check_tables(scores: Any, human: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _standardized(scores: Any, human: Any, level: str) -> np.ndarray:
-    """Return standardized scores, with the sign of their correlation with the judgments."""
+    """Return scores with mean 0 and variance 1, which correlate positively with the ratings."""
     table, _ = _check_tables(scores, human)
     sign = np.sign(correlation(table, human, level)) or 1.0
     spread = np.nanstd(table)

@@ -33,7 +33,7 @@ PUBLISHED = by_judgment(SUMMARIZATION, SUMMARIZATION_JUDGMENTS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     made = parser("summarization", __doc__ or "", "the paper: bert-base-uncased with --layer 9")
     made.add_argument(
         "--kinds", nargs="+", choices=list(REALSUMM_FILES), metavar="KIND",
