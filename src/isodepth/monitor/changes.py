@@ -377,7 +377,8 @@ class _WindowChanges:
         ) -> float:
             """Return the maximum distance by which `observed` shares are outside their bounds.
 
-            The bounds are the shares of X at the cut points next to `values`.
+            The bounds are the shares of X at the cut points next to `values`. `side` is the
+            argument of `numpy.searchsorted` for values that equal a cut point.
             """
             index = np.searchsorted(points, values, side)
             return float(
