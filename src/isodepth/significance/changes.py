@@ -443,8 +443,8 @@ def _change(
 ) -> Change:
     """Return a change of a column, such as of its median or of its interquartile range.
 
-    `quantity` is the name of the changed quantity, and `both` its values in X and in Y. `details`
-    are other attributes of the change.
+    `kind` is the kind of the change, as in `Change`. `quantity` is the name of the changed
+    quantity, and `both` its values in X and in Y. `details` are other attributes of the change.
     """
     before, after = both
     return Change(
