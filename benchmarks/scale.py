@@ -252,7 +252,10 @@ def make_mixed(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _write_mixed(root: Path, side: int, number: int, n_rows: int) -> None:
-    """Write a Parquet file of one of the two samples."""
+    """Write one Parquet file with `n_rows` mixed rows to the folder `root`.
+
+    `side` is 0 or 1, the number of the sample, and `number` the number of the file.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -42,10 +42,10 @@ class Timing:
 
 
 def alternate(contenders: Mapping[str, Callable[[], Any]], box: Box = FULL) -> dict[str, Timing]:
-    """Time all methods in turns, A B C A B C, and return the minimum of each.
+    """Time all methods in turns, A B C A B C, and return the minimum time of each.
 
     Turns distribute disturbances of the machine over all methods, and the minimum is the least
-    disturbed run. A method that has used its seconds skips later turns.
+    disturbed run. `box` limits the turns: a method that has used its seconds skips later turns.
     """
     best = dict.fromkeys(contenders, math.inf)
     spent = dict.fromkeys(contenders, 0.0)

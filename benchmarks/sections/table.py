@@ -110,7 +110,10 @@ def precision_cost(rows: list[Row], refine: int) -> float | None:
 
 
 def markdown(rows: list[Row]) -> str:
-    """Return one table per number of threads, with seconds and ratios to isodepth."""
+    """Return the results as Markdown tables, one per number of threads.
+
+    A table has the seconds of each method, and ratios to the time of isodepth.
+    """
     threads = sorted({r["threads"] for r in rows})
     parts = [_table([r for r in rows if r["threads"] == t], t) for t in threads]
     for refine in (0, DEFAULT_REFINE):

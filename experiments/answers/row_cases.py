@@ -142,13 +142,14 @@ def draw(name: str, seed: int, sizes: tuple[int, int] = (MAX_ROWS, MAX_ROWS)) ->
 
 
 def change_rows(case: Case, y: Any, seed: int) -> np.ndarray:
-    """Write wrong values into 3% of the rows of the second half, and return a mask of these rows.
+    """Write wrong values into 3% of the rows of the second sample `y`, and return their mask.
 
-    "short": the weight of children born after at most 28 weeks becomes 9 pounds. Only half of these
-    rows are wrong, because the second half needs light children too. "category": a value becomes
-    one that is usual in the column (inside the central 98%), but outside the range of its category
-    by at least half of the length of this range. "pair": a category becomes another one.
-    "repeated": a number becomes the same value, which is inside the range of the column.
+    The case has the kind of change. "short": the weight of children born after at most 28 weeks
+    becomes 9 pounds. Only half of these rows are wrong, because `y` needs light children too.
+    "category": a value becomes one that is usual in the column (inside the central 98%), but
+    outside the range of its category by at least half of the length of this range. "pair": a
+    category becomes another one. "repeated": a number becomes the same value, which is inside the
+    range of the column.
     """
     rng = np.random.default_rng([0xCA5F, seed])
     wrong = np.zeros(len(y), dtype=bool)
@@ -184,7 +185,10 @@ def _usual_values(name: str, column: str, given: str, group: Any) -> np.ndarray:
 
 
 def _wrong_value(case: Case, row: Any, rng: np.random.Generator) -> Any:
-    """Return the wrong value of a row; None if the row has no suitable one."""
+    """Return a wrong value for the changed column of a row, as the case requires.
+
+    Return None if the row has no such value, see `change_rows`.
+    """
     if case.kind == "repeated":
         return case.value
     if case.kind == "short":

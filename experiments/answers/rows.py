@@ -103,7 +103,7 @@ def _recall(rows: Any, wrong: np.ndarray) -> float:
 
 
 def print_splits(title: str, splits: list[dict[str, float]]) -> None:
-    """Print the mean over splits, and the worst split in parentheses."""
+    """Print a line with the title, the mean of each result over splits, and the worst split."""
     cells = []
     for key in splits[0]:
         values = np.array([split[key] for split in splits])

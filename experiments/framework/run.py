@@ -67,7 +67,10 @@ def _run(
 
 
 def parser(name: str, title: str) -> argparse.ArgumentParser:
-    """Return the parser of the options of all experiments."""
+    """Return the parser of the command-line options that all experiments have.
+
+    `name` and `title` of the experiment are shown in its help.
+    """
     parser = argparse.ArgumentParser(prog=f"python -m experiments {name}", description=title)
     parser.add_argument("--runs", type=int, metavar="N", help="repetitions")
     parser.add_argument("--size", choices=list(DEFAULT_FOLDERS), default="full")

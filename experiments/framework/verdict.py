@@ -70,6 +70,6 @@ def spread(values: np.ndarray, digits: int = 1) -> str:
 
 
 def mean_and_error(values: np.ndarray, form: str = ".3g") -> str:
-    """Format a mean with its standard error."""
+    """Format a mean with its standard error; `form` is the format of both numbers."""
     error = np.std(values, ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
     return f"{np.mean(values):{form}} ± {error:.1g}"

@@ -26,7 +26,10 @@ Attack = Callable[[Any, np.ndarray, int, float, Rng], np.ndarray]
 
 
 def table(kind: str, n: int, rng: Rng) -> Any:
-    """Return n independent rows: a distribution of `false_alarms`, or categories only."""
+    """Return n independent rows of the distribution `kind`.
+
+    The names are "one binary column", "categories", and those of `false_alarms.rows`.
+    """
     if kind == "one binary column":
         return (rng.random((n, 1)) < 0.3).astype(float)
     if kind == "categories":
@@ -55,7 +58,10 @@ def as_read(monitor: Any, stream: Any) -> np.ndarray:
 
 
 def check(monitor: Any, batch: np.ndarray, group: str | None = None) -> Any:
-    """Return the verdict on a batch of rows that `as_read` returned."""
+    """Check a batch of rows that `as_read` returned, and return the verdict.
+
+    `group` is the group of the rows, or None.
+    """
     state = monitor._state
     counted = state.groups[group].counted([batch], {})
     monitor._state, verdict = state.after_batch(group, counted)

@@ -58,7 +58,10 @@ def agreement(
 
 
 def clusters(distances: np.ndarray, affinity: str, seed: int) -> np.ndarray:
-    """Return the cluster of each row of a distance matrix (N, N)."""
+    """Return the cluster of each of N objects by spectral clustering of their distances (N, N).
+
+    `affinity` is the kernel that converts distances to similarities.
+    """
     from sklearn.cluster import SpectralClustering
 
     with warnings.catch_warnings():

@@ -54,9 +54,10 @@ CONTAMINATIONS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]]
 def contaminated(
     kind: str, n: int, d: int, share: float, both: bool, rng: np.random.Generator
 ) -> Pair:
-    """Return two normal samples of which a share of the first, or of both, is contaminated.
+    """Return two normal samples with contaminated rows in the first sample, or in both.
 
-    The contaminated rows of the second sample are on the opposite side.
+    A share of the rows is contaminated, with the distribution `kind`, a key of `CONTAMINATIONS`.
+    The contaminated rows of the second sample are on the opposite side of the center.
     """
     x, y = rng.standard_normal((2, n, d))
     k = int(share * n + 1e-9)
@@ -173,7 +174,10 @@ def selective(n: int, d: int, share: float, rng: np.random.Generator) -> Pair:
 
 
 def unchanged_column(kind: str, n: int, rng: np.random.Generator) -> Pair:
-    """Return samples with equal distributions of column 0 and a change of column 1."""
+    """Return samples with equal distributions of column 0 and a change of column 1.
+
+    `kind` is "two clumps", "Cauchy tails" or another string, for a dependence on column 0.
+    """
     x, y = rng.standard_normal((2, n, 2))
     if kind == "two clumps":
         y[:, 1] = 3 * np.sign(y[:, 1]) + 0.3 * y[:, 1]
@@ -300,9 +304,10 @@ PURE = {
 
 
 def masked(kind: str, n: int, d: int, share: float, rng: np.random.Generator) -> Pair:
-    """Return samples of two distributions, both contaminated; `kind` is "CHANGE with KIND".
+    """Return two samples of different distributions, with the share `share` of contaminated rows.
 
-    The contaminated rows of the second sample are on the side opposite to the change.
+    `kind` is "CHANGE with CONTAMINATION", with keys of `CHANGES` and `CONTAMINATIONS`. Contaminated
+    rows of X and of Y are on opposite sides of the center, so that they may hide the change.
     """
     change, _, contamination = kind.partition(" with ")
     x, y = contaminated(contamination, n, d, share, True, rng)
@@ -312,7 +317,7 @@ def masked(kind: str, n: int, d: int, share: float, rng: np.random.Generator) ->
 
 
 def changed(kind: str, n: int, d: int, rng: np.random.Generator) -> Pair:
-    """Return a normal sample, and a sample of the distribution `kind`."""
+    """Return a normal sample, and a sample of the distribution `kind`, a key of `CHANGES`."""
     x, y = rng.standard_normal((2, n, d))
     return x, CHANGES[kind](y, rng)
 
@@ -321,7 +326,10 @@ def changed(kind: str, n: int, d: int, rng: np.random.Generator) -> Pair:
 
 
 def held_out(kind: str, n: int, d: int, rng: np.random.Generator) -> Pair:
-    """Return two samples that differ by one of the changes `HELD_OUT`."""
+    """Return two samples that differ by the change `kind`, one of `HELD_OUT`.
+
+    These changes were not used to choose the weights of the statistics of the test.
+    """
     x, y = rng.standard_normal((2, n, d))
     if kind == "gamma skew":
         # Gamma with shape 3, standardized.

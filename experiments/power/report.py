@@ -88,7 +88,10 @@ def table(
 
 
 def verdicts(size: str, folder: Path) -> list[str]:
-    """Return the expected and the measured properties of the test, as Markdown."""
+    """Return the expected and the measured properties of the test, as lines of Markdown.
+
+    `size` is that of the study, see `cells`, and `folder` has its results.
+    """
     every = cells(size)
     at5, at1 = rates(folder), rates(folder, 0.01)
     lines = []
@@ -191,7 +194,11 @@ def _held_out_summary(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) 
 
 
 def publish(size: str, folder: Path, page: Path) -> None:
-    """Write the tables into a page, between `<!-- study: NAME -->` and `<!-- /study -->`."""
+    """Write the tables of a study into a page, between `<!-- study: NAME -->` and its end mark.
+
+    The end mark is `<!-- /study -->`. `size` is that of the study, see `cells`, and `folder` has
+    its results.
+    """
     every, found = cells(size), rates(folder)
     blocks = {name: _part(every, found, name, heads) for name, (_, heads) in PARTS.items()}
     blocks["promises"] = [f"* {line}" for line in verdicts(size, folder)]
@@ -222,7 +229,10 @@ def _word(good: bool) -> str:
 
 
 def write_report(size: str, folder: Path) -> None:
-    """Write tables.md, rates.json and, if matplotlib is installed, the figures."""
+    """Write tables.md, rates.json and, if matplotlib is installed, the figures into a folder.
+
+    `size` is that of the study, see `cells`. The folder has its results.
+    """
     every, found = cells(size), rates(folder)
     lines: list[str] = []
     for group, (title, heads) in PARTS.items():

@@ -39,7 +39,7 @@ class Settings:
 
 
 def clean_sample(data: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return a sample (n, d) without outliers."""
+    """Return a sample (n, d) without outliers, of the distribution with the name `data`."""
     if data.startswith("core"):
         ring = round(0.18 * n)
         angles = 2 * np.pi * (np.arange(ring) + rng.random()) / ring

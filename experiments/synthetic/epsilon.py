@@ -43,7 +43,7 @@ class Settings:
 def with_anomalies(
     points: np.ndarray, share: float, column: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the sample with one coordinate of some points replaced by far values."""
+    """Return the sample with far values in one column for a share of the points."""
     count = round(share * len(points))
     far = 30 + 50 * rng.uniform(size=count)
     spoilt = points.copy()

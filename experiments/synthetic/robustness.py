@@ -45,7 +45,7 @@ class Settings:
 
 
 def clean_pair(data: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and the second sample without outliers, n points each."""
+    """Return two samples of n points each without outliers, of the data set `data`."""
     if data == "hypercube":
         X, Y = rng.uniform(-1, 1, (n, 2)), rng.uniform(-1, 1, (n, 2))
         return X, Y + 2 * np.sign(Y)

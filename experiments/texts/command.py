@@ -15,7 +15,10 @@ from isodepth.text import Encoder
 
 
 def parser(name: str, about: str, default_model: str) -> argparse.ArgumentParser:
-    """Return the parser of the options of an experiment on texts."""
+    """Return the parser of the command-line options of an experiment on texts.
+
+    `name` and `about` are shown in the help.
+    """
     made = argparse.ArgumentParser(prog=f"python -m experiments {name}", description=about)
     made.add_argument("--data", type=Path, metavar="DIR", help="folder with the tidy files")
     made.add_argument(

@@ -122,7 +122,10 @@ def load_webnlg(folder: Path) -> Corpus:
 
 
 def load_realsumm(folder: Path, kind: str) -> Corpus:
-    """Load REALSumm, "abstractive" (14 systems) or "extractive" (11 systems)."""
+    """Load the corpus REALSumm with the summaries of one kind of systems.
+
+    `kind` is "abstractive" (14 systems) or "extractive" (11 systems).
+    """
     rows = _read(folder / REALSUMM_FILES[kind])
     there = [name for name, key in REALSUMM_PUBLISHED.items() if all(key in row for row in rows)]
     return Corpus(

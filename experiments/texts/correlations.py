@@ -62,7 +62,10 @@ def hundredfold(run: np.ndarray, human: np.ndarray, level: str, coefficient: str
 def agreement(
     scored: Scored, judgment: str, human: np.ndarray, level: str, n_resamples: int
 ) -> Agreement:
-    """Return the agreement of one metric with one judgment."""
+    """Return the correlations of one metric with one judgment, at the level "text" or "system".
+
+    `human` are the ratings for this judgment, and `scored` has the scores of the metric.
+    """
     runs = tuple(
         tuple(hundredfold(run, human, level, c) for run in scored.runs) for c in COEFFICIENTS
     )

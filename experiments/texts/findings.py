@@ -82,7 +82,8 @@ def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
 def controls(here: Mapping[str, Agreement], where: str = "") -> list[Verdict]:
     """Return a verdict on whether DR agrees better with ratings than its control metrics.
 
-    Controls trim random tokens, or no tokens, instead of those of lowest depth.
+    Controls trim random tokens, or no tokens, instead of those of lowest depth. `where` starts the
+    statement of the verdict.
     """
     there = [name for name in CONTROLS if name in here]
     if not there:

@@ -88,7 +88,10 @@ def correlation(scores: Any, human: Any, level: str, coefficient: str = "pearson
 def bootstrap_interval(
     scores: Any, human: Any, level: str, n_resamples: int = 2000, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return the bootstrap percentile interval of a Pearson correlation over texts."""
+    """Return the bootstrap percentile interval of a Pearson correlation.
+
+    Texts are resampled. `level` is that of `correlation`.
+    """
     options: dict[str, Any] = {
         "n_resamples": n_resamples,
         "confidence_level": confidence,

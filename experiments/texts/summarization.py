@@ -110,7 +110,10 @@ def _print(
 
 
 def judge(kind: str, agreements: Sequence[Agreement]) -> list[Verdict]:
-    """Return verdicts on the statements of the paper about its table."""
+    """Return verdicts on the statements of the paper about its table of summaries.
+
+    `kind` is that of the systems, "abstractive" or "extractive".
+    """
     verdicts = []
     statements = [("DR is stronger than W, Sliced-W and MMD (r)", FAIR, (0,))]
     if kind == "extractive":

@@ -251,7 +251,10 @@ def test_ranks_of_raw_values(kind: str, dtype: str) -> None:
 
 
 def check_ranks(kind: str, dtype: str, n: int, d: int) -> None:
-    """Check that ranks and halfspace masses along the axes are those of the sorted columns."""
+    """Check that ranks and halfspace masses along the axes are those of the sorted columns.
+
+    `kind` is the name of the distribution of the columns.
+    """
     points = columns(kind, n, d, dtype)
     axes = np.concatenate([np.eye(d), -np.eye(d)]).astype(dtype)
     others = np.concatenate([points[: min(n // 2, 600) + 1 : 2], columns(kind, 51, d, dtype)])

@@ -365,7 +365,7 @@ class ColumnPair:
     def _best(
         self, kind: str, n_parameters: int, maps: Iterable[tuple[float, float]]
     ) -> Explanation:
-        """Return the best explanation among pairs (factor, shift) in `maps`.
+        """Return the best explanation of the kind `kind` among pairs (factor, shift) in `maps`.
 
         The best explanation has the smallest sum of deviance and penalties.
         """
