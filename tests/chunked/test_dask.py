@@ -135,9 +135,9 @@ def test_any_number_of_workers(cluster: Any, client: Any) -> None:
 
 
 class Troubled:
-    """Function that returns chunks, and with which one Dask worker fails.
+    """Function that returns chunks, and with which one Dask worker fails in the way `trouble`.
 
-    It fails at the fourth chunk of the second pass.
+    The worker fails at the fourth chunk of the second pass.
     """
 
     def __init__(self, folder: Path, trouble: str) -> None:

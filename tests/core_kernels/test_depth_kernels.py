@@ -83,7 +83,10 @@ def test_weights_are_repeated_values(seed: int, n: int) -> None:
 
 
 def test_medians_of_large_weights() -> None:
-    """The median of two equal weights is exact if a double cannot represent their sum."""
+    """The median of two rows of equal weight is exact for very large weights.
+
+    A double cannot represent the sum of the weights.
+    """
     rows, weights = np.array([[1.0, 5.0]]), np.array([2**59 + 1] * 2)
     assert _core.quantile(rows, 0.5, weights) == 3.0
 

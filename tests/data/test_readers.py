@@ -98,7 +98,7 @@ def test_text_is_read(tmp_path: Path, text: str, points: Any, columns: Any) -> N
     st.sampled_from([",", ";", "\t"]),
 )  # fmt: skip
 def test_text_files_are_read_exactly(tmp_path_factory: Any, rows: Any, mark: str) -> None:
-    """Numbers are read exactly; columns that are not selected have no influence."""
+    """Numbers in text files are read exactly; columns that are not selected have no influence."""
     path = tmp_path_factory.mktemp("t") / "t.csv"
     frame = pd.DataFrame(rows, columns=["x", "text", "n"])
     frame.to_csv(path, sep=mark, index=False)

@@ -259,7 +259,10 @@ def test_no_row_is_used_twice(n: int, size: int, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(("seed", "warned"), [(130, True), (106, False)])
 def test_the_level_of_the_check_of_dependence_is_one_per_mille(seed: int, warned: bool) -> None:
-    """A trend with adjusted p-value 0.00094 causes a warning, and one with 0.00102 does not."""
+    """The warning about dependent rows of a reference is issued for p-values below 0.001.
+
+    A trend with adjusted p-value 0.00094 causes a warning, and one with 0.00102 does not.
+    """
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(140, 1)) + np.linspace(0.0, 1.2, 140)[:, None]
     with warnings.catch_warnings(record=True) as found:

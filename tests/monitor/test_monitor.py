@@ -536,7 +536,7 @@ def test_a_change_along_a_direction_names_its_largest_entries() -> None:
 
 @pytest.mark.parametrize("present", ["a", "ax", "axy", "b"])
 def test_a_batch_without_a_column_of_the_reference(present: str) -> None:
-    """The error recommends to add the columns or to fit again."""
+    """The error about a batch that lacks columns advises to add the columns or to fit again."""
     rng = np.random.default_rng(68)
     monitor = Monitor(pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"]), random_state=0)
     batch = pd.DataFrame(rng.normal(size=(20, len(present))), columns=[*present])
@@ -551,7 +551,7 @@ def test_a_batch_without_a_column_of_the_reference(present: str) -> None:
 
 
 def test_a_verdict_has_no_truth_value() -> None:
-    """``if monitor.check(batch):`` must not run, because it looks like a test for an alarm."""
+    """``if monitor.check(batch):`` is an error, because it looks like a test for an alarm."""
     with pytest.raises(TypeError, match=r"use verdict\.alarm"):
         bool(fresh().check(batches(1)[0]))
 
@@ -695,7 +695,10 @@ def test_booleans_with_missing_values_equal_strings_of_the_reference() -> None:
 def test_booleans_equal_their_strings(
     words: tuple[str, str], missing: bool, tmp_path: Path
 ) -> None:
-    """The two-sample test counts them as equal, too. A CSV file has strings, a Parquet file not."""
+    """Booleans in a batch equal strings such as "true" and "1" in the reference, and vice versa.
+
+    The same table has strings in a CSV file, and booleans in a Parquet file.
+    """
     rng = np.random.default_rng(72)
     table = pd.DataFrame({"ok": rng.random(1200) < 0.6, "x": rng.normal(size=1200)})
     if missing:
@@ -742,7 +745,10 @@ def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
 
 @pytest.mark.parametrize("form", ["object", "string", "boolean", "NaT", "arrow", "parquet", "csv"])
 def test_a_column_without_values_is_missing_whatever_its_type(form: str, tmp_path: Path) -> None:
-    """A column of missing numbers may have None, the type null, or empty cells."""
+    """A column of a batch without values is read as missing numbers, for any type of the column.
+
+    It may contain None, have the type null, or have empty cells.
+    """
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     frame = pd.DataFrame(REFERENCE, columns=["a", "b", "c"])
     monitor = Monitor(frame, random_state=0)
@@ -863,7 +869,10 @@ def test_settings_are_checked() -> None:
 
 
 def test_a_median_is_that_of_all_reference_rows_and_a_mean_over_batches_is_named() -> None:
-    """A change shows the median of the whole reference, and of a window the mean of medians."""
+    """The text of a change has the median of all reference rows, and names a mean of medians.
+
+    The latter is shown for a window of several batches.
+    """
     rng = np.random.default_rng(7)
     reference = np.sort(rng.exponential(size=2000))[:, None]
     with pytest.warns(DependenceWarning):

@@ -339,7 +339,7 @@ def test_the_code_of_a_test_with_a_generator_has_the_drawn_seed() -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_settings_are_listed_by_option(comparison) -> None:
-    """The listed values are those of the attribute `settings`, not of the signature."""
+    """A report lists the settings in the attribute `settings`, by the names of the options."""
     page = html_report(comparison)
     section = page[page.index("<summary>Settings") : page.index("<summary>How to repeat it")]
     cells = re.findall(r"<td>([^<]*)</td><td>([^<]*)</td>", section)

@@ -353,7 +353,10 @@ def test_a_description_does_not_depend_on_the_order_of_the_rows() -> None:
 
 
 def test_medians_of_large_integers_are_the_values_of_the_user(tmp_path: Path) -> None:
-    """Floats are exact only after subtracting the minimum, which is then added to the medians."""
+    """Medians of integers beyond 2**53 are shown exactly.
+
+    Floats are exact only after subtracting the minimum, which is then added to the medians.
+    """
     rng, base = np.random.default_rng(0), 1_700_000_000_000_000_000
     x = pd.DataFrame({"t": base + rng.integers(0, 60, 500), "x": rng.normal(size=500)})
     y = x.assign(t=x["t"] + 60)

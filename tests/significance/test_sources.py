@@ -47,7 +47,10 @@ def test_all_rows_as_in_memory(
 
 
 def test_permutations_of_random_rows_have_a_part_of_the_level() -> None:
-    """The p-value of the tested rows is divided by 0.8, the rest is for rare events."""
+    """The permutation p-value of the tested rows is divided by 0.8, their part of the level.
+
+    The rest of the level is for rare events.
+    """
     x = np.random.default_rng(0).normal(size=(100, 1))
     few, enough = (
         isodepth.two_sample_test(

@@ -209,7 +209,7 @@ def test_distances_of_regions(drawn: Drawn, q: float, p: float, eps: float) -> N
 
 
 def test_more_than_the_cuts_are_cut_evenly() -> None:
-    """If there are more values than cut points, shares are compared at evenly spaced values."""
+    """If a column has more values than cut points, the cut points are evenly spaced values."""
     rng = np.random.default_rng(0)
     values = rng.normal(size=200)
     permutations = Permutations.draw(75, 125, 1, rng)
@@ -286,7 +286,7 @@ def test_a_direction_learned_on_a_subset_is_evaluated_on_all_rows(
 @settings(max_examples=30, deadline=None)
 @given_cases(["gaussian", "heavy_tailed", "lattice"])
 def test_functions_under_a_tolerance(drawn: Drawn) -> None:
-    """Each statistic is the maximum over the functions of the slow reference.
+    """Each statistic of a test with a tolerance equals the maximum over functions in plain loops.
 
     Rounding must not change ties, so the rows are integers, or the number of rows is odd: the
     median of an odd number of values is one of the values.
@@ -312,7 +312,10 @@ def test_functions_under_a_tolerance(drawn: Drawn) -> None:
 def test_statistics_of_the_aggregated_test(
     monkeypatch: pytest.MonkeyPatch, seed: int, d: int, blocked: bool
 ) -> None:
-    """Statistics agree with plain sums; rounding errors divided by spreads are below 1e-9."""
+    """The statistics of the aggregated test agree with plain sums.
+
+    Rounding errors divided by spreads are below 1e-9.
+    """
     # A block has two functions or three directions.
     monkeypatch.setattr(features, "MAX_NUMBERS", 350)
     drawn = Drawn("gaussian", seed, 20, 16, d, blocked)
@@ -428,7 +431,7 @@ def test_ranks_are_those_of_the_raw_values(kind: str, monkeypatch: pytest.Monkey
 
 
 def test_columns_and_pairs_are_adjusted_together() -> None:
-    """An adjusted p-value counts the labelings with a maximum over columns and pairs as large."""
+    """P-values of columns and pairs are adjusted by the maximum over all of them, per labeling."""
     rng = np.random.default_rng(0)
     columns, pairs = 3 * rng.exponential(size=(2, 40)), 3 * rng.exponential(size=(5, 40))
     findings = Findings(40, {})
@@ -594,7 +597,10 @@ def all_labelings(n: int, n_x: int, first: int) -> Permutations:
 @pytest.mark.parametrize("kind", ["continuous", "binary", "constant column", "missing"])
 @pytest.mark.parametrize("tolerant", [False, True])
 def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> None:
-    """With each labeling in turn as the given one, at most a fraction a of p-values is <= a."""
+    """The p-value has its level exactly if all labelings are compared.
+
+    If each labeling in turn is the given one, at most a fraction a of the p-values is <= a.
+    """
     rng = np.random.default_rng(1)
     points = rng.normal(size=(7, 2))
     if kind == "binary":

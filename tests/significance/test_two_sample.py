@@ -195,7 +195,7 @@ def test_columns_say_how_far_apart_they_are() -> None:
 
 @pytest.mark.parametrize("q", [2, math.inf])
 def test_the_fast_way_is_the_way_of_metric(q: float) -> None:
-    """The fast pass for projection depth has the statistics of depths computed per labeling."""
+    """The fast code for permutations gives the distances of `Metric` for each labeling."""
     X, Y = pair(40, 30, 2)
     fast = run(X, Y, method=Metric(q=q, levels=20), n_permutations=9)
     depth = isodepth.ProjectionDepth()
@@ -318,7 +318,10 @@ def test_a_tolerance_only_takes_away() -> None:
 
 @pytest.mark.parametrize("in_larger", [False, True])
 def test_the_bound_holds_for_a_rare_event_in_a_sample_of_another_size(in_larger: bool) -> None:
-    """Lower bounds hold although the variance under permutation may be too small."""
+    """The lower bound on the share of changed rows holds for a rare event and unequal sample sizes.
+
+    The variance under permutation may then be too small.
+    """
     above = 0
     for seed in range(60):
         sizes = (1500, 100) if in_larger else (100, 1500)
@@ -847,7 +850,7 @@ def test_a_literal_name_of_a_built_in_category_is_quoted() -> None:
 
 
 def test_a_change_that_is_not_significant_alone_is_marked() -> None:
-    """The headline says so if the p-value of the first change is above 0.05."""
+    """The headline of a significant test marks a first change whose p-value is above 0.05."""
     x, y = pair()
     result = run(x, y + 1)
     alone = replace(result.changes[0], pvalue=0.06)

@@ -36,7 +36,10 @@ def related(seed: int, n: int = N) -> pd.DataFrame:
 
 
 def test_a_column_that_became_constant_is_one_change() -> None:
-    """Its other changes, of rank correlations and within categories, are not listed."""
+    """A column that became constant has one change: the share of its value.
+
+    Changes of its rank correlations, and within categories, are not listed.
+    """
     X, Y = related(0), related(1)
     Y["a"] = X["a"][0]
     (change,) = run(X, Y).changes
@@ -72,7 +75,10 @@ def test_a_constant_sample_has_no_other_unit(value: float) -> None:
 
 
 def test_the_best_of_several_exchanges_is_described() -> None:
-    """Columns a and b are exchanged. Column c, which precedes b, only resembles b."""
+    """An exchange of columns a and b is described, although column c also resembles b.
+
+    Column c precedes b in the table.
+    """
     rng = np.random.default_rng(0)
     low, high = rng.normal(size=(2, 60)), rng.normal(5, 1, size=(2, 60))
     a, b = ColumnPair("a", low[0], high[0]), ColumnPair("b", high[1], low[1])

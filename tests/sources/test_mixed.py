@@ -239,7 +239,10 @@ def test_weights_are_not_a_column() -> None:
 
 @pytest.mark.parametrize("convert", [pd.DataFrame, pa.table])
 def test_the_first_row_is_compared_without_a_warning(convert: Any) -> None:
-    """Only the conversion of all numbers warns of large integers, not that of the first row."""
+    """`scan` warns of large integers, and reading the chunks later does not warn again.
+
+    The first row of each reading is converted, to compare it with that of the first reading.
+    """
     values = {"t": 10**17 + np.arange(50, dtype=np.int64), "u": np.arange(50)}
     with pytest.warns(ColumnWarning, match="beyond 2"):
         source = isodepth.scan(lambda: iter([convert(values)]))
