@@ -115,7 +115,10 @@ def _write(results: dict[str, Any], out: Path, name: str) -> None:
 
 
 def _save(results: dict[str, Any], out: Path, name: str) -> Path:
-    """Save the results after every section, so that an interrupted run keeps them."""
+    """Write the results of all finished sections to a JSON file in `out`, and return its path.
+
+    It is called after every section, so that an interrupted run keeps its results.
+    """
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{name}.json"
     path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

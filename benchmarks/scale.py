@@ -344,7 +344,7 @@ def _read_with_pyarrow(files: list[Path]) -> None:
 
 
 def _time_of(work: Callable[[], Any]) -> tuple[Any, np.ndarray]:
-    """Return the result of a function, and its wall-clock and processor time in seconds (2,)."""
+    """Call `work`; return its result, and an array (2,) of its wall-clock and processor seconds."""
     before = np.array([time.perf_counter(), time.process_time()])
     result = work()
     return result, np.array([time.perf_counter(), time.process_time()]) - before

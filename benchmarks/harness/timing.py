@@ -98,5 +98,5 @@ def thread_counts() -> list[int]:
 
 
 def slope(sizes: Sequence[float], seconds: Sequence[float]) -> float:
-    """Return the exponent of growth: the slope of a line fitted in log-log scale."""
+    """Return the exponent of growth of a time: the slope of log(seconds) against log(size)."""
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])

@@ -138,7 +138,7 @@ def _small(rows: list[dict[str, Any]]) -> Iterator[Check]:
 
 
 def markdown(checks: list[dict[str, Any]]) -> str:
-    """Return a table of all targets with the measured values."""
+    """Return the targets with the measured values as a Markdown table."""
     lines = ["| item | what | target | measured | |", "|---|---|---|---|---|"]
     for c in checks:
         verdict = "pass" if c["kept"] else "**falls short**"

@@ -110,7 +110,7 @@ def on_processor(n: int, d: int, K: int, depth: str) -> dict[str, Any]:
 
 
 def timed(run: Callable[[], Any], repeats: int = 5) -> dict[str, float]:
-    """Return the median of several runs by the clock of the device, and the memory of one run."""
+    """Return the median time of `repeats` runs on the clock of the device, and their memory."""
     import torch
 
     value = float(run())

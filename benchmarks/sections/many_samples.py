@@ -36,7 +36,10 @@ def make_bags(count: int) -> list[np.ndarray]:
 
 
 def all_pairs(count: int, timed_pairs: int) -> list[dict[str, Any]]:
-    """Return the seconds for all pairs: ours measured, the authors' extrapolated."""
+    """Return the seconds for all pairs of `count` samples, of isodepth and of the authors.
+
+    The algorithm of the authors is timed for `timed_pairs` pairs and extrapolated.
+    """
     from isodepth import pairwise
 
     bags = make_bags(count)

@@ -82,7 +82,10 @@ def one_case(case: Any, seed: int) -> dict[str, float]:
 
 
 def clean_samples(name: str, seed: int, sizes: tuple[int, int]) -> dict[str, float]:
-    """Return the fraction of listed rows in clean samples of a table."""
+    """Return the fraction of listed rows in two clean samples of a table.
+
+    `sizes` are their numbers of rows.
+    """
     x, y = draw(name, seed, sizes)
     return {"clean": len(suspicious_rows(TwoSamples.read(x, y))) / (len(x) + len(y))}
 

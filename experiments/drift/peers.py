@@ -32,7 +32,7 @@ def _categories(X: Any) -> list[str]:
 
 
 def _evidently_run(metrics: list[Any], X: Any, Y: Any, **options: Any) -> dict[str, Any]:
-    """Run evidently on numeric columns and categories.
+    """Run evidently on the numeric columns and categories of two tables, with `metrics`.
 
     Other strings are left out: evidently trains a classifier for each such column, which takes 14
     seconds per pair of tables. Columns that are empty in one sample are left out, because they are

@@ -1,4 +1,4 @@
-"""Side-by-side study: every tool on every table and change, with and without garbage.
+"""Side-by-side study: every tool on every table and change, with and without contaminated rows.
 
     python -m experiments drift --splits 2 --jobs 2
     .venv-peers/bin/python -m experiments.drift.peers --splits 1

@@ -21,7 +21,7 @@ DPI = 100
 def panels(
     rows: int, columns: int, width: float = 5.0, height: float = 3.9, **options: Any
 ) -> tuple[Figure, np.ndarray]:
-    """Return a figure and its axes (rows, columns), each of the given size in inches."""
+    """Return a figure and an array (rows, columns) of axes; `width` and `height` are in inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
@@ -94,7 +94,7 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def ticks(axes: Axes, places: Sequence[float]) -> None:
-    """Set the positions of the ticks of a logarithmic horizontal axis."""
+    """Set the ticks of a logarithmic horizontal axis to `places`."""
     from matplotlib.ticker import NullLocator
 
     axes.set_xscale("log")

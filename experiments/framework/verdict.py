@@ -56,7 +56,7 @@ def outcome(checks: Iterable[bool]) -> str:
 
 
 def percent(value: float, digits: int = 1) -> str:
-    """Format a fraction as a signed percentage."""
+    """Format a fraction as a percentage with its sign, such as "+1.5%"."""
     return f"{100 * value:+.{digits}f}%"
 
 

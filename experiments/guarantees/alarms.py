@@ -26,7 +26,7 @@ _GROUPS = (0.7, 0.2, 0.1)
 
 
 def _shifted(rows: Any, shift: float) -> Any:
-    """Add a constant to the numeric columns of rows, so that groups differ from each other."""
+    """Return rows with `shift` added to the numeric columns, so that groups differ."""
     if isinstance(rows, np.ndarray):
         return rows + shift
     return rows.assign(**{name: rows[name] + shift for name in ("a", "b", "c")})
@@ -135,7 +135,7 @@ def days(kind: str, count: int, rng: Rng) -> tuple[Any, np.ndarray]:
 
 
 def _sites(rng: Rng, number: int, n_sites: int, n_batches: int) -> dict[str, float]:
-    """Check a stream with one group of rows per site, and return the numbers of alarms.
+    """Check a stream of `n_sites` groups of rows, the sites, and return the numbers of alarms.
 
     The effects of a day are the same at all sites, so that groups depend on each other.
     """

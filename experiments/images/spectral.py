@@ -16,7 +16,10 @@ N_NEIGHBOURS = 10
 
 
 def jobs(count: int) -> int:
-    """Return the number of jobs for joblib: all cores, or one if starting processes is too slow."""
+    """Return the number of jobs of joblib for `count` tasks.
+
+    It is the number of cores, or 1 if starting processes would take longer than the tasks.
+    """
     return -1 if count >= 400 else 1
 
 

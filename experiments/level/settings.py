@@ -86,7 +86,7 @@ def _no_complete_row(rng: Rng, n: int) -> np.ndarray:
 
 
 def _repeated(rng: Rng, n: int, distinct: int) -> np.ndarray:
-    """Return n rows drawn with replacement from a few random rows."""
+    """Return n rows drawn with replacement from `distinct` random rows."""
     return rng.normal(size=(distinct, 3))[rng.integers(distinct, size=n)]
 
 
@@ -167,7 +167,10 @@ def _nested(rng: Rng, n: int) -> dict[str, Any]:
 
 
 def _blocks(rng: Rng, frame: bool, constant: bool) -> Samples:
-    """Return 30 blocks of one to five dependent rows, with random labels of the blocks."""
+    """Return 30 blocks of one to five dependent rows, with random labels X or Y of the blocks.
+
+    If `frame`, the rows are data frames. If `constant`, one column is constant.
+    """
     sizes = rng.integers(1, 6, size=30)
     block = np.repeat(np.arange(30), sizes)
     rows = rng.normal(size=(30, 3))[block] + 0.3 * rng.normal(size=(len(block), 3))

@@ -153,7 +153,10 @@ def normed_wasserstein(
 
 
 def delay(detector: Detector, batch: Batch, d: int, m: int, seed: int, tolerance: float) -> float:
-    """Return the delay on one stream: 0 for an alarm before the change, inf without an alarm."""
+    """Return the number of batches from a change to the first alarm of `detector`, on one stream.
+
+    It is 0 for an alarm before the change, and inf without an alarm.
+    """
     rng = np.random.default_rng([seed, d, m, 35])
     clean: Batch = normal
     if tolerance:
@@ -177,7 +180,7 @@ def _job(job: tuple[Any, ...]) -> float:
 
 
 def detectors(prototype_path: str | None) -> dict[str, Detector]:
-    """Return the detectors by name."""
+    """Return the detectors by name, with that of the file `prototype_path` unless it is None."""
     found: dict[str, Detector] = {
         "monitor": monitor,
         "KS by column": kolmogorov_smirnov,

@@ -41,7 +41,10 @@ def _rejected(x: Any, y: Any, seed: int, **options: Any) -> bool:
 
 
 def flights(rng: np.random.Generator, n: int, share: float = 0.1, new: float = 0.0) -> Any:
-    """Return rows in which one carrier has the given share, and a new carrier the share `new`."""
+    """Return n rows of simulated flights, with the airline (carrier) and other columns.
+
+    One carrier has the share `share` of the flights, and a new carrier has the share `new`.
+    """
     import pandas as pd
 
     shares = [share, 0.6, 0.4 - share - 0.03, 0.02, 0.01]

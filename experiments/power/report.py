@@ -68,7 +68,11 @@ def table(
     heads: Sequence[str],
     allowed: Sequence[str] = METHODS,
 ) -> list[str]:
-    """Return a Markdown table of rejections in percent: rows are cells, columns are methods."""
+    """Return a Markdown table of rejections in percent: rows are cells, columns are methods.
+
+    `chosen` are the cells, `found` has the rates, `heads` are the names of the cell attributes in
+    the first columns, and `allowed` the methods.
+    """
     methods = [m for m in allowed if any(m in found.get(cell.key, {}) for cell in chosen)]
     lines = [
         "| " + " | ".join([*heads, *methods]) + " |",

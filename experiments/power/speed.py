@@ -39,7 +39,7 @@ class Cost(NamedTuple):
 
 
 def cost(work: Callable[[], object], repeats: int) -> Cost:
-    """Return the minimum wall-clock time and the minimum processor time of several calls."""
+    """Return the minimum wall-clock and the minimum processor time of `repeats` calls of `work`."""
     found = []
     for _ in range(repeats):
         clock, processor = time.perf_counter(), time.process_time()
@@ -50,7 +50,10 @@ def cost(work: Callable[[], object], repeats: int) -> Cost:
 
 
 def against(other: Cost, ours: Cost) -> str:
-    """Return the ratios of the costs of another method to ours, in both kinds of time."""
+    """Return a string with the ratios of the cost of another method to ours.
+
+    There is one ratio for wall-clock time, and one for processor time.
+    """
     return f"{other.clock / ours.clock:.1f} and {other.processor / ours.processor:.1f} times"
 
 

@@ -77,7 +77,7 @@ def breaking_numbers(X: np.ndarray, points: np.ndarray) -> dict[float, int]:
 
 
 def worst_distance(X: np.ndarray, points: np.ndarray, outliers: int, eps: float) -> float:
-    """Return the maximum DR between X with and without copies of one of `points`."""
+    """Return the maximum DR between X and X with `outliers` copies of one of `points`."""
     metric = Metric(
         depth=HalfspaceDepth(algorithm="exact"), eps=eps, n_directions=64, directions="equispaced"
     )

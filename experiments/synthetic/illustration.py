@@ -51,7 +51,10 @@ def regions_of(
 
 
 def gap_at(pair: list[TrimmedRegions], beta: float) -> HullDistance:
-    """Return the exact Hausdorff gap of the two regions of one level."""
+    """Return the exact Hausdorff distance of the two regions of level `beta`.
+
+    `pair` has the regions of both samples.
+    """
     first, second = (regions.points[regions.indices(beta)] for regions in pair)
     return hull_distance(first, second)
 

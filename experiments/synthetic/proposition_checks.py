@@ -26,7 +26,7 @@ DEPTHS = ("halfspace", "projection", "irw", "ai_irw")
 
 
 class Case(NamedTuple):
-    """Value of a case, with the limits of the statement."""
+    """Value that is computed in one random case, with the limits that the statement sets."""
 
     value: float
     low: float
@@ -35,7 +35,10 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """Statement, with the function that generates a case."""
+    """Statement of the paper, with a function that generates a random case.
+
+    `draw` gets a random generator and a sample size.
+    """
 
     name: str
     statement: str
@@ -64,7 +67,10 @@ def samples(rng: np.random.Generator, n: int, count: int, d: int | None = None) 
 
 
 def random_metric(rng: np.random.Generator, powers: tuple[float, ...] = (1, 2, 5)) -> Metric:
-    """Return a metric with random depth, p and eps, and the exact supremum."""
+    """Return a metric with random depth, p and eps, which computes the exact supremum.
+
+    `powers` are the possible values of p.
+    """
     return Metric(
         depth=str(rng.choice(DEPTHS)),
         p=float(rng.choice(powers)),

@@ -106,7 +106,10 @@ def _draw(frame: pd.DataFrame, share: float, rng: np.random.Generator) -> np.nda
 
 
 def _column(y: pd.DataFrame, name: str, values: pd.Series | np.ndarray, detail: str) -> Changed:
-    """Return the table with new values of one column."""
+    """Return the table with new values of one column, as a `Changed`.
+
+    `detail` is the size of the change, for a reader of the results.
+    """
     y[name] = values
     return Changed(y, (name,), np.zeros(len(y), dtype=bool), detail)
 

@@ -60,7 +60,10 @@ def pairs(
 
 
 def make(pair: Pair, max_rows: int) -> tuple[Any, Any, Changed] | None:
-    """Return both samples of a comparison and its change, or None if the table cannot have it."""
+    """Return both samples of a comparison, and the change of the second sample.
+
+    The samples have at most `max_rows` rows. Return None if the table cannot have the change.
+    """
     frame = load(pair.table)
     seed = 1000 * (zlib.crc32(pair.table.encode()) % 1_000_000) + pair.split
     x, y = halves(frame, seed, max_rows)
@@ -73,7 +76,7 @@ def make(pair: Pair, max_rows: int) -> tuple[Any, Any, Changed] | None:
 def evaluate(
     pair: Pair, max_rows: int, n_permutations: int, tolerance: float | None
 ) -> dict[str, Any]:
-    """Run the test once and describe its result, or the exception that it raised."""
+    """Run the test for one comparison, and return its result or its exception as a JSON line."""
     import isodepth
 
     line: dict[str, Any] = pair._asdict()
@@ -164,7 +167,10 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 def append_results(
     path: Path, function: Callable[[Any], Any], jobs: Sequence[Any], n_processes: int
 ) -> None:
-    """Append one JSON line per job to a file, in order, computed by processes of one thread."""
+    """Append the results of `function` for all `jobs` to a file, one JSON line per job, in order.
+
+    They are computed by `n_processes` processes of one thread.
+    """
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with path.open("a") as file, ExitStack() as stack:
         results: Iterable[Any] = map(function, jobs)

@@ -86,7 +86,7 @@ class Corpus:
         return self._with(references=[group[:1] for group in self.references])
 
     def part(self, n_texts: int) -> Corpus:
-        """Return the corpus with the first texts only."""
+        """Return the corpus with the outputs for its first `n_texts` inputs only."""
         kept = set(sorted(set(self.ids))[:n_texts])
         rows = [i for i, text in enumerate(self.ids) if text in kept]
         return self._with(

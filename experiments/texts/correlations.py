@@ -79,7 +79,10 @@ def agreements(
     levels: Sequence[str],
     n_resamples: int,
 ) -> list[Agreement]:
-    """Return the agreements of every metric with every judgment at every level."""
+    """Return the agreements of every metric with every judgment at every level.
+
+    `scored` has the scores by metric, and `humans` the ratings by judgment.
+    """
     return [
         agreement(result, judgment, human, level, n_resamples)
         for level in levels
@@ -96,9 +99,10 @@ def by_metric(
 
 
 def write_csv(all_agreements: Sequence[Agreement], path: Path) -> None:
-    """Write one line per metric, seed, judgment, level and coefficient.
+    """Write the correlations to a CSV file.
 
-    The interval is in the line of its coefficient and seed.
+    It has one line per metric, seed, judgment, level and coefficient. The interval is in the line
+    of its coefficient and seed.
     """
     lines = [text_of(_COLUMNS)]
     for one in all_agreements:

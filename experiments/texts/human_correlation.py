@@ -35,7 +35,10 @@ def as_table(
 
 
 def by_text(scores: Any, human: Any, coefficient: str = "pearson") -> np.ndarray:
-    """Return the correlation across systems of each text (T,); NaN if scores are constant."""
+    """Return for each text the correlation between scores and ratings across systems, (T,).
+
+    It is NaN if the scores are constant. `coefficient` is that of `correlation`.
+    """
     a, b = _check_tables(scores, human)
     coefficients = np.full(len(a), np.nan)
     present = ~np.isnan(a)
@@ -177,7 +180,10 @@ def permutation_test(
 
 
 def _check_tables(scores: Any, human: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return both tables, with NaN in both at all entries at which one table has NaN."""
+    """Convert scores and ratings to arrays of equal shape.
+
+    An entry that is NaN in one of them is set to NaN in both.
+    """
     a, b = np.asarray(scores, dtype=np.float64), np.asarray(human, dtype=np.float64)
     if a.ndim != 2 or a.shape != b.shape:
         raise ValueError(
