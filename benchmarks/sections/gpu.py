@@ -85,7 +85,7 @@ def peer(X: Any, Y: Any, K: int) -> dict[str, Any]:
 
 
 def max_sliced(X: Any, Y: Any, K: int) -> Any:
-    """Compute max-sliced W_2 like POT for equal masses: project, sort, compare."""
+    """Compute max-sliced W_2 as POT does for equal masses: project, sort and compare."""
     import torch
 
     generator = torch.Generator(X.device).manual_seed(0)

@@ -17,7 +17,10 @@ K, LEVELS, EPS = 100, 20, 0.1
 
 
 def measure(quick: bool) -> dict[str, Any]:
-    """Measure 1000 bags of about 390 x 3 points, and 20,000 region tables against 100 of them."""
+    """Measure the time of all pairs of 1000 samples, and the memory of 20,000 region tables.
+
+    A sample has about 390 x 3 points. The tables are compared with 100 of them.
+    """
     pairs = all_pairs(60, 20) if quick else all_pairs(1000, 200)
     count = 2000 if quick else 20_000
     memory = json.loads(run_python("-m", "benchmarks.sections.many_samples", str(count)))

@@ -14,10 +14,10 @@ MB = 1e6
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """Measure a million points, and a case with large matrices of the authors' algorithm.
+    """Measure the peak memory of distances of a million points, and of one other case.
 
-    The peak does not depend on K, because only blocks of directions are stored. The quick run uses
-    64 directions.
+    In the other case, the algorithm of the authors has large matrices. The peak does not depend on
+    K, because only blocks of directions are stored. The quick run uses 64 directions.
     """
     if quick:
         cases = [("isodepth", depth, 1_000_000, 64) for depth in ("halfspace", "projection")]

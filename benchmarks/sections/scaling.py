@@ -54,7 +54,7 @@ def row(n: int, d: int, K: int, depth: str, counts: list[int], quick: bool) -> d
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Return a table of speedups over one thread."""
+    """Return the speedups of each number of threads over one thread as a Markdown table."""
     rows = result["rows"]
     counts = list(rows[0]["speedup"])
     name = result["machine"]

@@ -21,7 +21,10 @@ COLUMNS = 10
 def measure(
     rows: Sequence[int], n_permutations: int = 199, n_jobs: int | None = None, box: Box = FULL
 ) -> list[dict[str, Any]]:
-    """Time the three calls for each number of rows per sample, in turns."""
+    """Measure a two-sample test, the test with `changed_share`, and the test with a tolerance.
+
+    They are timed in turns, for each number of rows per sample in `rows`.
+    """
     measured = []
     for n in rows:
         rng = np.random.default_rng(0)

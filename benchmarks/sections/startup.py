@@ -35,7 +35,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
 
 def _processor_seconds(code: str) -> float:
-    """Run `code` in a new process and return its processor time."""
+    """Run Python code in a new process, and return its processor time in seconds."""
     before = os.times()
     run_python("-c", code)
     after = os.times()

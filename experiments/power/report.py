@@ -54,7 +54,10 @@ def rates(folder: Path, alpha: float = ALPHA) -> dict[str, dict[str, Rate]]:
 
 
 def most_allowed(tests: int, alpha: float = ALPHA, errors: float = 2.0) -> float:
-    """Return the maximum rejection rate within `errors` standard errors of the level `alpha`."""
+    """Return the maximum rejection rate that agrees with the level `alpha`.
+
+    It is within `errors` standard errors of `alpha`, for this number of tests.
+    """
     return alpha + errors * math.sqrt(alpha * (1 - alpha) / tests)
 
 

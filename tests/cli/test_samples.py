@@ -1,4 +1,4 @@
-"""The commands `pairwise` and `depth`: numbers of the library, output files, wrong input."""
+"""The commands `pairwise` and `depth`: results equal those of functions, files, wrong input."""
 
 from __future__ import annotations
 

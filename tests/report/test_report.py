@@ -362,7 +362,10 @@ def test_settings_that_cannot_be_written_down_are_not_made_up() -> None:
 
 
 def test_the_distance_of_a_test_is_named_for_what_it_is(pages) -> None:
-    """The distance of a test has other settings and another value than that of `compare`."""
+    """A report names the settings of the distance of a test.
+
+    They and the distance differ from those of `compare`.
+    """
     assert "Distance between trimmed regions " in pages["test"]
     assert "settings of the test: 20 levels, q = 2" in pages["test"]
     assert "<h3>Distance between trimmed regions</h3>" in pages["test"]

@@ -226,7 +226,7 @@ def test_the_headline_names_the_change(change: Any, kind: str, columns: tuple[in
 
 
 def test_a_change_that_no_column_shows_is_said_to_be_one() -> None:
-    """A joint change of 20 columns, none of which is significant, is described as such."""
+    """A change of 20 columns, none of which is significant, is described as a joint change."""
     X, Y = pair(300, 300, 20)
     away = np.square(Y[:, 1:]).sum(axis=1)
     outward = np.c_[np.abs(Y[:, 0]) * np.sign(away - np.median(away)), Y[:, 1:]]
