@@ -49,7 +49,10 @@ def parts(folder: Path, settings: Any) -> list[Part]:
 
 @lru_cache(maxsize=1)
 def exact_transport(folder: Path, settings: Any) -> tuple[np.ndarray, float]:
-    """Return W_1 between all pairs of the subset, and the seconds per pair on one core."""
+    """Return the exact W_1 between all pairs of a subset of the images, and the time per pair.
+
+    The subset is that of `subset_of`. The time is in seconds, on one core.
+    """
     from joblib import Parallel, delayed
 
     samples = bags(subset_of(folder, settings)[0], "nonzero")

@@ -139,7 +139,10 @@ def test_text_fault_is_named(tmp_path: Path, text: str | bytes, said: str) -> No
 
 
 def test_an_open_quote_in_a_column_that_is_not_chosen(tmp_path: Path) -> None:
-    """Check an unclosed quote, which would include the following rows in one cell."""
+    """A missing closing quotation mark is an error, also in a column that is not selected.
+
+    Otherwise, one cell would include the following rows.
+    """
     path = write(tmp_path, 'a,b\n1,x\n2,"y\n3,z\n4,z\n')
     assert "quotes are damaged" in fault(path, columns=["a"])
     inches = write(tmp_path, 'a,b\n1,5" pipe\n2,y\n')

@@ -111,7 +111,10 @@ def test_a_tolerance_takes_the_maximum_over_all_counts(n: int, m: int) -> None:
 
 
 def test_the_median_of_a_count_is_its_mean_rounded_up_or_down() -> None:
-    """Check all hypergeometric distributions with at most 30 rows in both samples together."""
+    """The median of a hypergeometric count is its mean, rounded up or down.
+
+    All distributions with at most 30 rows in both samples together are checked.
+    """
     for n, m in itertools.product(range(1, 30), repeat=2):
         if n + m > 30:
             continue
@@ -198,7 +201,10 @@ def test_the_bound_is_the_first_number_of_changed_rows_without_a_rejection(n: in
 
 
 def test_the_lower_bound_of_a_probability() -> None:
-    """Check random tables, tables with about equal shares, and tables with empty cells."""
+    """The function `_log_pmf_bound` is a lower bound of `_log_pmf`.
+
+    The tables are random, have about equal shares, or have empty cells.
+    """
     rng = np.random.default_rng(0)
     for n, m in itertools.product([1, 2, 7, 40, 10**6], [1, 3, 20, 10**5]):
         a, b = rng.integers(0, n + 1, 500), rng.integers(0, m + 1, 500)

@@ -108,7 +108,10 @@ def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_chunks_of_words_in_a_column_of_numbers(ending: str, tmp_path: Path) -> None:
-    """Check a file that is sorted by the column, so that some chunks contain only words."""
+    """A column of numbers and words is read correctly if some chunks have only words.
+
+    The file is sorted by this column.
+    """
     numbers = [f"{i / 7:.3f}" for i in range(6000)]
     frame = pd.DataFrame({"v": [*numbers, *["unknown"] * 4000, *["-"] * 900]})
     path = tmp_path / f"t.{ending}"
