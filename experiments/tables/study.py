@@ -160,7 +160,7 @@ def _percent(answers: list[dict[str, Any]], key: str) -> str:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Read a file of results."""
+    """Read a file of results with one JSON object per line; return the objects as a list."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 

@@ -229,9 +229,10 @@ class ColumnPair:
         return math.log(len(self._a) + len(self._b))
 
     def explains(self, deviance: float) -> bool:
-        """Return whether a deviance after a change is undone is small enough to call it explained.
+        """Return whether a change is explained, given the deviance that remains after it is undone.
 
-        It may be due to chance, or is at most 5% of `self.deviance`, the deviance between X and Y.
+        The deviance may be due to chance, or is at most 5% of `self.deviance`, that between X and
+        Y.
         """
         return deviance <= max(_deviance_limit(len(self._edges)), _NEARLY_ALL * self.deviance)
 
