@@ -143,8 +143,9 @@ class TolerantFindings(Findings):
     ) -> None:
         """Update the statistic `name` by the differences of the means of F functions h.
 
-        `differences` (F, B + 1) are |G(h)| for the given labels and B permutations, and `units` are
-        u(h), one number or an array (F,). `features` describes the functions.
+        `differences` (F, B + 1) are the absolute differences |G(h)| between the means over X and Y,
+        for the given labels and B permutations. `units` are the divisors u(h) of the class, one
+        number or an array (F,). `features` describes the functions.
         """
         units = np.broadcast_to(units, len(differences))
         self.add(name, np.square(differences / units[:, None]), features)
