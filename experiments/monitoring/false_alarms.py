@@ -28,7 +28,7 @@ BAD = ("far", "center", "quadrant")
 
 
 def rows(kind: str, n: int, rng: np.random.Generator) -> Any:
-    """Return n independent rows of the distribution `kind`."""
+    """Return n independent rows of the distribution `kind`, such as "lognormal" or "untidy"."""
     if kind == "normal":
         return rng.standard_normal((n, 5)) @ np.tril(np.full((5, 5), 0.5))
     if kind == "lognormal":

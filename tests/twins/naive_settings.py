@@ -81,7 +81,7 @@ def scale_samples(samples: list[naive.Points], scale: list[float]) -> list[list[
 
 
 def without_missing(X: naive.Points) -> tuple[list[int], list[int]]:
-    """Return the rows without NaN, and the number of NaN in each column."""
+    """Return the indices of the rows without NaN, and the number of NaN in each column."""
     kept = [i for i, row in enumerate(X) if not any(math.isnan(v) for v in row)]
     counts = [sum(math.isnan(row[j]) for row in X) for j in range(len(X[0]))]
     return kept, counts
