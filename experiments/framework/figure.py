@@ -83,7 +83,7 @@ def hull_outline(points: np.ndarray) -> np.ndarray:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure as a PNG file with a color palette, which has a third of the usual size."""
+    """Write a figure as a PNG file with a color palette, which reduces the file to a third."""
     from PIL import Image
 
     figure.savefig(path, dpi=DPI)

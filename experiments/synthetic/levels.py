@@ -91,7 +91,7 @@ def scatter_of_levels(rows: Table, n_alpha: int) -> float:
 
 
 def converged_at(rows: Table) -> float:
-    """Return the minimum n_alpha from which random levels are as accurate as exact levels."""
+    """Return the minimum number of random levels with errors close to those of exact levels."""
     far = [a for a in N_ALPHA if scatter_of_levels(rows, a) > CONVERGED]
     after = [a for a in N_ALPHA if not far or a > max(far)]
     return after[0] if after else np.inf
