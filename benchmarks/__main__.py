@@ -45,7 +45,7 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "benchmarks.md"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.publish is not None:
@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def rendered(results: dict[str, Any]) -> dict[str, str]:
-    """Return every section of the results as Markdown."""
+    """Return every section of the results as Markdown, by name."""
     found = {name: SECTIONS[name].markdown(results[name]) for name in SECTIONS if name in results}
     # Scaling is often measured on another machine, which its text names.
     if any(name in results for name in SECTIONS if name != "scaling"):
@@ -115,7 +115,10 @@ def _write(results: dict[str, Any], out: Path, name: str) -> None:
 
 
 def _save(results: dict[str, Any], out: Path, name: str) -> Path:
-    """Save the results after every section, so that an interrupted run keeps them."""
+    """Write the results of all finished sections to a JSON file in `out`, and return its path.
+
+    It is called after every section, so that an interrupted run keeps its results.
+    """
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{name}.json"
     path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

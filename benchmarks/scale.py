@@ -55,7 +55,10 @@ def main() -> None:
 
 
 def make(options: argparse.Namespace) -> dict[str, Any]:
-    """Write normal rows, and shifted rows with heavier tails, in float32."""
+    """Write two samples as Parquet files: normal rows, and shifted rows with heavier tails.
+
+    All numbers are float32.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -110,7 +113,7 @@ def _in_chunks(metric: Any, source: Any, runner: Any = None) -> Any:
 
 
 def memory(options: argparse.Namespace) -> dict[str, Any]:
-    """Time both region tables in memory, without reading."""
+    """Measure the time of the region tables of both samples in memory, without reading."""
     import pyarrow.parquet as pq
 
     metric = _metric(options)
@@ -132,7 +135,10 @@ def memory(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _times(rows: int, seconds: float, cpu: float) -> dict[str, Any]:
-    """Return the time and memory of two region tables with the given number of rows."""
+    """Return the time of two region tables as a dictionary, also per row in microseconds.
+
+    `seconds` is wall-clock time, `cpu` processor time, and `rows` the number of rows per table.
+    """
     return {
         "rows": rows,
         "seconds": seconds,
@@ -160,7 +166,10 @@ def chunks(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def ratio(options: argparse.Namespace) -> dict[str, Any]:
-    """Run chunks first, because their peak memory is measured, then the path in memory."""
+    """Return the time of region tables in chunks relative to the time in memory.
+
+    Chunks run first, because their peak memory is measured.
+    """
     parts = chunks(options)
     whole = memory(options)
     return {
@@ -172,7 +181,10 @@ def ratio(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def equal(options: argparse.Namespace) -> dict[str, Any]:
-    """Check that both paths give the same bits; the data must fit into memory."""
+    """Check that region tables in chunks and in memory have the same bits.
+
+    The data must fit into memory.
+    """
     import pyarrow.parquet as pq
 
     metric = _metric(options)
@@ -240,7 +252,10 @@ def make_mixed(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _write_mixed(root: Path, side: int, number: int, n_rows: int) -> None:
-    """Write a Parquet file of one of the two samples."""
+    """Write one Parquet file with `n_rows` mixed rows to the folder `root`.
+
+    `side` is 0 or 1, the number of the sample, and `number` the number of the file.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -271,7 +286,11 @@ def _write_mixed(root: Path, side: int, number: int, n_rows: int) -> None:
 
 
 def _answers(x: Any, y: Any, options: argparse.Namespace, page: Path | None = None) -> Any:
-    """Test two samples, find changes and suspicious rows, and write the report."""
+    """Test two samples, find their changes and suspicious rows, and write a report to `page`.
+
+    Return the p-value, the texts of the changes, and the suspicious rows. Without `page`, no report
+    is written.
+    """
     import isodepth
 
     result = isodepth.two_sample_test(
@@ -285,7 +304,7 @@ def _answers(x: Any, y: Any, options: argparse.Namespace, page: Path | None = No
 
 
 def answers(options: argparse.Namespace) -> dict[str, Any]:
-    """Time the answers, and reading the files twice with pyarrow.
+    """Return the times of a test with report, and of reading the files twice with pyarrow.
 
     The files are read once before and once after the answers, because the load of the machine may
     change in the meantime.
@@ -325,7 +344,7 @@ def _read_with_pyarrow(files: list[Path]) -> None:
 
 
 def _time_of(work: Callable[[], Any]) -> tuple[Any, np.ndarray]:
-    """Return the result of a function, and its wall-clock and processor time in seconds (2,)."""
+    """Call `work`; return its result, and an array (2,) of its wall-clock and processor seconds."""
     before = np.array([time.perf_counter(), time.process_time()])
     result = work()
     return result, np.array([time.perf_counter(), time.process_time()]) - before

@@ -19,7 +19,7 @@ python -m experiments report    write the verdicts and figures of a run into the
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     name, *rest = (sys.argv[1:] if arguments is None else list(arguments)) or ["--help"]
     if name in ("-h", "--help"):
         print(USAGE, end="")

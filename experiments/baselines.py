@@ -191,7 +191,10 @@ def _read(X: Any, Y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def _plan(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the pairs (i, j) and the masses of an optimal coupling."""
+    """Return an optimal coupling for the masses `a` and `b` and a matrix of costs.
+
+    The result has the indices i and j of the pairs with positive mass, and their masses.
+    """
     plan = ot.emd(a, b, cost, numItermax=_MAX_PIVOTS)
     i, j = np.nonzero(plan)
     return i, j, plan[i, j]

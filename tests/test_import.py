@@ -96,7 +96,7 @@ def test_unknown_names_raise_attribute_error() -> None:
 
 
 def test_the_text_of_a_result_does_not_import_jinja() -> None:
-    """Jinja takes longer to import than a small comparison takes to compute."""
+    """The `repr` of a result does not import Jinja, which takes longer than a small comparison."""
     code = (
         "import sys, isodepth; x = [[0.0], [1.0], [2.0]]\n"
         "result = isodepth.compare(x, x, n_permutations=9, random_state=0)\n"

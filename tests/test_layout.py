@@ -129,7 +129,7 @@ def test_imports_for_types_are_not_executed(module: str, imported: str) -> None:
 
 
 def test_nothing_is_imported_by_a_string() -> None:
-    """Only optional packages are imported by `import_module`, which `imports_of` does not see."""
+    """`import_module` is called only for optional packages; `imports_of` ignores its calls."""
     found = {module for module, path in MODULES.items() if "import_module" in path.read_text()}
     assert found == {"isodepth.data.extras"}
 

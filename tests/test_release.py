@@ -83,7 +83,10 @@ def test_workflows_and_makefile_take_the_same_encoder() -> None:
 
 
 def test_the_build_tools_of_the_makefile_are_those_of_the_build() -> None:
-    """The Makefile installs the build tools itself, so that it can compile only changed files."""
+    """The Makefile and pyproject.toml name the same build tools.
+
+    The Makefile installs them itself, so that it can compile only changed files.
+    """
     makefile = text_of("Makefile")
 
     for requirement in PROJECT["build-system"]["requires"]:

@@ -23,13 +23,19 @@ def ours(
     threads: int | None = None,
     refine: int = 0,
 ) -> Callable[[], float]:
-    """Return a function that computes one distance with exact levels in the dtype of the data."""
+    """Return a function that computes one distance of isodepth, with exact levels.
+
+    K is the number of directions. The dtype is that of the samples.
+    """
     metric = Metric(depth=depth, n_directions=K, refine=refine, n_jobs=threads, random_state=0)
     return lambda: metric.distance(X, Y)
 
 
 def the_authors(X: np.ndarray, Y: np.ndarray, depth: str, K: int) -> Callable[[], float]:
-    """Return a function that computes one distance of the paper, with 20 levels, in float64."""
+    """Return a function that computes one distance by the algorithm of the paper.
+
+    It uses K random directions, 20 random levels and float64.
+    """
     return lambda: authors.distance(X, Y, depth, K=K, rng=np.random.default_rng(0))
 
 

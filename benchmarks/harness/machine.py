@@ -14,7 +14,7 @@ PACKAGES = ("isodepth", "numpy", "scipy", "scikit-learn", "threadpoolctl", "POT"
 
 
 def describe() -> dict[str, Any]:
-    """Return hardware, versions, and the load of the machine before the run."""
+    """Return the hardware, the versions of packages, and the load of the machine before the run."""
     from isodepth import __version__
 
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None

@@ -16,9 +16,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Box:
-    """Stopping rule: minimum and maximum number of turns, and seconds per method.
+    """Stopping rule for timing: minimum and maximum number of turns, and seconds per method.
 
-    A method that takes longer than `slow` seconds runs once.
+    In each turn, a method runs once. A method that takes longer than `slow` seconds has one turn.
     """
 
     seconds: float = 0.7
@@ -42,10 +42,10 @@ class Timing:
 
 
 def alternate(contenders: Mapping[str, Callable[[], Any]], box: Box = FULL) -> dict[str, Timing]:
-    """Time all methods in turns, A B C A B C, and return the minimum of each.
+    """Time all methods in turns, A B C A B C, and return the minimum time of each.
 
     Turns distribute disturbances of the machine over all methods, and the minimum is the least
-    disturbed run. A method that has used its seconds skips later turns.
+    disturbed run. `box` limits the turns: a method that has used its seconds skips later turns.
     """
     best = dict.fromkeys(contenders, math.inf)
     spent = dict.fromkeys(contenders, 0.0)
@@ -98,5 +98,5 @@ def thread_counts() -> list[int]:
 
 
 def slope(sizes: Sequence[float], seconds: Sequence[float]) -> float:
-    """Return the exponent of growth: the slope of a line fitted in log-log scale."""
+    """Return the exponent of growth of a time: the slope of log(seconds) against log(size)."""
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])

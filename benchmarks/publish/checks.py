@@ -24,7 +24,7 @@ STARTUP_SECONDS = 0.6
 
 @dataclass(frozen=True)
 class Check:
-    """Target: `measured` must be at least, or at most, `target`."""
+    """Target of speed or memory: a measured number must be at least, or at most, the target."""
 
     item: int
     what: str
@@ -41,7 +41,7 @@ class Check:
 
 
 def measure(results: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return all targets that the sections in `results` measure."""
+    """Return the targets that the sections in `results` measure, with the measured values."""
     checks: list[Check] = []
     if "table" in results:
         checks += _speed(results["table"])
@@ -138,7 +138,7 @@ def _small(rows: list[dict[str, Any]]) -> Iterator[Check]:
 
 
 def markdown(checks: list[dict[str, Any]]) -> str:
-    """Return a table of all targets with the measured values."""
+    """Return the targets with the measured values as a Markdown table."""
     lines = ["| item | what | target | measured | |", "|---|---|---|---|---|"]
     for c in checks:
         verdict = "pass" if c["kept"] else "**falls short**"

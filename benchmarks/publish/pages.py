@@ -30,7 +30,7 @@ def fill(text: str, sections: Mapping[str, str]) -> str:
 
 
 def publish(sections: Mapping[str, str], documents: list[Path]) -> list[Path]:
-    """Replace the tables in the documents, in place, and return the documents that changed."""
+    """Replace the marked tables in the documents by `sections`; return the changed documents."""
     changed = []
     for document in documents:
         before = document.read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ _QUICK = Box(seconds=0.0, least=1, most=1)
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """Time one distance with one thread and with all cores: float64, K = 1000."""
+    """Measure one distance with one thread and with all cores, in float64 with K = 1000."""
     load_all()
     K = 100 if quick else 1000
     box = _QUICK if quick else _TURNS
@@ -33,7 +33,10 @@ def measure(quick: bool) -> list[dict[str, Any]]:
 
 
 def row(n: int, d: int, K: int, refine: int, cores: int, box: Box) -> dict[str, Any]:
-    """Return the seconds of each depth with one thread and with all cores."""
+    """Measure one distance of size n, d, K with one thread and with all cores, for each depth.
+
+    Return the seconds, the speedup, and whether both results have the same bits.
+    """
     X, Y = pair(n, d)
     result: dict[str, Any] = {"n": n, "d": d, "K": K, "refine": refine, "cores": cores}
     for depth in DEPTHS:
@@ -50,7 +53,7 @@ def row(n: int, d: int, K: int, refine: int, cores: int, box: Box) -> dict[str, 
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    """Return a table of speedups over one thread."""
+    """Return the speedups of all cores over one thread as a Markdown table."""
     lines = [
         f"Milliseconds of one distance with one thread and with {rows[0]['cores']}, and the "
         f"speedup; K = {rows[0]['K']}, float64.",

@@ -15,7 +15,7 @@ DEPTHS = ("projection", "halfspace")
 
 
 def measure(quick: bool) -> dict[str, Any]:
-    """Return milliseconds and peak memory; empty without a GPU."""
+    """Measure distances on the GPU: milliseconds and peak memory; no rows without a GPU."""
     try:
         import torch
     except ImportError:
@@ -48,7 +48,11 @@ def samples(n: int, d: int) -> tuple[Any, Any]:
 
 
 def one(X: Any, Y: Any, depth: str, K: int, memory_mb: float | None) -> dict[str, Any]:
-    """Return a function that computes our distance with exact levels and without refinement."""
+    """Measure one distance of isodepth on the device of the tensors X and Y.
+
+    It has exact levels and no refinement. Return the sizes, the name of the method, and the result
+    of `timed`.
+    """
     from isodepth import Metric
 
     budget = {} if memory_mb is None else {"memory_mb": memory_mb}
@@ -59,7 +63,11 @@ def one(X: Any, Y: Any, depth: str, K: int, memory_mb: float | None) -> dict[str
 
 
 def peer(X: Any, Y: Any, K: int) -> dict[str, Any]:
-    """Return max-sliced W_2 along K random directions, by POT or by the same operations."""
+    """Measure max-sliced W_2 along K random directions, on the device of the tensors X and Y.
+
+    It is computed by POT, or by the same operations if POT is not installed. Return the sizes, the
+    name of the method, and the result of `timed`.
+    """
     try:
         import ot
     except ImportError:
@@ -77,7 +85,7 @@ def peer(X: Any, Y: Any, K: int) -> dict[str, Any]:
 
 
 def max_sliced(X: Any, Y: Any, K: int) -> Any:
-    """Compute max-sliced W_2 like POT for equal masses: project, sort, compare."""
+    """Compute max-sliced W_2 as POT does for equal masses: project, sort and compare."""
     import torch
 
     generator = torch.Generator(X.device).manual_seed(0)
@@ -102,7 +110,7 @@ def on_processor(n: int, d: int, K: int, depth: str) -> dict[str, Any]:
 
 
 def timed(run: Callable[[], Any], repeats: int = 5) -> dict[str, float]:
-    """Return the median of several runs by the clock of the device, and the memory of one run."""
+    """Return the median time of `repeats` runs on the clock of the device, and their memory."""
     import torch
 
     value = float(run())
@@ -124,7 +132,7 @@ def timed(run: Callable[[], Any], repeats: int = 5) -> dict[str, float]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Return one row per method."""
+    """Return the times and memory on the GPU as a Markdown table, with one row per method."""
     if not result["rows"]:
         return "No GPU here: nothing measured."
     lines = [

@@ -28,7 +28,10 @@ DEPTHS = ("halfspace", "projection", "irw")
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """Return curves for each depth, with all other sizes at the center."""
+    """Measure the time of a distance as one size grows; return one curve per size and depth.
+
+    The other sizes have their central values.
+    """
     load_all()
     center, sizes = (QUICK_CENTRE, QUICK_SIZES) if quick else (CENTRE, FULL_SIZES)
     depths = DEPTHS[:2] if quick else DEPTHS
@@ -42,7 +45,11 @@ def measure(quick: bool) -> list[dict[str, Any]]:
 def grow(
     along: str, sizes: list[int], center: dict[str, int], depths: tuple[str, ...], box: Box
 ) -> list[dict[str, Any]]:
-    """Return times as one of n, K and d grows. All sizes and depths alternate."""
+    """Measure the time of a distance as n, K or d, named by `along`, takes the values `sizes`.
+
+    The other two sizes are those in `center`. Return one dictionary per depth. All sizes and depths
+    are timed in turns.
+    """
     threads = thread_counts()[-1]
     running = {}
     for size in sizes:
@@ -72,7 +79,7 @@ def grow(
 
 
 def markdown(curves: list[dict[str, Any]]) -> str:
-    """Return the slopes and the times."""
+    """Return the times and their exponents of growth as a Markdown table."""
     first = curves[0]
     fixed = ", ".join(f"{k} = {v}" for k, v in first["center"].items())
     lines = [

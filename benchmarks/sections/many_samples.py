@@ -17,7 +17,10 @@ K, LEVELS, EPS = 100, 20, 0.1
 
 
 def measure(quick: bool) -> dict[str, Any]:
-    """Measure 1000 bags of about 390 x 3 points, and 20,000 region tables against 100 of them."""
+    """Measure the time of all pairs of 1000 samples, and the memory of 20,000 region tables.
+
+    A sample has about 390 x 3 points. The tables are compared with 100 of them.
+    """
     pairs = all_pairs(60, 20) if quick else all_pairs(1000, 200)
     count = 2000 if quick else 20_000
     memory = json.loads(run_python("-m", "benchmarks.sections.many_samples", str(count)))
@@ -36,7 +39,10 @@ def make_bags(count: int) -> list[np.ndarray]:
 
 
 def all_pairs(count: int, timed_pairs: int) -> list[dict[str, Any]]:
-    """Return the seconds for all pairs: ours measured, the authors' extrapolated."""
+    """Return the seconds for all pairs of `count` samples, of isodepth and of the authors.
+
+    The algorithm of the authors is timed for `timed_pairs` pairs and extrapolated.
+    """
     from isodepth import pairwise
 
     bags = make_bags(count)
@@ -95,7 +101,7 @@ def many_tables(count: int) -> dict[str, Any]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Return both measurements as Markdown."""
+    """Return the time of all pairs and the memory of region tables as Markdown."""
     lines = [
         f"`pairwise` on bags of about 390 x 3 points, projection depth, K = {K}, {LEVELS} levels, "
         "and the authors' algorithm pair by pair (extrapolated from some pairs):",

@@ -14,10 +14,10 @@ MB = 1e6
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """Measure a million points, and a case with large matrices of the authors' algorithm.
+    """Measure the peak memory of distances of a million points, and of one other case.
 
-    The peak does not depend on K, because only blocks of directions are stored. The quick run uses
-    64 directions.
+    In the other case, the algorithm of the authors has large matrices. The peak does not depend on
+    K, because only blocks of directions are stored. The quick run uses 64 directions.
     """
     if quick:
         cases = [("isodepth", depth, 1_000_000, 64) for depth in ("halfspace", "projection")]
@@ -31,7 +31,10 @@ def measure(quick: bool) -> list[dict[str, Any]]:
 
 
 def peak_of(who: str, depth: str, n: int, d: int, K: int) -> dict[str, Any]:
-    """Return the memory of one distance in a separate process."""
+    """Return the peak memory of one distance in a separate process.
+
+    `who` is the implementation: isodepth or the algorithm of the authors.
+    """
     case = {"who": who, "depth": depth, "n": n, "d": d, "K": K}
     case["dtype"] = "float32" if who == "isodepth" else "float64"
     result = json.loads(run_python("-m", "benchmarks.sections.memory", json.dumps(case)))
@@ -92,7 +95,7 @@ def _status(field: str) -> float | None:
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    """Return a table of peaks in MB."""
+    """Return the peak memory of the distances in MB, as a Markdown table."""
     lines = [
         "MB of 10^6 bytes. *Added*: by the call, to a process that holds the inputs. *Above "
         "inputs*: all of the process but the inputs, with interpreter, modules and machine code.",

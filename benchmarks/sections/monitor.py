@@ -16,7 +16,10 @@ ROWS, COLUMNS, K = 1000, 10, 200
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """Time one `check` of 1000 x 10 rows against one `Metric.region_table` along 200 directions."""
+    """Measure the time of `Monitor.check`, and of a region table of the same batch.
+
+    The batch has 1000 rows and 10 columns, and the table has 200 directions.
+    """
     rng = np.random.default_rng(0)
     reference, batch = rng.normal(size=(30_000, COLUMNS)), rng.normal(size=(ROWS, COLUMNS))
     options: dict[str, Any] = {"random_state": 0}
@@ -40,7 +43,7 @@ def measure(quick: bool) -> list[dict[str, Any]]:
 
 
 def markdown(result: list[dict[str, Any]]) -> str:
-    """Return the times as a table."""
+    """Return the times of checking a batch and of its region table as a Markdown table."""
     lines = [
         f"{ROWS} x {COLUMNS} rows, {K} directions, 20 levels:",
         "",

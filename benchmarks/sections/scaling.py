@@ -19,7 +19,10 @@ _QUICK = Box(seconds=0.0, least=1, most=1)
 
 
 def measure(quick: bool) -> dict[str, Any]:
-    """Time one distance for every number of threads: float32, refine=0, K = 1000."""
+    """Measure the time of one distance for every number of threads.
+
+    The distance has float32 samples, refine=0 and K = 1000.
+    """
     load_all()
     K = 100 if quick else 1000
     sizes = SIZES[:2] if quick else SIZES
@@ -36,7 +39,7 @@ def thread_counts() -> list[int]:
 
 
 def row(n: int, d: int, K: int, depth: str, counts: list[int], quick: bool) -> dict[str, Any]:
-    """Return seconds by number of threads for one size and depth."""
+    """Return the seconds of one distance for each number of threads in `counts`."""
     X, Y = pair(n, d, "float32")
     whole = alternate(
         {str(t): ours(X, Y, depth, K, threads=t) for t in counts}, _QUICK if quick else _TURNS
@@ -51,7 +54,7 @@ def row(n: int, d: int, K: int, depth: str, counts: list[int], quick: bool) -> d
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Return a table of speedups over one thread."""
+    """Return the speedups of each number of threads over one thread as a Markdown table."""
     rows = result["rows"]
     counts = list(rows[0]["speedup"])
     name = result["machine"]

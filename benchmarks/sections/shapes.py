@@ -12,13 +12,16 @@ DEPTHS = ("halfspace", "projection")
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """Return the time on each distribution relative to a Gaussian sample of the same size."""
+    """Measure the time of a distance for each distribution, relative to a Gaussian sample."""
     load_all()
     return compare_shapes(10000, 10, 100 if quick else 1000, QUICK if quick else FULL)
 
 
 def compare_shapes(n: int, d: int, K: int, box: Box) -> list[dict[str, Any]]:
-    """Time all distributions and depths in turns."""
+    """Measure one distance for all distributions of the samples and all depths, in turns.
+
+    Return one dictionary per distribution and depth, with the time relative to the Gaussian.
+    """
     threads = thread_counts()[-1]
     running = {}
     for shape in SHAPES:
@@ -41,7 +44,7 @@ def compare_shapes(n: int, d: int, K: int, box: Box) -> list[dict[str, Any]]:
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    """Return a table of times relative to the Gaussian."""
+    """Return the times relative to a Gaussian sample as a Markdown table."""
     shapes = list(dict.fromkeys(r["shape"] for r in rows))
     first = rows[0]
     lines = [

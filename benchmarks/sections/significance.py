@@ -21,7 +21,10 @@ COLUMNS = 10
 def measure(
     rows: Sequence[int], n_permutations: int = 199, n_jobs: int | None = None, box: Box = FULL
 ) -> list[dict[str, Any]]:
-    """Time the three calls for each number of rows per sample, in turns."""
+    """Measure a two-sample test, the test with `changed_share`, and the test with a tolerance.
+
+    They are timed in turns, for each number of rows per sample in `rows`.
+    """
     measured = []
     for n in rows:
         rng = np.random.default_rng(0)
@@ -44,7 +47,7 @@ def measure(
 
 
 def markdown(result: list[dict[str, Any]]) -> str:
-    """Return the times as a table."""
+    """Return the times of the tests as a Markdown table."""
     lines = [
         f"n = m, {COLUMNS} columns:",
         "",
@@ -58,7 +61,7 @@ def markdown(result: list[dict[str, Any]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure from the command line."""
+    """Measure with command-line arguments, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 100_000])
     parser.add_argument("--permutations", type=int, default=199)

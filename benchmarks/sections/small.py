@@ -17,14 +17,17 @@ N, D, K = 50, 3, 100
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """Time every depth against minimal NumPy operations: n = m = 50, d = 3, K = 100."""
+    """Measure a distance of small samples for every depth, and minimal NumPy operations.
+
+    The sizes are n = m = 50, d = 3 and K = 100.
+    """
     load_all()
     box = Box(seconds=0.1, least=5, most=200) if quick else Box(seconds=2.0, least=50, most=3000)
     return [row for dtype in DTYPES for row in against_bare_calls(dtype, box)]
 
 
 def against_bare_calls(dtype: str, box: Box) -> list[dict[str, Any]]:
-    """Time all depths and both layouts of the NumPy operations in turns."""
+    """Measure a distance for all depths, and NumPy operations with two memory layouts, in turns."""
     X, Y = pair(N, D, dtype)
     U = unit_vectors(D, K).astype(dtype)
     running: dict[str, Callable[[], object]] = {
@@ -58,14 +61,17 @@ def against_bare_calls(dtype: str, box: Box) -> list[dict[str, Any]]:
 
 
 def bare_rows(points: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """Run one product, sort, reordering and running maximum on projections (K, n)."""
+    """Run the minimal operations of a distance on projections (K, n), as a lower bound of the time.
+
+    They are one product, one sort, one reordering and one running maximum.
+    """
     projections = U @ points.T
     np.sort(projections, axis=1)
     return np.maximum.accumulate(projections[:, ORDER], axis=1)
 
 
 def bare_columns(points: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """Run the operations of `bare_rows` on projections (n, K)."""
+    """Run the operations of `bare_rows` on projections in the other layout, (n, K)."""
     projections = points @ U.T
     np.sort(projections, axis=0)
     return np.maximum.accumulate(projections[ORDER], axis=0)
@@ -76,7 +82,7 @@ ORDER = np.random.default_rng(0).permutation(N)
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    """Return a table of microseconds and ratios to the NumPy operations."""
+    """Return the microseconds, and ratios to the NumPy operations, as a Markdown table."""
     lines = [
         f"n = m = {N}, d = {D}, K = {K}. The bare calls: for each sample one product, one sort, "
         "one reordering and one running maximum, in the faster of two memory layouts.",

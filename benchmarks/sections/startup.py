@@ -21,7 +21,7 @@ isodepth.distance(X, X + 1, random_state=0)
 
 
 def measure(quick: bool) -> dict[str, Any]:
-    """Time new processes in turns: wall time and processor time."""
+    """Measure the wall-clock and processor time of new processes, in turns."""
     turns = 3 if quick else 10
     timings = alternate(
         {name: lambda code=code: _processor_seconds(code) for name, code in CODE.items()},
@@ -35,7 +35,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
 
 def _processor_seconds(code: str) -> float:
-    """Run `code` in a new process and return its processor time."""
+    """Run Python code in a new process, and return its processor time in seconds."""
     before = os.times()
     run_python("-c", code)
     after = os.times()
@@ -43,7 +43,7 @@ def _processor_seconds(code: str) -> float:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Return one row per process."""
+    """Return the times of new processes as a Markdown table, with one row per process."""
     lines = [
         "Whole processes, 300 points in 4 dimensions, default settings.",
         "",

@@ -23,7 +23,7 @@ _LARGEST_FOR_PEERS = 20000
 
 
 def measure(quick: bool) -> list[Row]:
-    """Time all sizes with 1 and 2 threads."""
+    """Measure the distances of all methods for all sizes, with 1 and with 2 threads."""
     load_all()
     sizes = SIZES[:1] if quick else SIZES
     rows: list[Row] = []
@@ -34,7 +34,7 @@ def measure(quick: bool) -> list[Row]:
 
 
 def measure_size(n: int, d: int, *, K: int, threads: int, box: Box) -> list[Row]:
-    """Time one size with one number of threads, all methods in turns."""
+    """Measure the distances of all methods for one size and number of threads, in turns."""
     described: dict[str, Row] = {}
     running: dict[str, Callable[[], object]] = {}
     for what, run in _contenders(n, d, K, threads):
@@ -77,7 +77,7 @@ def _contenders(n: int, d: int, K: int, threads: int) -> Iterator[tuple[Row, Cal
 
 
 def find(rows: list[Row], **wanted: Any) -> Row | None:
-    """Return the row with all these entries."""
+    """Return the first row of the results that has all entries `wanted`, or None."""
     return next((r for r in rows if all(r.get(k) == v for k, v in wanted.items())), None)
 
 
@@ -88,13 +88,16 @@ def ratio(rows: list[Row], over: Row, under: Row) -> float | None:
 
 
 def fastest(rows: list[Row], **wanted: Any) -> Row | None:
-    """Return the fastest row with all these entries."""
+    """Return the row with the smallest time among those that have all entries `wanted`, or None."""
     matches = [r for r in rows if all(r.get(k) == v for k, v in wanted.items())]
     return min(matches, key=lambda r: r["seconds"], default=None)
 
 
 def precision_cost(rows: list[Row], refine: int) -> float | None:
-    """Return the maximum relative difference between float32 and float64 distances."""
+    """Return the maximum relative difference between float32 and float64 distances of isodepth.
+
+    Return None if no size was measured in both.
+    """
     differences = []
     mine = {"who": "isodepth", "refine": refine}
     for row in rows:
@@ -107,7 +110,10 @@ def precision_cost(rows: list[Row], refine: int) -> float | None:
 
 
 def markdown(rows: list[Row]) -> str:
-    """Return one table per number of threads, with seconds and ratios to isodepth."""
+    """Return the results as Markdown tables, one per number of threads.
+
+    A table has the seconds of each method, and ratios to the time of isodepth.
+    """
     threads = sorted({r["threads"] for r in rows})
     parts = [_table([r for r in rows if r["threads"] == t], t) for t in threads]
     for refine in (0, DEFAULT_REFINE):

@@ -22,7 +22,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
 
 def scaling(n: int, d: int, K: int, box: Box) -> list[dict[str, Any]]:
-    """Time 1, 2, 4, ... threads in turns, up to the number of cores."""
+    """Measure one distance with 1, 2, 4, ... threads, up to the number of cores, in turns."""
     counts = [t for t in (1, 2, 4, 8, 16, 32) if t <= joblib.cpu_count()]
     rows = []
     for dtype in DTYPES:
@@ -63,7 +63,7 @@ def same_bits(n: int, d: int, K: int) -> list[dict[str, Any]]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Return a table of speedups over one thread."""
+    """Return the speedups over one thread, and whether bits are equal, as Markdown."""
     rows = result["scaling"]
     counts = list(rows[0]["speedup"])
     lines = [

@@ -36,7 +36,10 @@ class Changed:
 
 
 def change(name: str, table: RealTable, y: Any, seed: int) -> Changed:
-    """Apply one of `CHANGES` to the second sample of a table."""
+    """Apply the change with the name `name`, a key of `CHANGES`, to the second sample of a table.
+
+    `y` is the second sample.
+    """
     rng = np.random.default_rng([0xC4A7, seed, list(CHANGES).index(name)])
     return CHANGES[name](table, y.copy(), rng)
 

@@ -130,7 +130,10 @@ def table(name: str) -> Any:
 
 
 def draw(name: str, seed: int, sizes: tuple[int, int] = (MAX_ROWS, MAX_ROWS)) -> tuple[Any, Any]:
-    """Draw two disjoint samples of at most the given sizes, halves if the table is too small."""
+    """Draw two disjoint random samples of the rows of a table, of at most `sizes` rows.
+
+    If the table has fewer rows, the samples are its two halves.
+    """
     frame = table(name)
     order = np.random.default_rng([0xCA5E, seed]).permutation(len(frame))[: sum(sizes)]
     first = min(sizes[0], len(order) // 2)
@@ -139,13 +142,14 @@ def draw(name: str, seed: int, sizes: tuple[int, int] = (MAX_ROWS, MAX_ROWS)) ->
 
 
 def change_rows(case: Case, y: Any, seed: int) -> np.ndarray:
-    """Write wrong values into 3% of the rows of the second half, and return a mask of these rows.
+    """Write wrong values into 3% of the rows of the second sample `y`, and return their mask.
 
-    "short": the weight of children born after at most 28 weeks becomes 9 pounds. Only half of these
-    rows are wrong, because the second half needs light children too. "category": a value becomes
-    one that is usual in the column (inside the central 98%), but outside the range of its category
-    by at least half of the length of this range. "pair": a category becomes another one.
-    "repeated": a number becomes the same value, which is inside the range of the column.
+    The case has the kind of change. "short": the weight of children born after at most 28 weeks
+    becomes 9 pounds. Only half of these rows are wrong, because `y` needs light children too.
+    "category": a value becomes one that is usual in the column (inside the central 98%), but
+    outside the range of its category by at least half of the length of this range. "pair": a
+    category becomes another one. "repeated": a number becomes the same value, which is inside the
+    range of the column.
     """
     rng = np.random.default_rng([0xCA5F, seed])
     wrong = np.zeros(len(y), dtype=bool)
@@ -168,7 +172,11 @@ def change_rows(case: Case, y: Any, seed: int) -> np.ndarray:
 
 @cache
 def _usual_values(name: str, column: str, given: str, group: Any) -> np.ndarray:
-    """Return usual values of a column that are far outside the range of a group."""
+    """Return the values of a column that are usual in it, but far outside their range in a group.
+
+    A group has the rows with the value `group` in the column `given`. "Usual" and "far" are defined
+    in `change_rows`.
+    """
     frame = table(name)
     known, same = frame[column].dropna(), frame.loc[frame[given] == group, column]
     half = (same.max() - same.min()) / 2
@@ -177,7 +185,10 @@ def _usual_values(name: str, column: str, given: str, group: Any) -> np.ndarray:
 
 
 def _wrong_value(case: Case, row: Any, rng: np.random.Generator) -> Any:
-    """Return the wrong value of a row; None if the row has no suitable one."""
+    """Return a wrong value for the changed column of a row, as the case requires.
+
+    Return None if the row has no such value, see `change_rows`.
+    """
     if case.kind == "repeated":
         return case.value
     if case.kind == "short":

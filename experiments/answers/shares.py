@@ -22,7 +22,11 @@ MAX_ROWS = 1000
 
 
 def comparisons() -> list[tuple[Pair, Any]]:
-    """Return twenty pairs of samples. An impossible change is replaced by the next change."""
+    """Return twenty comparisons: a table with a change, and its two samples.
+
+    A comparison is a `Pair` with the result of `make`. If a change is impossible in a table, the
+    next change is used.
+    """
     found = []
     names = list(CHANGES)
     for number, table in enumerate(REPORT[:40:2]):
@@ -36,7 +40,11 @@ def comparisons() -> list[tuple[Pair, Any]]:
 
 
 def ours(x: Any, y: Any) -> dict[str, Any]:
-    """Return the p-value, the bound and the headline of isodepth."""
+    """Compare two samples with isodepth.
+
+    Return the p-value, the lower bound for the share of changed rows (`changed_share`), and the
+    headline.
+    """
     import isodepth
 
     result = isodepth.two_sample_test(x, y, n_permutations=999, random_state=0)

@@ -18,7 +18,12 @@ DRAWS = 30
 
 
 def factors(values: np.ndarray, unit: Callable[[np.ndarray], np.ndarray], seed: int) -> np.ndarray:
-    """Return the largest factor after removals, and the factors with 8% and 15% of -9999."""
+    """Return the factors by which the unit of a column changes if values are removed or replaced.
+
+    `unit` computes the unit, a measure of spread, from `values` (n,). The result (3,) has the
+    maximum factor over random removals of 10% of the values, and the factors if 8% and if 15% of
+    the values are -9999.
+    """
     rng = np.random.default_rng(seed)
     before = unit(values)[0]
     removed = [
@@ -34,7 +39,10 @@ def factors(values: np.ndarray, unit: Callable[[np.ndarray], np.ndarray], seed: 
 
 
 def main() -> None:
-    """Print the extremes over all columns, for the unit of `scale="pooled"` and for the MAD."""
+    """Print the extreme factors over all columns, for two units of a column.
+
+    They are the unit of `scale="pooled"` and the median absolute deviation (MAD).
+    """
     columns = [
         frame[name].dropna().to_numpy(float)[:, None]
         for table in map(load, TABLES + HELD_OUT)

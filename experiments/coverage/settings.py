@@ -109,7 +109,10 @@ def _binary(rng: Rng, n: int, p: float, q: float) -> Frames:
 
 
 def _mixed_rows(rng: Rng, n: int, shares: tuple[float, ...]) -> pd.DataFrame:
-    """Return a category, a number that depends on it, a sparse column and a constant column."""
+    """Return a table with a category, a number that depends on it, a sparse and a constant column.
+
+    `shares` are the probabilities of the categories. Most values of the sparse column are equal.
+    """
     group = rng.choice(len(shares), n, p=shares)
     return pd.DataFrame({
         "c0": np.array([f"g{i}" for i in group], dtype=object),
@@ -142,7 +145,10 @@ def _cloud(rng: Rng, y: pd.DataFrame, bad: np.ndarray) -> None:
 
 
 def _at_median(rng: Rng, y: pd.DataFrame, bad: np.ndarray) -> None:
-    """Replace the rows `bad` by the center, which changes no quantile except the median."""
+    """Replace the rows `bad` of `y` by the center 0.
+
+    No quantile of a column changes except the median.
+    """
     y.loc[bad] = 0.0
 
 
@@ -177,7 +183,12 @@ ONE_COLUMN = ("sentinel", "missing", "at a quantile", "whole numbers")
 
 
 def _replaced(rng: Rng, n: int, d: int, place: str, share: float, both: bool) -> Frames:
-    """Change each row of Y with probability `share`, and of X too, at another place, if `both`."""
+    """Draw two normal samples of the same distribution, and change random rows.
+
+    Each row of the second sample is changed with probability `share`, by the function
+    `PLACES[place]`. If `both`, rows of the first sample are changed with the same probability, in
+    another way.
+    """
     x, y = _normals(rng, n, d)
     PLACES[place](rng, y, rng.random(n) < share)
     if both:

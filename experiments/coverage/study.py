@@ -38,11 +38,11 @@ def _test(draw: Any, n: int, name: str, number: int, n_permutations: int, **opti
 
 
 def bounds(name: str, numbers: Iterable[int], n_permutations: int = 199) -> list[dict[str, Any]]:
-    """Compute the bounds of one data set per number; the number is part of the seed.
+    """Compute the bounds of several data sets of the setting `name`, one per entry of `numbers`.
 
-    `changed_share` is the bound of the test. `excess` is the maximum, over the reported changes, of
-    the bound minus the true distance of the columns. For several columns, the distance of the rows
-    is an upper bound of the true distance.
+    The number of a data set is a part of its seed. `changed_share` is the bound of the test.
+    `excess` is the maximum, over the reported changes, of the bound minus the true distance of the
+    columns. For several columns, the distance of the rows is an upper bound of the true distance.
     """
     setting = SETTINGS[name]
     found = []
@@ -90,7 +90,7 @@ def _evaluate_table(job: tuple[str, int, int, int]) -> dict[str, Any]:
 
 
 def summary(lines: Iterable[dict[str, Any]]) -> str:
-    """Return a table of bounds and excesses, in Markdown."""
+    """Return the bounds and their excesses over the true distances, as a Markdown table."""
     found: dict[str, list[dict[str, Any]]] = {}
     errors = set()
     for line in lines:
@@ -126,7 +126,7 @@ def summary(lines: Iterable[dict[str, Any]]) -> str:
 
 
 def table_summary(lines: Sequence[dict[str, Any]], former: Sequence[dict[str, Any]] = ()) -> str:
-    """Return the mean and range of the bounds per change and number of rows, in Markdown.
+    """Return the mean and the range of the bounds, per change and number of rows, as Markdown.
 
     `former` are results of another version for the same data sets. Their means are in parentheses.
     """
@@ -151,7 +151,7 @@ def table_summary(lines: Sequence[dict[str, Any]], former: Sequence[dict[str, An
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the study from the command line."""
+    """Run the study with command-line arguments, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=500, help="data sets per setting")
     parser.add_argument(

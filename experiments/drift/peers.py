@@ -32,7 +32,7 @@ def _categories(X: Any) -> list[str]:
 
 
 def _evidently_run(metrics: list[Any], X: Any, Y: Any, **options: Any) -> dict[str, Any]:
-    """Run evidently on numeric columns and categories.
+    """Run evidently on the numeric columns and categories of two tables, with `metrics`.
 
     Other strings are left out: evidently trains a classifier for each such column, which takes 14
     seconds per pair of tables. Columns that are empty in one sample are left out, because they are
@@ -52,7 +52,10 @@ def _evidently_run(metrics: list[Any], X: Any, Y: Any, **options: Any) -> dict[s
 
 
 def _preset(X: Any, Y: Any, seed: int) -> tuple[bool, list[str]]:
-    """Run the drift preset with its defaults: drift of the table, and the drifted columns."""
+    """Run the drift preset of evidently: return whether the table drifts, and the drifted columns.
+
+    The options of the preset have their defaults. `seed` is not used.
+    """
     from evidently.presets import DataDriftPreset
 
     scores, table_drift = {}, False
@@ -93,7 +96,10 @@ class _Evidently:
 
 
 def _quality(X: Any, Y: Any, seed: int) -> tuple[bool, list[str]]:
-    """Run the tests of the summary preset, with limits that evidently learns from X."""
+    """Test Y by the summary preset of evidently, whose limits are learned from X.
+
+    Return whether any test fails, and the columns with failed tests, most tests first.
+    """
     from evidently.presets import DataSummaryPreset
 
     tests = _evidently_run([DataSummaryPreset()], X, Y, include_tests=True)["tests"]
@@ -123,7 +129,10 @@ def alibi_pvalues(X: Any, Y: Any) -> dict[str, float]:
 
 
 def _tabular(X: Any, Y: Any, seed: int) -> tuple[bool, list[str]]:
-    """Return whether any column is significant with Bonferroni's correction, and these columns."""
+    """Test every column with alibi-detect, with Bonferroni's correction at the level 5%.
+
+    Return whether any column is significant, and the significant columns. `seed` is not used.
+    """
     pvalues = alibi_pvalues(X, Y)
     order = sorted(pvalues, key=lambda name: pvalues[name])
     named = [name for name in order if pvalues[name] < ALPHA / len(pvalues)]
@@ -189,7 +198,10 @@ TOOLS: dict[str, Tool] = {
 
 
 def evaluate_peers(pair: Pair, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Run the tools whose names start with one of `names`."""
+    """Run the tools of this environment on one comparison; return their results, one dict per tool.
+
+    Only tools whose names start with one of `names` are run.
+    """
     return evaluate(pair, select(TOOLS, names))
 
 

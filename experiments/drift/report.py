@@ -24,7 +24,10 @@ ORDER = (
 
 
 def write_report(out: Path) -> str:
-    """Write `out`/drift.md and `out`/drift.png from all runs in `out`, and return the text."""
+    """Write the tables and the figure of all results in the folder `out`; return the tables.
+
+    The files are drift.md and drift.png in the same folder.
+    """
     lines = [
         line
         for path in sorted(out.glob("*.jsonl"))
@@ -40,7 +43,10 @@ def write_report(out: Path) -> str:
 
 
 def report(lines: list[_Line], versions: dict[str, dict[str, str]]) -> str:
-    """Return the tables as Markdown. A comparison that a tool did not finish is not counted."""
+    """Return the tables of the study as Markdown.
+
+    Comparisons that a tool did not finish are not counted.
+    """
     parts = [
         f"{len({line['table'] for line in lines})} tables, "
         f"{len({(line['table'], line['split']) for line in lines})} pairs of halves.",
@@ -99,7 +105,10 @@ def report(lines: list[_Line], versions: dict[str, dict[str, str]]) -> str:
 
 
 def draw(lines: list[_Line], path: Path) -> None:
-    """Draw detections by kind of change and tool, without garbage, as a table of colors."""
+    """Draw the fraction of detections per kind of change and tool, as a table of colors.
+
+    Comparisons with contaminated rows are left out.
+    """
     import matplotlib.pyplot as plt
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Side-by-side study: every tool on every table and change, with and without garbage.
+"""Side-by-side study: every tool on every table and change, with and without contaminated rows.
 
     python -m experiments drift --splits 2 --jobs 2
     .venv-peers/bin/python -m experiments.drift.peers --splits 1
@@ -35,9 +35,10 @@ MAX_ROWS = 1000
 
 
 def evaluate(pair: Pair, tools: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Run all tools on one pair; an exception of a tool is recorded as its message.
+    """Run all tools on one comparison, and return one JSON line per tool.
 
-    If the table cannot have the change, the result is a single line with this information.
+    An exception of a tool is recorded as its message. If the table cannot have the change of the
+    comparison, the result is a single line with this information.
     """
     made = make(pair, MAX_ROWS)
     if made is None:
@@ -85,7 +86,10 @@ def versions() -> dict[str, str]:
 def run(
     path: Path, wanted: Sequence[Pair], jobs: int, function: Callable[[Pair], list[dict[str, Any]]]
 ) -> None:
-    """Append the lines of `function` for the missing pairs to a file."""
+    """Compute the comparisons in `wanted` that a file lacks, and append their results to the file.
+
+    `function` returns the JSON lines of one comparison. `jobs` is the number of processes.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     known = {
         Pair(*(lines[0][field] for field in Pair._fields)) for lines in read_lines(path) if lines
@@ -96,7 +100,10 @@ def run(
 
 
 def evaluate_ours(pair: Pair, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Run the tools of this environment whose names start with one of `names`."""
+    """Run isodepth and the tests of SciPy and scikit-learn on one comparison.
+
+    Only tools whose names start with one of `names` are run. Return one JSON line per tool.
+    """
     from experiments.drift.tools import TOOLS
 
     return evaluate(pair, select(TOOLS, names))
@@ -112,7 +119,11 @@ def main(
     name: str = "ours",
     function: Callable[[Pair, Sequence[str]], list[dict[str, Any]]] = evaluate_ours,
 ) -> int:
-    """Run from the command line. The environment of other tools has its own `function`."""
+    """Run the study with command-line arguments, and return the exit code.
+
+    `name` is the name of the environment in file names. Each environment has a `function` that runs
+    its tools on one comparison, and returns the JSON lines.
+    """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1)

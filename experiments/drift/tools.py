@@ -45,7 +45,10 @@ Tool = Callable[[pd.DataFrame, pd.DataFrame, int], Answer]
 
 
 def timed(tool: Callable[[Any, Any, int], tuple[bool, list[Any] | None]]) -> Tool:
-    """Return `tool` as a function with an Answer. The tool returns a decision and named columns."""
+    """Return a function that runs `tool` and returns an `Answer`, which includes the time.
+
+    `tool` returns a decision and the named columns.
+    """
 
     def run(X: pd.DataFrame, Y: pd.DataFrame, seed: int) -> Answer:
         start = time.process_time()
@@ -96,7 +99,10 @@ def column_pvalues(X: pd.DataFrame, Y: pd.DataFrame) -> dict[str, float]:
 
 
 def _holm(X: Any, Y: Any, seed: int) -> Any:
-    """Return whether Holm's procedure rejects, and the rejected columns in order of p-values."""
+    """Test every column, and adjust the p-values by Holm's procedure at the level 5%.
+
+    Return whether any column is rejected, and the rejected columns in the order of their p-values.
+    """
     pvalues = column_pvalues(X, Y)
     named = []
     for rank, name in enumerate(sorted(pvalues, key=lambda name: pvalues[name])):

@@ -51,18 +51,18 @@ class Part:
 
     @property
     def columns(self) -> list[str]:
-        """Header of the file."""
+        """Names of the columns of the CSV file."""
         return ["run", *self.conditions[0], self.series, *self.values]
 
     def units(self) -> list[tuple[int, Condition]]:
-        """Return the pairs of a run and a condition in the order of the file.
+        """Return the units of this part in the order of the file: pairs of a run and a condition.
 
-        A larger number of runs appends pairs.
+        With a larger number of runs, the list is longer, but starts with the same pairs.
         """
         return [(run, condition) for run in range(self.runs) for condition in self.conditions]
 
     def rows(self, run: int, condition: Condition, seed: int) -> list[list[Any]]:
-        """Measure one unit."""
+        """Measure one unit, a condition in one run, and return its rows of the CSV file."""
         measured = self.measure(condition, Streams(seed, self.name, run))
         if list(measured) != list(self.names):
             raise ValueError(f"{self.name} measured {list(measured)} instead of {self.names}")
@@ -71,7 +71,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Results:
-    """Raw results of an experiment with their settings."""
+    """Raw results of an experiment: a table per part, the settings and the seed."""
 
     tables: Mapping[str, Table]
     settings: Any

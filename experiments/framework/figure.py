@@ -21,7 +21,7 @@ DPI = 100
 def panels(
     rows: int, columns: int, width: float = 5.0, height: float = 3.9, **options: Any
 ) -> tuple[Figure, np.ndarray]:
-    """Return a figure and its axes (rows, columns), each of the given size in inches."""
+    """Return a figure and an array (rows, columns) of axes; `width` and `height` are in inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
@@ -36,7 +36,10 @@ def panels(
 def curve(
     axes: Axes, table: Table, along: str, value: str, label: str, band: bool = True, **style: Any
 ) -> None:
-    """Plot the mean of `value` for each value of `along`, with the band from 25 to 75%."""
+    """Plot the mean of the column `value` of a table for each value of the column `along`.
+
+    If `band`, the range from the 25% to the 75% quantile is shaded.
+    """
     places = table.distinct(along)
     groups = [table.where(**{along: place})[value] for place in places]
     means = [group.mean() for group in groups]
@@ -47,7 +50,7 @@ def curve(
 
 
 def as_percent(axes: Axes, decimals: int = 0) -> None:
-    """Write the vertical axis in percent."""
+    """Format the numbers of the vertical axis as percentages, with this number of decimals."""
     from matplotlib.ticker import FuncFormatter, PercentFormatter
 
     if axes.get_yscale() != "log":
@@ -80,7 +83,7 @@ def hull_outline(points: np.ndarray) -> np.ndarray:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG with a palette, which reduces the size to a third."""
+    """Write a figure as a PNG file with a color palette, which reduces the file to a third."""
     from PIL import Image
 
     figure.savefig(path, dpi=DPI)
@@ -91,7 +94,7 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def ticks(axes: Axes, places: Sequence[float]) -> None:
-    """Set the ticks of a logarithmic horizontal axis."""
+    """Set the ticks of a logarithmic horizontal axis to `places`."""
     from matplotlib.ticker import NullLocator
 
     axes.set_xscale("log")

@@ -18,7 +18,7 @@ _PLACE = re.compile(r"<!-- VERDICTS -->\n.*?<!-- /VERDICTS -->", re.DOTALL)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m experiments report", description=__doc__)
     parser.add_argument(
         "--results", type=Path, nargs="+", default=[DEFAULT_FOLDERS["reduced"]], metavar="DIR",
@@ -43,9 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def collect(folders: Sequence[Path], former: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
-    """Return the table of verdicts from the CSV files as Markdown, and the figures by name.
+    """Return the table of verdicts of the experiments in `folders` as Markdown, and the figures.
 
-    For experiments without files, the lines of the former table are kept.
+    Verdicts are computed from the CSV files in the folders. The second result maps names to
+    figures. `former` has the lines of the previous table, which are kept for experiments without
+    files.
     """
     rows: list[str] = []
     sizes: list[str] = []

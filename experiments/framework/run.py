@@ -25,7 +25,7 @@ DEFAULT_FOLDERS = {
 
 
 def run_experiment(experiment: Experiment, arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run one experiment with command-line arguments, and return the exit code."""
     options = parser(experiment.name, experiment.title).parse_args(arguments)
     size = "quick" if options.quick else options.size
     settings = experiment.sizes[size]
@@ -67,7 +67,10 @@ def _run(
 
 
 def parser(name: str, title: str) -> argparse.ArgumentParser:
-    """Return the parser of the options of all experiments."""
+    """Return the parser of the command-line options that all experiments have.
+
+    `name` and `title` of the experiment are shown in its help.
+    """
     parser = argparse.ArgumentParser(prog=f"python -m experiments {name}", description=title)
     parser.add_argument("--runs", type=int, metavar="N", help="repetitions")
     parser.add_argument("--size", choices=list(DEFAULT_FOLDERS), default="full")
@@ -89,7 +92,11 @@ def describe(settings: Any) -> str:
 def measure(
     experiment: Experiment, settings: Any, size: str, seed: int, folder: Path, jobs: int = 1
 ) -> Results:
-    """Measure the units, pairs of a run and a condition, that the files in `folder` lack."""
+    """Measure the missing units of all parts of an experiment, and return all results.
+
+    A unit is a pair of a run and a condition. The units in the CSV files in `folder` are not
+    measured again. `size` is the name of the settings, such as "full".
+    """
     folder.mkdir(parents=True, exist_ok=True)
     _claim(folder / f"{experiment.name}.json", experiment.name, settings, size, seed)
     tables = {}
@@ -101,7 +108,10 @@ def measure(
 
 
 def load(experiment: Experiment, folder: Path) -> tuple[Results, str] | None:
-    """Return the results in a folder and their size; None if they are missing or incomplete."""
+    """Return the results in a folder, and the name of their settings, such as "full".
+
+    Return None if they are missing or incomplete.
+    """
     note = folder / f"{experiment.name}.json"
     if not note.exists():
         return None
@@ -118,7 +128,7 @@ def load(experiment: Experiment, folder: Path) -> tuple[Results, str] | None:
 
 
 def draw(experiment: Experiment, results: Results, folder: Path) -> list[Path]:
-    """Write the figures if matplotlib is installed."""
+    """Write the figures of an experiment to a folder, and return their paths; needs matplotlib."""
     from experiments.framework.figure import save
 
     try:
@@ -134,7 +144,10 @@ def draw(experiment: Experiment, results: Results, folder: Path) -> list[Path]:
 
 
 def fill(part: Part, path: Path, seed: int, jobs: int = 1) -> None:
-    """Complete a CSV file unit by unit, in the same order for any number of jobs."""
+    """Measure the missing units of a part of an experiment, and append their rows to its CSV file.
+
+    A unit is a pair of a run and a condition. The rows have the same order for any number of jobs.
+    """
     units = part.units()
     done = _units_on_disk(part, path)
     with path.open("a", encoding="utf-8", newline="") as file:
@@ -148,7 +161,11 @@ def fill(part: Part, path: Path, seed: int, jobs: int = 1) -> None:
 
 
 def _units_on_disk(part: Part, path: Path) -> int:
-    """Return the number of complete units in the file, and remove an incomplete last unit."""
+    """Return the number of measured units of a part of an experiment, counted in its CSV file.
+
+    A unit is a pair of a run and a condition; it has one row per entry of `part.names`. An
+    incomplete last unit is removed from the file. Raise an error if the file has other results.
+    """
     rows = complete_rows(path)
     if not rows:
         path.unlink(missing_ok=True)
@@ -175,7 +192,10 @@ def _units_on_disk(part: Part, path: Path) -> int:
 
 
 def _claim(note: Path, name: str, settings: Any, size: str, seed: int) -> None:
-    """Write the settings of the results; raise an error if the folder has other settings."""
+    """Write the settings of an experiment to the file `note`, unless it exists.
+
+    Raise an error if it exists and has other settings: the results in its folder belong to these.
+    """
     from isodepth import __version__
 
     made_with = {

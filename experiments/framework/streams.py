@@ -21,11 +21,11 @@ class Streams:
     run: int
 
     def rng(self, *name: object) -> np.random.Generator:
-        """Return the generator of a name."""
+        """Return the random generator of a name, such as "data"; equal names give equal numbers."""
         return np.random.default_rng(self._words(name))
 
     def integer(self, *name: object) -> int:
-        """Return the seed of a name, for `random_state`."""
+        """Return an integer seed that belongs to a name, for options such as `random_state`."""
         return self._words(name)[0]
 
     def _words(self, name: tuple[object, ...]) -> list[int]:

@@ -12,7 +12,7 @@ import numpy as np
 
 
 class OtherResultsError(Exception):
-    """Error for a file with results of other settings."""
+    """Error if a file has results of other settings than those of this run."""
 
 
 def cells(row: Sequence[Any]) -> list[str]:
@@ -46,7 +46,7 @@ class Table:
 
     @classmethod
     def read(cls, path: Path) -> Table:
-        """Read a CSV file."""
+        """Read a table from a CSV file with a header."""
         header, *rows = complete_rows(path)
         columns = zip(*rows, strict=True) if rows else ([] for _ in header)
         return cls({name: _typed(column) for name, column in zip(header, columns, strict=True)})

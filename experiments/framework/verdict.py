@@ -15,7 +15,7 @@ FAILS = "does not hold"
 
 @dataclass(frozen=True)
 class Verdict:
-    """Statement with the measured values.
+    """Statement with the measured values, and whether it holds.
 
     Attributes
     ----------
@@ -56,12 +56,12 @@ def outcome(checks: Iterable[bool]) -> str:
 
 
 def percent(value: float, digits: int = 1) -> str:
-    """Format a fraction as a signed percentage."""
+    """Format a fraction as a percentage with its sign, such as "+1.5%"."""
     return f"{100 * value:+.{digits}f}%"
 
 
 def spread(values: np.ndarray, digits: int = 1) -> str:
-    """Format the mean and quartiles of relative errors."""
+    """Format the mean and the quartiles of relative errors as percentages."""
     low, high = np.quantile(values, [0.25, 0.75])
     return (
         f"{percent(float(np.mean(values)), digits)} "
@@ -70,6 +70,6 @@ def spread(values: np.ndarray, digits: int = 1) -> str:
 
 
 def mean_and_error(values: np.ndarray, form: str = ".3g") -> str:
-    """Format a mean with its standard error."""
+    """Format a mean with its standard error; `form` is the format of both numbers."""
     error = np.std(values, ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
     return f"{np.mean(values):{form}} ± {error:.1g}"

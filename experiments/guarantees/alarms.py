@@ -26,7 +26,7 @@ _GROUPS = (0.7, 0.2, 0.1)
 
 
 def _shifted(rows: Any, shift: float) -> Any:
-    """Shift numeric columns, so that groups differ from each other."""
+    """Return rows with `shift` added to the numeric columns, so that groups differ."""
     if isinstance(rows, np.ndarray):
         return rows + shift
     return rows.assign(**{name: rows[name] + shift for name in ("a", "b", "c")})
@@ -43,7 +43,11 @@ def _joined(tables: Sequence[Any]) -> Any:
 def _watch(
     monitor: Any, batches: Sequence[tuple[np.ndarray, str | None]], reset: float, rng: Rng
 ) -> dict[str, float]:
-    """Return whether a stream raises an alarm, and the numbers of alarms and crossings."""
+    """Check the batches of one stream, and return the numbers of alarms and of crossed thresholds.
+
+    `batches` are pairs of rows and a group or None. Before each batch, the monitor is reset with
+    the probability `reset`. It is also reset after an alarm. "any alarm" is 1 or 0.
+    """
     alarms = crossings = 0
     for batch, group in batches:
         if rng.random() < reset:
@@ -104,9 +108,10 @@ WINDOW_SETTINGS = [
 
 
 def days(kind: str, count: int, rng: Rng) -> tuple[Any, np.ndarray]:
-    """Return the rows of days that are independent of each other, and the day of each row.
+    """Return the rows of `count` days, and the day of each row.
 
-    Rows of the same day depend on each other. All days have the same number of rows.
+    Rows of the same day depend on each other, and rows of different days do not. All days have the
+    same number of rows. `kind` is the name of the distribution, such as "Cauchy".
     """
     size = 5 if kind == "counts" else 20
     day = np.repeat(np.arange(count), size)
@@ -130,9 +135,9 @@ def days(kind: str, count: int, rng: Rng) -> tuple[Any, np.ndarray]:
 
 
 def _sites(rng: Rng, number: int, n_sites: int, n_batches: int) -> dict[str, float]:
-    """Return the alarms of a stream with one group per site.
+    """Check a stream of `n_sites` groups of rows, the sites, and return the numbers of alarms.
 
-    The effects of a day are the same at all sites.
+    The effects of a day are the same at all sites, so that groups depend on each other.
     """
     known, size, count = (20, 60)[number % 2], 10, n_batches // n_sites
     level = rng.normal(size=(1, known + count, 1, 1))

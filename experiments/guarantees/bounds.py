@@ -26,7 +26,10 @@ Attack = Callable[[Any, np.ndarray, int, float, Rng], np.ndarray]
 
 
 def table(kind: str, n: int, rng: Rng) -> Any:
-    """Return n independent rows: a distribution of `false_alarms`, or categories only."""
+    """Return n independent rows of the distribution `kind`.
+
+    The names are "one binary column", "categories", and those of `false_alarms.rows`.
+    """
     if kind == "one binary column":
         return (rng.random((n, 1)) < 0.3).astype(float)
     if kind == "categories":
@@ -55,7 +58,10 @@ def as_read(monitor: Any, stream: Any) -> np.ndarray:
 
 
 def check(monitor: Any, batch: np.ndarray, group: str | None = None) -> Any:
-    """Return the verdict on a batch of rows that `as_read` returned."""
+    """Check a batch of rows that `as_read` returned, and return the verdict.
+
+    `group` is the group of the rows, or None.
+    """
     state = monitor._state
     counted = state.groups[group].counted([batch], {})
     monitor._state, verdict = state.after_batch(group, counted)
@@ -66,7 +72,7 @@ def check(monitor: Any, batch: np.ndarray, group: str | None = None) -> Any:
 
 
 def _outlyingness(window: np.ndarray) -> np.ndarray:
-    """Return for each row the distance of the ranks of its values from the middle ranks."""
+    """Return for each row the distance (n,) of the ranks of its values from the middle ranks."""
     ranks = window.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
     return np.abs(ranks - (len(window) - 1) / 2).sum(axis=1)
 
@@ -78,7 +84,11 @@ def _nobody(monitor: Any, window: np.ndarray, m: int, share: float, rng: Rng) ->
 def _central_rows(
     monitor: Any, window: np.ndarray, m: int, share: float, rng: Rng, value: float
 ) -> np.ndarray:
-    """Replace the most central rows by one row of entries `value`, and return their indices."""
+    """Replace the most central rows of a window by one row with all numbers equal to `value`.
+
+    Its categories are new, or missing if `value` is NaN. Return the indices of the replaced rows.
+    The window has batches of m rows, and `share` is the share of replaced rows.
+    """
     bad = np.argsort(_outlyingness(window))[: int(share * len(window))]
     width = monitor._state.reader.width
     window[bad, :width] = value
@@ -87,7 +97,11 @@ def _central_rows(
 
 
 def _outlying_rows(monitor: Any, window: np.ndarray, m: int, share: float, rng: Rng) -> np.ndarray:
-    """Replace the most outlying rows by the most central row, and return their indices."""
+    """Replace the most outlying rows of a window by its most central row.
+
+    Return the indices of the replaced rows. The window has batches of m rows, and `share` is the
+    share of replaced rows.
+    """
     order = np.argsort(-_outlyingness(window))
     bad = order[: int(share * len(window))]
     window[bad] = window[order[-1]]
@@ -95,10 +109,12 @@ def _outlying_rows(monitor: Any, window: np.ndarray, m: int, share: float, rng: 
 
 
 def _extreme_cell(monitor: Any, window: np.ndarray, m: int, share: float, rng: Rng) -> np.ndarray:
-    """Copy a row with the property whose count already deviates most by chance.
+    """Replace rows so that the count that already deviates most by chance deviates more.
 
-    No adversary can achieve more, because the bound exceeds the share only if the p-value of an
-    original count is small enough.
+    The count is the number of rows for which one function of the monitor is 1. The replaced rows
+    become copies of a row that increases the deviation. Return their indices. No adversary can
+    achieve more, because the bound exceeds the share only if the p-value of an original count is
+    small enough.
     """
     from isodepth.monitor.windows import confidence_error
     from isodepth.significance.fisher import log_pvalues

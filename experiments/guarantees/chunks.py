@@ -24,12 +24,15 @@ def _categories(rng: Rng, n: int, count: int = 150) -> dict[str, Any]:
 
 
 def _one_event(rng: Rng, n: int) -> dict[str, Any]:
-    """Return a rare category, for which no correction for several events is needed."""
+    """Return columns with a single rare event, a rare category.
+
+    No correction for several events is needed in this case.
+    """
     return {"word": np.where(rng.random(n) < 0.008, "rare", "usual"), "a": rng.normal(size=n)}
 
 
 def _fixed_number(rng: Rng, n: int) -> dict[str, Any]:
-    """Return a category whose number of rows is fixed in the pool, which is divided at random."""
+    """Return columns with a rare category in exactly 12 of the n pooled rows, at random places."""
     return {"word": np.where(rng.permutation(n) < 12, "rare", "usual"), "a": rng.normal(size=n)}
 
 
@@ -41,7 +44,7 @@ def _sentinels(rng: Rng, n: int) -> dict[str, Any]:
 
 
 def _missing(rng: Rng, n: int) -> dict[str, Any]:
-    """Return ten columns with missing values in 0.05 to 2% of the rows, which partly coincide."""
+    """Return ten columns with missing values in 0.05% to 2% of the rows, often in the same rows."""
     together, found = rng.random(n), {}
     for j, share in enumerate(np.geomspace(0.0005, 0.02, 10)):
         absent = (together if j % 2 else rng.random(n)) < share
@@ -50,7 +53,7 @@ def _missing(rng: Rng, n: int) -> dict[str, Any]:
 
 
 def _tied_tails(rng: Rng, n: int) -> dict[str, Any]:
-    """Return two columns of extreme values with ties, one of them with missing values."""
+    """Return two columns with ties among their extreme values, one of them with missing values."""
     tails = np.round(rng.standard_cauchy(n))
     return {"a": np.where(rng.random(n) < 0.1, np.nan, tails), "b": np.minimum(tails, 50.0)}
 

@@ -35,7 +35,10 @@ SETTINGS = {
 
 
 def measured(name: str, numbers: Iterable[int]) -> dict[str, list[float]]:
-    """Return the measured numbers of one run per number, which is part of its seed."""
+    """Run the simulation of the setting `name` once per number in `numbers`.
+
+    A number is a part of the seed of its run. Return the measured values by their names.
+    """
     found: dict[str, list[float]] = {}
     for number in numbers:
         rng = np.random.default_rng([number, zlib.crc32(name.encode())])
@@ -57,7 +60,7 @@ def _evaluate(job: tuple[str, int]) -> dict[str, Any]:
 
 
 def summary(lines: Iterable[dict[str, Any]]) -> str:
-    """Return a table of means and their limits in percent, in Markdown.
+    """Return the means of the measured numbers and their limits in percent, as a Markdown table.
 
     The standard error is that of a rate that equals the limit. For the mean of other numbers, it is
     the estimated one if that is larger.
@@ -101,7 +104,7 @@ def summary(lines: Iterable[dict[str, Any]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the study from the command line."""
+    """Run the study with command-line arguments, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=200, help="data sets or streams per setting")
     parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))

@@ -45,7 +45,12 @@ METHODS = tuple(PUBLISHED)
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the experiment; `runs` is the number of seeds and of blocks."""
+    """Settings of the experiment.
+
+    `runs` is the number of seeds and of blocks of images. A block has `per_class` images of each
+    class, of which `patched` get a white square. `K` is the number of directions, and `levels` that
+    of levels. Exact Wasserstein distances use `exact_per_class` images of each class.
+    """
 
     runs: int
     per_class: int = 100
@@ -58,7 +63,11 @@ class Settings:
 def distances(
     folder: Path, settings: Settings, number: int, pixels: str, patch: int, streams: Streams
 ) -> dict[str, np.ndarray]:
-    """Return the distance matrices (N, N) of one block, by method."""
+    """Return the matrices (N, N) of distances between the images of one block, by method.
+
+    `number` is that of the block, `pixels` is "nonzero" or "all", and `patch` is the size of the
+    white square in some images, 0 for none.
+    """
     clean, _ = block(folder, number, settings.per_class)
     # The same images are patched for every size of the patch.
     which = streams.rng("patched").choice(len(clean), settings.patched, replace=False)
@@ -88,7 +97,7 @@ def _clean_transport(folder: Path, number: int, per_class: int) -> np.ndarray:
 
 
 def parts(folder: Path, settings: Settings) -> list[Part]:
-    """Return the parts of the experiment."""
+    """Return the measured parts of the experiment: scores by seed, scores by block, and extras."""
 
     def measure(
         by_block: bool, affinities: Sequence[str], condition: Any, streams: Streams
@@ -122,7 +131,7 @@ def parts(folder: Path, settings: Settings) -> list[Part]:
 
 
 def experiment(folder: Path) -> Experiment:
-    """Return the experiment on the files in a folder."""
+    """Return the definition of the experiment on the images in the folder `folder`."""
     return Experiment(
         name="clustering",
         title="spectral clustering of images as bags of pixels",
@@ -141,7 +150,7 @@ EXPERIMENT = experiment(DEFAULT_FOLDER)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     folder_parser = argparse.ArgumentParser(add_help=False)
     folder_parser.add_argument("--data", type=Path, default=DEFAULT_FOLDER, metavar="DIR")
     words = sys.argv[1:] if arguments is None else list(arguments)

@@ -19,7 +19,7 @@ SUBSET = ("W exact", "W", "DR", "Sliced-W", "MMD")
 
 
 def parts(folder: Path, settings: Any) -> list[Part]:
-    """Return the parts that are measured once."""
+    """Return the parts of the experiment that are measured once, instead of once per seed."""
 
     def subset(condition: Any, streams: Streams) -> dict[str, list[float]]:
         return compare_on_subset(folder, settings, streams)
@@ -49,7 +49,10 @@ def parts(folder: Path, settings: Any) -> list[Part]:
 
 @lru_cache(maxsize=1)
 def exact_transport(folder: Path, settings: Any) -> tuple[np.ndarray, float]:
-    """Return W_1 between all pairs of the subset, and the seconds per pair on one core."""
+    """Return the exact W_1 between all pairs of a subset of the images, and the time per pair.
+
+    The subset is that of `subset_of`. The time is in seconds, on one core.
+    """
     from joblib import Parallel, delayed
 
     samples = bags(subset_of(folder, settings)[0], "nonzero")
@@ -70,12 +73,16 @@ def _exact_row(bag: np.ndarray, others: list[np.ndarray]) -> tuple[list[float], 
 
 
 def subset_of(folder: Path, settings: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first images of each class of block 0."""
+    """Return the first images of each class of block 0, and their labels."""
     return block(folder, 0, settings.exact_per_class)
 
 
 def compare_on_subset(folder: Path, settings: Any, streams: Streams) -> dict[str, list[float]]:
-    """Return the scores of all methods on the subset, and the errors of approximate distances."""
+    """Return the clustering scores of all methods on a subset of the images.
+
+    The errors of approximate distances are included. The subset is small enough for exact
+    Wasserstein distances.
+    """
     images, labels = subset_of(folder, settings)
     samples, seed = bags(images, "nonzero"), streams.integer("directions")
     matrices = {
@@ -120,7 +127,10 @@ def _errors(approximate: np.ndarray, exact: np.ndarray) -> list[float]:
 
 
 def cost_of_transport(folder: Path, settings: Any) -> dict[str, list[float]]:
-    """Return the seconds per pair on one core, and the hours for all pairs of a block."""
+    """Return the time of exact and of quantized Wasserstein distances on one core.
+
+    A value has the seconds per pair, and the hours for all pairs of a block.
+    """
     images = subset_of(folder, settings)[0]
     quantized = [pixel_distances.quantize(bag) for bag in bags(images, "nonzero")]
     start = time.process_time()
@@ -133,7 +143,10 @@ def cost_of_transport(folder: Path, settings: Any) -> dict[str, list[float]]:
 
 
 def all_pixels(folder: Path, settings: Any, pair: int) -> dict[str, list[float]]:
-    """Return W_1 of two images with all 784 pixels, and their mean absolute difference."""
+    """Return W_1 of two images whose bags have all 784 pixels, and their mean absolute difference.
+
+    `pair` is the number of the pair, from 0.
+    """
     images = subset_of(folder, settings)[0][[0, (pair + 1) * settings.exact_per_class]]
     first, second = bags(images, "all")
     exact = baselines.wasserstein(first, second, p=1)

@@ -12,7 +12,7 @@ from experiments.images.spectral import AFFINITIES, MAIN
 
 
 def summary(results: Results) -> str:
-    """Return all measurements as Markdown."""
+    """Return the tables of all measurements, with the published numbers, as Markdown."""
     seeds, blocks = results.tables["clustering_seeds"], results.tables["clustering_blocks"]
     n = results.settings.runs
     sections = [

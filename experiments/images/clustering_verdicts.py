@@ -29,7 +29,10 @@ EXPECTED = {"nmi": (0.58, 0.63), "ari": (0.38, 0.45)}
 
 
 def values(table: Table, score: str, method: str, affinity: str = MAIN, **where: Any) -> np.ndarray:
-    """Return one score of one method for each run."""
+    """Return the values of one score, such as "nmi", of one method: one value per run.
+
+    `where` selects rows of the table by the values of other columns.
+    """
     return table.where(method=method, **where)[f"{score}_{affinity}"]
 
 
@@ -83,9 +86,10 @@ def judge(results: Results) -> list[Verdict]:
 def _differences(
     others: list[str], difference: Callable[[str, str], np.ndarray]
 ) -> tuple[str, list[bool]]:
-    """Return the differences of DR from the `others`, and whether each is significant.
+    """Compare DR with the methods `others` by differences of their scores over runs.
 
-    A difference is significant if it exceeds two standard errors.
+    `difference` returns the differences of two methods. Return a string with the mean differences,
+    and whether each is significant: larger than two standard errors.
     """
     texts, clear = [], []
     for other in others:

@@ -17,15 +17,19 @@ _N_TASKS = 32
 
 
 def depth_regions(images: np.ndarray, pixels: str, K: int, n_levels: int, seed: int) -> np.ndarray:
-    """Return DR with the projection depth, p = 2 and eps = 0.1."""
+    """Return the distances DR between all pairs of bags of pixels, of shape (N, N).
+
+    The depth is the projection depth, with p = 2 and eps = 0.1, K directions and `n_levels` levels.
+    """
     distances = pairwise(bags(images, pixels), n_directions=K, levels=n_levels, random_state=seed)
     return np.asarray(distances)
 
 
 def sliced_wasserstein(images: np.ndarray, pixels: str, K: int, seed: int) -> np.ndarray:
-    """Return sliced W_2 along common directions, from cell averages of the quantile functions.
+    """Return the sliced W_2 distances (N, N) between bags of pixels, along K common directions.
 
-    Averaging ignores differences within a cell, so this is a lower bound.
+    They are computed from means of the quantile functions over cells of [0, 1]. Differences within
+    a cell are ignored, so the results are lower bounds.
     """
     from joblib import Parallel, delayed
 
@@ -37,7 +41,11 @@ def sliced_wasserstein(images: np.ndarray, pixels: str, K: int, seed: int) -> np
 
 
 def quantile_means(bag: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Return the mean of the quantile function over each cell of [0, 1], shape (K, N_QUANTILES)."""
+    """Return the means of the quantile function of projections over equal cells of [0, 1].
+
+    The rows of `bag` (n, d) are projected on `directions` (K, d). The result has shape (K,
+    N_QUANTILES): one mean per direction and cell.
+    """
     projections = np.sort(directions @ bag.T, axis=1)
     n = projections.shape[1]
     integral = np.zeros((len(directions), n + 1))
@@ -49,11 +57,11 @@ def quantile_means(bag: np.ndarray, directions: np.ndarray) -> np.ndarray:
 
 
 def mmd(images: np.ndarray, pixels: str) -> np.ndarray:
-    """Return the MMD with the Gaussian kernel of bandwidth 1, exact up to rounding.
+    """Return the maximum mean discrepancies (N, N) between bags of pixels, exact up to rounding.
 
-    There are few distinct columns, rows and intensities, so the kernel is a product of three small
-    matrices. With a square root of each matrix, an image becomes a vector, and Euclidean distances
-    of these vectors are the MMD.
+    The kernel is Gaussian with bandwidth 1. There are few distinct columns, rows and intensities,
+    so the kernel is a product of three small matrices. With a square root of each matrix, an image
+    becomes a vector, and Euclidean distances of these vectors are the MMD.
     """
     root = _kernel_root(np.arange(SIDE))
     features = _kernel_root(np.arange(256) / 255.0)
@@ -82,10 +90,11 @@ def euclidean(rows: np.ndarray) -> np.ndarray:
 
 
 def l1(images: np.ndarray) -> np.ndarray:
-    """Return the mean absolute difference of intensities, which equals W_1 between all 784 pixels.
+    """Return the mean absolute differences (N, N) of intensities between all pairs of images.
 
-    If both bags have all pixels, moving mass to another pixel costs at least 1, and a difference of
-    intensity at the same pixel costs at most 1. No mass is therefore moved to another pixel.
+    They equal W_1 between bags with all 784 pixels. Moving mass to another pixel costs at least 1,
+    and a difference of intensity at the same pixel costs at most 1. No mass is therefore moved to
+    another pixel.
     """
     from scipy.spatial.distance import pdist, squareform
 
@@ -93,7 +102,10 @@ def l1(images: np.ndarray) -> np.ndarray:
 
 
 def quantize(bag: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Merge the points of each square of pixels. Return their means (m, 3) and masses (m,)."""
+    """Merge the points of a bag within each square of pixels into one point.
+
+    Return the means (m, 3) of the points in the m squares, and their masses (m,).
+    """
     square = (bag[:, :2] // SQUARE).astype(int) @ [1, SIDE]
     _, place, counts = np.unique(square, return_inverse=True, return_counts=True)
     sums = [np.bincount(place, column) for column in bag.T]

@@ -16,14 +16,21 @@ N_NEIGHBOURS = 10
 
 
 def jobs(count: int) -> int:
-    """Return the number of jobs for joblib: all cores, or one if starting processes is too slow."""
+    """Return the number of jobs of joblib for `count` tasks.
+
+    It is the number of cores, or 1 if starting processes would take longer than the tasks.
+    """
     return -1 if count >= 400 else 1
 
 
 def scores(
     distances: Mapping[str, np.ndarray], labels: np.ndarray, affinities: Sequence[str], seed: int
 ) -> dict[str, list[float]]:
-    """Return NMI and ARI of the clusters of each method, for each affinity."""
+    """Return NMI and ARI of the clusters by each method, for each affinity.
+
+    `distances` maps a method to its distance matrix. An affinity is the name of a kernel that
+    converts distances to similarities.
+    """
     from joblib import Parallel, delayed
 
     tasks = [(name, affinity) for name in distances for affinity in affinities]
@@ -39,7 +46,11 @@ def scores(
 def agreement(
     distances: np.ndarray, labels: np.ndarray, affinity: str, seed: int
 ) -> tuple[float, float]:
-    """Return NMI and ARI of the clusters with the classes."""
+    """Return the agreement of the clusters with the classes `labels`: NMI and ARI.
+
+    NMI is the normalized mutual information, and ARI the adjusted Rand index. `affinity` is the
+    kernel that converts distances to similarities.
+    """
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
     labels_found = clusters(distances, affinity, seed)
@@ -50,7 +61,10 @@ def agreement(
 
 
 def clusters(distances: np.ndarray, affinity: str, seed: int) -> np.ndarray:
-    """Return the cluster of each row of a distance matrix (N, N)."""
+    """Return the cluster of each of N objects by spectral clustering of their distances (N, N).
+
+    `affinity` is the kernel that converts distances to similarities.
+    """
     from sklearn.cluster import SpectralClustering
 
     with warnings.catch_warnings():
@@ -69,7 +83,7 @@ def clusters(distances: np.ndarray, affinity: str, seed: int) -> np.ndarray:
 
 
 def similarity(distances: np.ndarray, affinity: str) -> np.ndarray:
-    """Convert distances to similarities by a kernel."""
+    """Convert distances to similarities by the kernel with the name `affinity`."""
     if affinity == "rbf":
         return np.exp(-(distances**2))
     apart = distances[np.triu_indices_from(distances, 1)]

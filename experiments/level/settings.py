@@ -19,7 +19,7 @@ Setting = Callable[[Rng], Samples]
 
 
 def _split(rows: Any, n: int, **options: Any) -> Samples:
-    """Return the first n rows, the other rows and the options."""
+    """Return the first n rows as X, the other rows as Y, and the options of the test as a dict."""
     if isinstance(rows, pd.DataFrame):
         x, y = (part.reset_index(drop=True) for part in (rows.iloc[:n], rows.iloc[n:]))
         return x, y, options
@@ -29,7 +29,10 @@ def _split(rows: Any, n: int, **options: Any) -> Samples:
 def _numbers(
     make: Callable[[Rng, int], np.ndarray], n: int = 60, m: int = 60, **options: Any
 ) -> Setting:
-    """Return a setting with independent rows of numbers."""
+    """Return a setting with independent rows of numbers that `make` draws: n rows and m rows.
+
+    `options` are those of the test.
+    """
     return lambda rng: _split(make(rng, n + m), n, **options)
 
 
@@ -38,7 +41,10 @@ def _normal(rng: Rng, n: int, d: int = 3) -> np.ndarray:
 
 
 def _with(column: Callable[[Rng, np.ndarray], Any]) -> Callable[[Rng, int], np.ndarray]:
-    """Return two normal columns and a column computed from them."""
+    """Return a function that draws rows: two normal columns, and a column computed from them.
+
+    `column` computes the third column from a generator and the other two columns (n, 2).
+    """
 
     def make(rng: Rng, n: int) -> np.ndarray:
         rows = rng.normal(size=(n, 2))
@@ -64,7 +70,7 @@ def _blank(rng: Rng, rows: np.ndarray, share: float) -> np.ndarray:
 
 
 def _blank_by_value(rng: Rng, rows: np.ndarray) -> np.ndarray:
-    """Return a column that is missing more often if another column is large."""
+    """Return a column whose values are missing more often in rows with a large value of another."""
     missing = rng.random(len(rows)) < 1 / (1 + np.exp(-2 * rows[:, 0]))
     return np.where(missing, np.nan, rows[:, 0] + rng.normal(size=len(rows)))
 
@@ -80,7 +86,7 @@ def _no_complete_row(rng: Rng, n: int) -> np.ndarray:
 
 
 def _repeated(rng: Rng, n: int, distinct: int) -> np.ndarray:
-    """Return n rows drawn with replacement from a few random rows."""
+    """Return n rows drawn with replacement from `distinct` random rows."""
     return rng.normal(size=(distinct, 3))[rng.integers(distinct, size=n)]
 
 
@@ -112,7 +118,10 @@ def _precision(rng: Rng, n: int) -> np.ndarray:
 
 
 def _frame(make: Callable[[Rng, int], dict[str, Any]], n: int = 60, m: int = 60) -> Setting:
-    """Return a setting with independent rows of a data frame."""
+    """Return a setting with independent rows of a data frame: n rows and m rows.
+
+    `make` draws the columns.
+    """
     return lambda rng: _split(pd.DataFrame(make(rng, n + m)), n)
 
 
@@ -139,7 +148,7 @@ def _mixed(rng: Rng, n: int) -> dict[str, Any]:
 
 
 def _untidy(rng: Rng, n: int) -> dict[str, Any]:
-    """Return a table with an empty column, dates, keys, and a column with a single category."""
+    """Return mixed columns, an empty column, dates, keys, and a category column with one value."""
     return _mixed(rng, n) | {
         "empty": np.full(n, np.nan), "only": "same",
         "key": [f"id{i}" for i in rng.permutation(n)],
@@ -158,7 +167,10 @@ def _nested(rng: Rng, n: int) -> dict[str, Any]:
 
 
 def _blocks(rng: Rng, frame: bool, constant: bool) -> Samples:
-    """Return 30 blocks of one to five dependent rows, with random labels of the blocks."""
+    """Return 30 blocks of one to five dependent rows, with random labels X or Y of the blocks.
+
+    If `frame`, the rows are data frames. If `constant`, one column is constant.
+    """
     sizes = rng.integers(1, 6, size=30)
     block = np.repeat(np.arange(30), sizes)
     rows = rng.normal(size=(30, 3))[block] + 0.3 * rng.normal(size=(len(block), 3))

@@ -25,7 +25,10 @@ CHUNK = 100
 
 
 def pvalues(setting: str, numbers: Iterable[int], n_permutations: int = 199) -> list[float]:
-    """Compute the p-value of one data set per number, which is part of its seed."""
+    """Compute the p-values of several data sets of a setting, one per entry of `numbers`.
+
+    The number of a data set is a part of its seed.
+    """
     import isodepth
 
     found = []
@@ -53,7 +56,7 @@ def _evaluate(job: tuple[str, int, int]) -> dict[str, Any]:
 
 
 def summary(lines: Iterable[dict[str, Any]]) -> str:
-    """Return a table of rejections in percent, in Markdown."""
+    """Return the rates of rejection of each setting in percent, as a Markdown table."""
     found: dict[str, list[float]] = {}
     errors = []
     for line in lines:
@@ -70,7 +73,7 @@ def summary(lines: Iterable[dict[str, Any]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the study from the command line."""
+    """Run the study with command-line arguments, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=1000, help="data sets per setting")
     parser.add_argument(

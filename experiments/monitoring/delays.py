@@ -31,7 +31,10 @@ Detector = Callable[[np.ndarray, int, float], Callable[[np.ndarray], bool]]
 
 
 def monitor(reference: np.ndarray, seed: int, tolerance: float) -> Callable[[np.ndarray], bool]:
-    """Return the monitor of this version as a detector."""
+    """Return a detector: a function of a batch that returns whether `Monitor` raises an alarm.
+
+    Other detectors of this module are functions of this kind too.
+    """
     from isodepth import Monitor
 
     made = Monitor(reference, tolerance=tolerance, random_state=seed)
@@ -71,7 +74,10 @@ def former(reference: np.ndarray, seed: int, tolerance: float) -> Callable[[np.n
 
 @functools.cache
 def _largest_distance(n: int, m: int, d: int) -> float:
-    """Return the critical value of the Kolmogorov-Smirnov distance."""
+    """Return the critical value of the Kolmogorov-Smirnov distance of n and m values.
+
+    The level has a Bonferroni correction for d columns and all batches of a stream.
+    """
     from scipy.stats import kstwo
 
     return float(kstwo.isf(0.01 / (d * (CLEAN + WATCHED)), round(n * m / (n + m))))
@@ -147,7 +153,10 @@ def normed_wasserstein(
 
 
 def delay(detector: Detector, batch: Batch, d: int, m: int, seed: int, tolerance: float) -> float:
-    """Return the delay on one stream: 0 for an alarm before the change, inf without an alarm."""
+    """Return the number of batches from a change to the first alarm of `detector`, on one stream.
+
+    It is 0 for an alarm before the change, and inf without an alarm.
+    """
     rng = np.random.default_rng([seed, d, m, 35])
     clean: Batch = normal
     if tolerance:
@@ -171,7 +180,7 @@ def _job(job: tuple[Any, ...]) -> float:
 
 
 def detectors(prototype_path: str | None) -> dict[str, Detector]:
-    """Return the detectors by name."""
+    """Return the detectors by name, with that of the file `prototype_path` unless it is None."""
     found: dict[str, Detector] = {
         "monitor": monitor,
         "KS by column": kolmogorov_smirnov,

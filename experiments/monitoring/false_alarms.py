@@ -28,7 +28,7 @@ BAD = ("far", "center", "quadrant")
 
 
 def rows(kind: str, n: int, rng: np.random.Generator) -> Any:
-    """Return n independent rows of the distribution `kind`."""
+    """Return n independent rows of the distribution `kind`, such as "lognormal" or "untidy"."""
     if kind == "normal":
         return rng.standard_normal((n, 5)) @ np.tril(np.full((5, 5), 0.5))
     if kind == "lognormal":
@@ -70,7 +70,10 @@ def contaminate(table: Any, bad: np.ndarray, how: str) -> None:
 
 
 def stream(job: tuple[str, int, float, float, int, int]) -> bool:
-    """Return whether one stream raises an alarm."""
+    """Check one stream without a change, and return whether the monitor raises any alarm.
+
+    `job` has the settings of the stream and its number.
+    """
     kind, size, alpha, tolerance, n_batches, seed = job
     from isodepth import Monitor
 

@@ -66,7 +66,10 @@ def changes() -> dict[str, Callable[[pd.DataFrame, Any], pd.DataFrame]]:
 
 
 def main() -> None:
-    """Print one line per change: fractions of alarms and of right names, and an example."""
+    """Print one line per change, with an example.
+
+    A line has the fractions of alarms, and of alarms that name the right column and change.
+    """
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--streams", type=int, default=100)
     streams = parser.parse_args().streams

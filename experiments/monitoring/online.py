@@ -37,7 +37,7 @@ def binary(rng: np.random.Generator, n: int, raised: float = 0.0) -> np.ndarray:
 
 
 def stream(name: str, seed: int) -> np.ndarray:
-    """Return the rows of one stream."""
+    """Return the rows of the stream `name`, such as "clean", which change from the first row on."""
     rng = np.random.default_rng([seed, 41])
     if name.startswith("0/1"):
         return binary(rng, LENGTH, 0.1 if name.endswith("0.1") else 0.0)

@@ -90,9 +90,10 @@ class Cell:
         return f"{self.group}|{self.kind}|n={self.n}|d={self.d}|c={self.share:g}|{side}"
 
     def test(self, number: int, part: str) -> dict[str, float]:
-        """Return the p-values of the methods of a part of the cell for one pair of samples.
+        """Return the p-values of one pair of samples, by method.
 
-        `number` is the number of the pair, which is part of its seed.
+        `part` selects the group of methods. `number` is the number of the pair, which is a part of
+        its seed.
         """
         words = np.random.SeedSequence([number, *self.key.encode()]).generate_state(4)
         rng = np.random.default_rng(words)
@@ -158,14 +159,17 @@ class Cell:
         return laws.changed(self.kind, self.n, self.d, rng)
 
     def _columns(self, x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, float]:
-        """Return the p-values of the unchanged column 0 and of the changed column 1."""
+        """Return the p-values of column 0, which is unchanged, and of column 1, which changed."""
         found = {}
         for column in self._result(x, y, seed).column_tests:
             found[column.column] = column.pvalue
         return found
 
     def _kind(self, x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, float]:
-        """Return 0 if the first named change has the right kind and column, else 1."""
+        """Return {"right kind": 0} if the first named change has the right kind and column, else 1.
+
+        The dictionary is empty if the test is not significant.
+        """
         result = self._result(x, y, seed)
         if not result.significant:
             return {}
@@ -233,7 +237,10 @@ def _contaminated(n: int) -> Iterator[Cell]:
 
 
 def _wide_tables(n: int) -> Iterator[Cell]:
-    """Yield cells with equal distributions, other distributions, and other shares of bad rows."""
+    """Yield cells with up to 50 columns: equal distributions, changes, and contaminated rows.
+
+    Contaminated rows have other shares than in `_contaminated`. Each sample has n rows.
+    """
     shared = Cell("laws", "null", n, 5, rival_tests=200 if n == 200 else 100, regions=True)
     for d in (2, 5, 20, 50):
         for kind in ("null", *_LAWS):
@@ -244,7 +251,10 @@ def _wide_tables(n: int) -> Iterator[Cell]:
 
 
 def _held_out() -> Iterator[Cell]:
-    """Yield changes that were not used to choose the weights of the statistics."""
+    """Yield cells with changes of distributions that did not influence the design of the test.
+
+    The weights of its statistics were chosen with other changes.
+    """
     for n, d in ((200, 2), (200, 10), (500, 5), (500, 40), (1000, 10), (1000, 50)):
         for kind in laws.HELD_OUT:
             yield Cell("held out", kind, n, d, tests=100)

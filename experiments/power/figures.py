@@ -24,7 +24,10 @@ _SIZES = (200, 1000)
 
 
 def draw(every: list[Cell], found: dict[str, dict[str, Rate]], folder: Path) -> None:
-    """Write the figures for which there are results."""
+    """Write the figures of the study to a folder, as far as there are results.
+
+    `every` are all cells, and `found` has the rejection rates by cell and method.
+    """
     # Central and wide contaminations have no opposite side, so those of both samples cancel.
     chosen = [
         c

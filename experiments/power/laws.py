@@ -28,11 +28,11 @@ def _wide(k: int, d: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _edge(k: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Return contaminated rows like the others, but beyond the outermost level along a diagonal.
+    """Return k contaminated rows (k, d) that differ from clean rows only along a diagonal.
 
-    These rows are beyond every quantile along the diagonal, so that they use all of the tolerance.
-    They are among the other rows in all other respects, so that the variance of permutations is not
-    larger.
+    They are beyond every quantile along the diagonal, so that they use all of the tolerance. In all
+    other directions they are distributed like clean rows, so that the variance of permutations is
+    not larger.
     """
     along = np.ones(d) / np.sqrt(d)
     found = rng.standard_normal((k, d))
@@ -54,9 +54,10 @@ CONTAMINATIONS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]]
 def contaminated(
     kind: str, n: int, d: int, share: float, both: bool, rng: np.random.Generator
 ) -> Pair:
-    """Return two normal samples of which a share of the first, or of both, is contaminated.
+    """Return two normal samples with contaminated rows in the first sample, or in both.
 
-    The contaminated rows of the second sample are on the opposite side.
+    A share of the rows is contaminated, with the distribution `kind`, a key of `CONTAMINATIONS`.
+    The contaminated rows of the second sample are on the opposite side of the center.
     """
     x, y = rng.standard_normal((2, n, d))
     k = int(share * n + 1e-9)
@@ -67,7 +68,11 @@ def contaminated(
 
 
 def _binary(n: int, d: int, k: int, rng: np.random.Generator, p: float) -> Pair:
-    """Return 0/1 columns; contaminated rows increase the chance difference of the clean rows."""
+    """Return two samples of 0/1 columns, the first k rows of which are contaminated.
+
+    The contaminated rows increase the difference that the clean rows have by chance. `p` is the
+    probability of 1.
+    """
     x, y = (rng.random((2, n, d)) < p).astype(float)
     fewer = x[k:, 0].sum() < y[k:, 0].sum()
     x[:k, 0], y[:k, 0] = (0.0, 1.0) if fewer else (1.0, 0.0)
@@ -75,7 +80,7 @@ def _binary(n: int, d: int, k: int, rng: np.random.Generator, p: float) -> Pair:
 
 
 def _counts(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
-    """Return tied counts and normal columns; the contaminated rows have extreme counts."""
+    """Return two samples of tied counts and normal columns, k rows of each with extreme counts."""
     x, y = rng.standard_normal((2, n, d))
     x[:, 0], y[:, 0] = rng.poisson(0.7, (2, n))
     x[:k, 0], y[:k, 0] = 0.0, 3.0
@@ -83,9 +88,10 @@ def _counts(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
 
 
 def _steered(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
-    """Return rows along the direction of the difference of the clean means, just beyond clipping.
+    """Return two normal samples whose first k rows increase the difference of the clean means.
 
-    The direction is computed from the clean rows, to attack statistics that learn a direction.
+    They lie along the direction of this difference, just beyond the clipping of statistics that
+    learn a direction.
     """
     x, y = rng.standard_normal((2, n, d))
     along = x[k:].mean(axis=0) - y[k:].mean(axis=0)
@@ -95,7 +101,11 @@ def _steered(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
 
 
 def _most_leaning(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
-    """Return rows at the ends of the column in which the shares of clean rows differ most."""
+    """Return two normal samples whose first k rows are extreme in one column.
+
+    In this column the shares of positive values of the clean samples differ most. The contaminated
+    rows increase the difference.
+    """
     x, y = rng.standard_normal((2, n, d))
     gaps = (x[k:] > 0).mean(axis=0) - (y[k:] > 0).mean(axis=0)
     j = int(np.abs(gaps).argmax())
@@ -104,7 +114,11 @@ def _most_leaning(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
 
 
 def _clump_of_few(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
-    """Return a small cluster where the clean samples differ most along the first column."""
+    """Return two normal samples; the contaminated rows of one sample are a small cluster.
+
+    The cluster is in the interval of the first column in which the counts of clean rows differ
+    most, and it increases the difference. The contaminated rows of the other sample are far away.
+    """
     x, y = rng.standard_normal((2, n, d))
     ends = np.linspace(-2, 2, 41)
     shares = [np.histogram(part[k:, 0], ends)[0] for part in (x, y)]
@@ -116,9 +130,10 @@ def _clump_of_few(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
 
 
 def _inner_and_outer(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
-    """Return inner rows that increase the chance difference of the inner clean rows in one column.
+    """Return two normal samples whose contaminated rows are close to the center.
 
-    They attack the products of columns and the distance from the center.
+    They increase the difference that the inner clean rows have by chance in one column. They attack
+    statistics of products of columns and the distance from the center.
     """
     x, y = rng.standard_normal((2, n, d))
     inner = np.median(np.linalg.norm(x, axis=1))
@@ -146,7 +161,11 @@ ATTACKS: dict[str, Callable[[int, int, int, np.random.Generator], Pair]] = {
 
 
 def selective(n: int, d: int, share: float, rng: np.random.Generator) -> Pair:
-    """Return samples in which rows are replaced by value: the highest in X, the lowest in Y."""
+    """Return two normal samples in which rows with extreme values in the first column are changed.
+
+    A share of the rows is changed, those with the highest values in X and with the lowest values in
+    Y: the sign of these values is reversed.
+    """
     x, y = rng.standard_normal((2, n, d))
     k = int(share * n + 1e-9)
     x[np.argsort(x[:, 0])[n - k :], 0] *= -1
@@ -155,7 +174,10 @@ def selective(n: int, d: int, share: float, rng: np.random.Generator) -> Pair:
 
 
 def unchanged_column(kind: str, n: int, rng: np.random.Generator) -> Pair:
-    """Return samples with equal distributions of column 0 and a change of column 1."""
+    """Return samples with equal distributions of column 0 and a change of column 1.
+
+    `kind` is "two clumps", "Cauchy tails" or another string, for a dependence on column 0.
+    """
     x, y = rng.standard_normal((2, n, 2))
     if kind == "two clumps":
         y[:, 1] = 3 * np.sign(y[:, 1]) + 0.3 * y[:, 1]
@@ -173,7 +195,10 @@ UNCHANGED = ("two clumps", "Cauchy tails", "dependence")
 def null(
     kind: str, n: int, d: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, object]:
-    """Return two samples of one distribution, the second smaller, and blocks of rows or None."""
+    """Return two samples of n and 0.8 n rows with one distribution, and labels of blocks or None.
+
+    `kind` is "d > n", "ties" (counts), "blocks" (dependent rows) or another string (normal rows).
+    """
     m = (4 * n) // 5
     if kind == "d > n":
         return rng.standard_normal((n, 2 * n)), rng.standard_normal((m, 2 * n)), None
@@ -279,9 +304,10 @@ PURE = {
 
 
 def masked(kind: str, n: int, d: int, share: float, rng: np.random.Generator) -> Pair:
-    """Return samples of two distributions, both contaminated; `kind` is "CHANGE with KIND".
+    """Return two samples of different distributions, with the share `share` of contaminated rows.
 
-    The contaminated rows of the second sample are on the side opposite to the change.
+    `kind` is "CHANGE with CONTAMINATION", with keys of `CHANGES` and `CONTAMINATIONS`. Contaminated
+    rows of X and of Y are on opposite sides of the center, so that they may hide the change.
     """
     change, _, contamination = kind.partition(" with ")
     x, y = contaminated(contamination, n, d, share, True, rng)
@@ -291,7 +317,7 @@ def masked(kind: str, n: int, d: int, share: float, rng: np.random.Generator) ->
 
 
 def changed(kind: str, n: int, d: int, rng: np.random.Generator) -> Pair:
-    """Return a normal sample, and a sample of another distribution."""
+    """Return a normal sample, and a sample of the distribution `kind`, a key of `CHANGES`."""
     x, y = rng.standard_normal((2, n, d))
     return x, CHANGES[kind](y, rng)
 
@@ -300,7 +326,10 @@ def changed(kind: str, n: int, d: int, rng: np.random.Generator) -> Pair:
 
 
 def held_out(kind: str, n: int, d: int, rng: np.random.Generator) -> Pair:
-    """Return two samples that differ by one of the changes `HELD_OUT`."""
+    """Return two samples that differ by the change `kind`, one of `HELD_OUT`.
+
+    These changes were not used to choose the weights of the statistics of the test.
+    """
     x, y = rng.standard_normal((2, n, d))
     if kind == "gamma skew":
         # Gamma with shape 3, standardized.

@@ -20,7 +20,7 @@ CARRIERS = ["UA", "AA", "B6", "HA", "OO"]
 
 
 def null_pvalue(seed: int) -> bool:
-    """Return whether the test rejects for two samples of one distribution with categories."""
+    """Test two samples of one distribution with categories, and return whether the test rejects."""
     import pandas as pd
 
     rng = np.random.default_rng([1, seed])
@@ -41,7 +41,10 @@ def _rejected(x: Any, y: Any, seed: int, **options: Any) -> bool:
 
 
 def flights(rng: np.random.Generator, n: int, share: float = 0.1, new: float = 0.0) -> Any:
-    """Return rows in which one carrier has the given share, and a new carrier the share `new`."""
+    """Return n rows of simulated flights, with the airline (carrier) and other columns.
+
+    One carrier has the share `share` of the flights, and a new carrier has the share `new`.
+    """
     import pandas as pd
 
     shares = [share, 0.6, 0.4 - share - 0.03, 0.02, 0.01]
@@ -53,13 +56,16 @@ def flights(rng: np.random.Generator, n: int, share: float = 0.1, new: float = 0
 
 
 def moved_share(seed: int) -> bool:
-    """Return whether the test rejects if a share changes from 10% to 16%, with n = 1000."""
+    """Return whether the test rejects if the share of one category rises from 10% to 16%.
+
+    Both samples have 1000 rows.
+    """
     rng = np.random.default_rng([2, seed])
     return _rejected(flights(rng, 1000), flights(rng, 1000, 0.16), seed)
 
 
 def tolerated(seed: int) -> bool:
-    """Return whether a test with a tolerance of 5% rejects if 5% of one sample are new carriers."""
+    """Return whether a test with a tolerance of 5% rejects if 5% of Y have a new category."""
     rng = np.random.default_rng([3, seed])
     x, y = flights(rng, 1000), flights(rng, 1000)
     y.loc[:49, "carrier"] = "ZZ"
@@ -67,7 +73,7 @@ def tolerated(seed: int) -> bool:
 
 
 def unchanged_column(seed: int) -> bool:
-    """Return whether an unchanged column is significant, while all other columns change."""
+    """Return whether an unchanged column is significant in a test in which all others change."""
     rng = np.random.default_rng([4, seed])
     x, y = flights(rng, 200), flights(rng, 200, 0.3)
     y["delay"] = np.where(rng.random(200) < 0.5, 0.1, 9.0)
@@ -77,7 +83,10 @@ def unchanged_column(seed: int) -> bool:
 
 
 def stream(seed: int) -> dict[str, bool]:
-    """Return which alarms and names a stream gives: no drift, a moved share, a new category."""
+    """Check one stream with a monitor, and return its alarms and whether it names the changes.
+
+    The stream has first no change, then a changed share of a category, then a new category.
+    """
     rng = np.random.default_rng([5, seed])
     monitor = Monitor(flights(rng, 40_000), alpha=0.05, random_state=seed)
     found = {"false alarm": any(monitor.check(flights(rng, 500)).alarm for _ in range(100))}
@@ -99,7 +108,7 @@ PARTS: dict[str, tuple[Callable[[int], Any], int, str]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--runs", type=float, default=1.0, help="share of the runs of each part")

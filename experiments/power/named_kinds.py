@@ -30,7 +30,10 @@ class Case(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Result of one test."""
+    """Result of one test: detection of the change, and correctness of the named changes.
+
+    `dependence` is whether a change of dependence is named.
+    """
 
     detected: bool
     first_right: bool
@@ -91,7 +94,7 @@ def outcome(case: Case, seed: int) -> Outcome:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m experiments.power.named_kinds")
     parser.add_argument("--sets", type=int, default=200, help="data sets per case")
     parser.add_argument("--jobs", type=int, default=2)

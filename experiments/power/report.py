@@ -54,7 +54,10 @@ def rates(folder: Path, alpha: float = ALPHA) -> dict[str, dict[str, Rate]]:
 
 
 def most_allowed(tests: int, alpha: float = ALPHA, errors: float = 2.0) -> float:
-    """Return the maximum rejection rate within `errors` standard errors of the level `alpha`."""
+    """Return the maximum rejection rate that agrees with the level `alpha`.
+
+    It is within `errors` standard errors of `alpha`, for this number of tests.
+    """
     return alpha + errors * math.sqrt(alpha * (1 - alpha) / tests)
 
 
@@ -68,7 +71,11 @@ def table(
     heads: Sequence[str],
     allowed: Sequence[str] = METHODS,
 ) -> list[str]:
-    """Return a Markdown table of rejections in percent: rows are cells, columns are methods."""
+    """Return a Markdown table of rejections in percent: rows are cells, columns are methods.
+
+    `chosen` are the cells, `found` has the rates, `heads` are the names of the cell attributes in
+    the first columns, and `allowed` the methods.
+    """
     methods = [m for m in allowed if any(m in found.get(cell.key, {}) for cell in chosen)]
     lines = [
         "| " + " | ".join([*heads, *methods]) + " |",
@@ -88,7 +95,10 @@ def table(
 
 
 def verdicts(size: str, folder: Path) -> list[str]:
-    """Return the expected and the measured properties of the test, as Markdown."""
+    """Return the expected and the measured properties of the test, as lines of Markdown.
+
+    `size` is that of the study, see `cells`, and `folder` has its results.
+    """
     every = cells(size)
     at5, at1 = rates(folder), rates(folder, 0.01)
     lines = []
@@ -120,7 +130,11 @@ def verdicts(size: str, folder: Path) -> list[str]:
 def _at_most(
     every: Iterable[Cell], found: dict[str, dict[str, Rate]], group: str, method: str, what: str
 ) -> list[str]:
-    """Return lines about the rule that a method rejects in at most 5% of each cell of a group."""
+    """Return lines of the report about the level of a method in the cells of a group.
+
+    The rule is that the method rejects in at most 5% of the tests of each cell, up to two standard
+    errors. `what` describes the rule.
+    """
     there = [(cell, found[cell.key][method]) for cell in every
              if cell.group == group and cell.kind != "selective"
              and method in found.get(cell.key, {})]  # fmt: skip
@@ -139,7 +153,10 @@ def _at_most(
 
 
 def _behind(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[str]:
-    """Return lines about the maximum difference in power from the best of the other methods."""
+    """Return lines of the report about differences in power from the best of other methods.
+
+    They have the largest difference over cells with 200 and with 1000 rows.
+    """
     others = ("regions", "energy", "mmd", "ks + holm")
     lines = _held_out_summary(every, found)
     for n, allowed in ((200, 0.10), (1000, 0.05)):
@@ -160,7 +177,11 @@ def _behind(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[st
 
 
 def _held_out_summary(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[str]:
-    """Return the mean power of each method on held-out changes, and our distance from the best."""
+    """Return lines with the mean power of each method on held-out changes.
+
+    Changes are held out if they were not used to choose the weights of the statistics. The
+    difference of isodepth from the best method is included.
+    """
     methods = ("aggregated", "energy", "mmd", "ks + holm")
     chosen = [cell for cell in every if cell.group == "held out"
               and all(m in found.get(cell.key, {}) for m in methods)]  # fmt: skip
@@ -180,7 +201,11 @@ def _held_out_summary(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) 
 
 
 def publish(size: str, folder: Path, page: Path) -> None:
-    """Write the tables into a page, between `<!-- study: NAME -->` and `<!-- /study -->`."""
+    """Write the tables of a study into a page, between `<!-- study: NAME -->` and its end mark.
+
+    The end mark is `<!-- /study -->`. `size` is that of the study, see `cells`, and `folder` has
+    its results.
+    """
     every, found = cells(size), rates(folder)
     blocks = {name: _part(every, found, name, heads) for name, (_, heads) in PARTS.items()}
     blocks["promises"] = [f"* {line}" for line in verdicts(size, folder)]
@@ -211,7 +236,10 @@ def _word(good: bool) -> str:
 
 
 def write_report(size: str, folder: Path) -> None:
-    """Write tables.md, rates.json and, if matplotlib is installed, the figures."""
+    """Write tables.md, rates.json and, if matplotlib is installed, the figures into a folder.
+
+    `size` is that of the study, see `cells`. The folder has its results.
+    """
     every, found = cells(size), rates(folder)
     lines: list[str] = []
     for group, (title, heads) in PARTS.items():

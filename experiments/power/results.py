@@ -20,7 +20,7 @@ class Rate(NamedTuple):
 
 
 def finished(folder: Path) -> list[dict]:
-    """Return the batches on disk, without an incomplete last line."""
+    """Return the finished batches of tests in a folder, without an incomplete last line."""
     lines = []
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():

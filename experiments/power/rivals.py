@@ -82,7 +82,10 @@ def kolmogorov_smirnov(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def _smirnov(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the asymptotic p-value of the two-sample statistic, with Stephens' correction."""
+    """Return the asymptotic Kolmogorov-Smirnov p-value of samples a (n,) and b (m,).
+
+    Stephens' correction for finite samples is applied.
+    """
     at = np.sort(np.concatenate([a, b]))
     below_a = np.searchsorted(np.sort(a), at, side="right") / len(a)
     below_b = np.searchsorted(np.sort(b), at, side="right") / len(b)

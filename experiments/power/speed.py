@@ -39,7 +39,7 @@ class Cost(NamedTuple):
 
 
 def cost(work: Callable[[], object], repeats: int) -> Cost:
-    """Return the minimum wall-clock time and the minimum processor time of several calls."""
+    """Return the minimum wall-clock and the minimum processor time of `repeats` calls of `work`."""
     found = []
     for _ in range(repeats):
         clock, processor = time.perf_counter(), time.process_time()
@@ -50,12 +50,15 @@ def cost(work: Callable[[], object], repeats: int) -> Cost:
 
 
 def against(other: Cost, ours: Cost) -> str:
-    """Return the ratios of the costs of another method to ours, in both kinds of time."""
+    """Return a string with the ratios of the cost of another method to ours.
+
+    There is one ratio for wall-clock time, and one for processor time.
+    """
     return f"{other.clock / ours.clock:.1f} and {other.processor / ours.processor:.1f} times"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m experiments.power.speed")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--threads", type=int, help="default: all cores, for all but hyppo")

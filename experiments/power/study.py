@@ -30,7 +30,7 @@ Batch = tuple[str, int, str, int, int]
 
 
 def batches(size: str) -> Iterator[Batch]:
-    """Yield all batches of tests, in the order of importance."""
+    """Yield all batches of tests of a size of the study, the most important cells first."""
     from experiments.power.cells import cells
 
     for number, cell in enumerate(cells(size)):
@@ -57,7 +57,10 @@ def work(batch: Batch) -> dict:
 
 
 def run(size: str, jobs: int, minutes: float | None, folder: Path) -> int:
-    """Run the missing batches within a time limit, and return the number of missing batches."""
+    """Run the missing batches of tests within a time limit in minutes.
+
+    `size` is that of `cells`. Return the number of batches that are still missing.
+    """
     from experiments.power.cells import cells
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -102,7 +105,7 @@ def run(size: str, jobs: int, minutes: float | None, folder: Path) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m experiments power", description="level and power of two-sample tests"
     )

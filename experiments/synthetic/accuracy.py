@@ -39,7 +39,10 @@ STABLE = 0.05
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the experiment."""
+    """Settings of the experiment: numbers of runs, points n, dimensions d and directions K.
+
+    Names that start with `family` are those of the comparison of families of directions.
+    """
 
     runs: int
     n: int = 1000
@@ -142,7 +145,10 @@ def _paper_verdict(table: Table) -> Verdict:
 
 
 def cost_ratios(table: Table) -> dict[tuple[int, int], float]:
-    """Return the relative time that refinement adds, from minima over the runs."""
+    """Return the relative time that refinement adds, by dimension d and number of directions K.
+
+    Times are the minima over the runs.
+    """
     ratios = {}
     for d, at_d in table.groups("d"):
         for K, rows in at_d.groups("K"):
@@ -245,5 +251,5 @@ EXPERIMENT = Experiment(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     return run_experiment(EXPERIMENT, arguments)

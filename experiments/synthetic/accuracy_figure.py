@@ -30,7 +30,10 @@ _TOP = 0.5
 
 
 def draw_errors(table: Table, methods: Sequence[str]) -> Any:
-    """Draw the relative error against the dimension: columns for distributions, rows for K."""
+    """Draw the relative error of `methods` against the dimension.
+
+    Columns of panels are distributions, and rows are numbers of directions K.
+    """
     counts, distributions = table.distinct("K"), table.distinct("distribution")
     figure, grid = panels(len(counts), len(distributions))
     for row, K in zip(grid, counts, strict=True):

@@ -26,7 +26,10 @@ def shifted_pair(
 
 
 def shortfall(X: np.ndarray, Y: np.ndarray, family: str, K: int, seed: int) -> list[float]:
-    """Return the shortfall of K directions from the exact supremum, and the error."""
+    """Return the relative shortfall of the distance along K directions from the exact supremum.
+
+    The second number is the relative error from the distance of the distributions.
+    """
     settings: dict[str, Any] = {
         "eps": EPS,
         "n_directions": K,
@@ -42,7 +45,7 @@ def shortfall(X: np.ndarray, Y: np.ndarray, family: str, K: int, seed: int) -> l
 
 
 def families_part(runs: int, n: int, dimensions: Sequence[int], counts: Sequence[int]) -> Part:
-    """Return the part that compares families of directions of equal number K."""
+    """Return the part of the experiment that compares families of directions of equal number K."""
 
     def measure(condition: Any, streams: Streams) -> dict[str, list[float]]:
         d, K = condition["d"], condition["K"]
@@ -56,7 +59,7 @@ def families_part(runs: int, n: int, dimensions: Sequence[int], counts: Sequence
 
 
 def plane_part(runs: int, n: int, K: int) -> Part:
-    """Return the part on equispaced directions in the plane."""
+    """Return the part of the experiment on equispaced directions in the plane."""
 
     def measure(condition: Any, streams: Streams) -> dict[str, list[float]]:
         X, Y = shifted_pair("gaussian", n, 2, streams.rng("data"))
@@ -87,7 +90,7 @@ def random_case(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, dict[
 
 
 def cases_part(cases: int) -> Part:
-    """Return the part on refined and exact suprema of random cases."""
+    """Return the part of the experiment that compares refined and exact suprema in random cases."""
 
     def measure(condition: Any, streams: Streams) -> dict[str, list[float]]:
         X, Y, settings = random_case(streams.rng("case"))
@@ -110,7 +113,7 @@ def warm_up() -> None:
 
 
 def cost_part(runs: int, n: int, dimensions: Sequence[int], counts: Sequence[int]) -> Part:
-    """Return the part on the time of the distance without and with refinement, on one thread."""
+    """Return the part of the experiment on the time of refinement, on one thread."""
 
     def measure(condition: Any, streams: Streams) -> dict[str, list[float]]:
         from benchmarks.harness.timing import blas_threads, no_collection

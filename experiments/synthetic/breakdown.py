@@ -31,7 +31,7 @@ BROKEN = 1e3
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the experiment."""
+    """Settings of the experiment: number of runs, points n, and directions of the outliers."""
 
     runs: int
     n: int = 100
@@ -39,7 +39,7 @@ class Settings:
 
 
 def clean_sample(data: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return a sample (n, d) without outliers."""
+    """Return a sample (n, d) without outliers, of the distribution with the name `data`."""
     if data.startswith("core"):
         ring = round(0.18 * n)
         angles = 2 * np.pi * (np.arange(ring) + rng.random()) / ring
@@ -77,7 +77,7 @@ def breaking_numbers(X: np.ndarray, points: np.ndarray) -> dict[float, int]:
 
 
 def worst_distance(X: np.ndarray, points: np.ndarray, outliers: int, eps: float) -> float:
-    """Return the maximum DR between X with and without copies of one of `points`."""
+    """Return the maximum DR between X and X with `outliers` copies of one of `points`."""
     metric = Metric(
         depth=HalfspaceDepth(algorithm="exact"), eps=eps, n_directions=64, directions="equispaced"
     )
@@ -192,5 +192,5 @@ EXPERIMENT = Experiment(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     return run_experiment(EXPERIMENT, arguments)

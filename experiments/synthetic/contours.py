@@ -35,7 +35,7 @@ OUTER = 0.85
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the experiment."""
+    """Settings of the experiment: number of runs, points n, directions K, grid points per axis."""
 
     runs: int
     n: int = 400
@@ -134,5 +134,5 @@ EXPERIMENT = Experiment(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     return run_experiment(EXPERIMENT, arguments)

@@ -33,7 +33,7 @@ SPOILT = 1.0
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the experiment."""
+    """Settings of the experiment: number of runs, points n per sample, and directions K."""
 
     runs: int
     n: int = 10000
@@ -43,7 +43,7 @@ class Settings:
 def with_anomalies(
     points: np.ndarray, share: float, column: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the sample with one coordinate of some points replaced by far values."""
+    """Return the sample with far values in one column for a share of the points."""
     count = round(share * len(points))
     far = 30 + 50 * rng.uniform(size=count)
     spoilt = points.copy()
@@ -79,7 +79,10 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def errors(table: Table, depth: str, share: float) -> np.ndarray:
-    """Return |abnormal - normal| of each run and eps, of shape (runs, eps)."""
+    """Return the absolute differences |abnormal - normal| of the distances, of shape (runs, eps).
+
+    They are those of the distances with and without anomalies, for one depth and share.
+    """
     abnormal, normal = (
         table.where(depth=depth, share=s)["distance"].reshape(-1, len(EPS)) for s in (share, 0.0)
     )
@@ -183,5 +186,5 @@ EXPERIMENT = Experiment(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     return run_experiment(EXPERIMENT, arguments)

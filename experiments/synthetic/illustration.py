@@ -28,7 +28,7 @@ UNMOVED = 0.1
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the experiment."""
+    """Settings of the experiment: number of runs, points n per sample, and directions K."""
 
     runs: int
     n: int = 300
@@ -51,7 +51,10 @@ def regions_of(
 
 
 def gap_at(pair: list[TrimmedRegions], beta: float) -> HullDistance:
-    """Return the exact Hausdorff gap of the two regions of one level."""
+    """Return the exact Hausdorff distance of the two regions of level `beta`.
+
+    `pair` has the regions of both samples.
+    """
     first, second = (regions.points[regions.indices(beta)] for regions in pair)
     return hull_distance(first, second)
 
@@ -128,7 +131,10 @@ def draw(results: Results) -> dict[str, Any]:
 
 
 def _segment(pair: list[TrimmedRegions], beta: float) -> np.ndarray:
-    """Return the ends of the gap: a vertex of one region, and the nearest point of the other."""
+    """Return the two points (2, 2) between which the gap is attained at the level `beta`.
+
+    They are a vertex of one region, and the nearest point of the other.
+    """
     gap = gap_at(pair, beta)
     first, second = (regions.points[regions.indices(beta)] for regions in pair)
     outer = first if gap.sample == "X" else second
@@ -151,5 +157,5 @@ EXPERIMENT = Experiment(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     return run_experiment(EXPERIMENT, arguments)

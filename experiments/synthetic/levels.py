@@ -31,7 +31,7 @@ SMALL = 20
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the experiment."""
+    """Settings of the experiment: number of runs, points n, directions K, and dimensions d."""
 
     runs: int
     n: int = 1000
@@ -82,13 +82,16 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def scatter_of_levels(rows: Table, n_alpha: int) -> float:
-    """Return the mean difference from exact levels relative to |7_d|."""
+    """Return the mean absolute difference between errors with random and with exact levels.
+
+    `n_alpha` is the number of random levels. Errors are relative to |7_d|.
+    """
     exact = rows.where(n_alpha=EXACT)["error"]
     return float(np.abs(rows.where(n_alpha=n_alpha)["error"] - exact).mean())
 
 
 def converged_at(rows: Table) -> float:
-    """Return the minimum n_alpha from which random levels are as accurate as exact levels."""
+    """Return the minimum number of random levels with errors close to those of exact levels."""
     far = [a for a in N_ALPHA if scatter_of_levels(rows, a) > CONVERGED]
     after = [a for a in N_ALPHA if not far or a > max(far)]
     return after[0] if after else np.inf
@@ -207,5 +210,5 @@ EXPERIMENT = Experiment(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     return run_experiment(EXPERIMENT, arguments)

@@ -32,7 +32,12 @@ CHANGES = ("shift 0.5", "scale 1.3")
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the experiment."""
+    """Settings of the experiment.
+
+    `runs`, `delay_runs` and `late_runs` are numbers of streams: without drift, with a change at
+    batch `change`, and with a change at batch `late`. Streams without drift have `batches` batches.
+    A batch has `rows` rows. Streams with a change end `patience` batches after the change.
+    """
 
     runs: int
     delay_runs: int
@@ -49,7 +54,10 @@ class Settings:
 
 
 def contaminated_rows(kind: str, count: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Return contaminated rows (count, d) for a standard Gaussian sample."""
+    """Return contaminated rows (count, d) for a standard Gaussian sample.
+
+    `kind` is the kind of contamination: far away, near, in the center, or with a large variance.
+    """
     noise = rng.standard_normal((count, d))
     if kind == "wide":
         return 5 * noise
@@ -81,7 +89,10 @@ def fresh_monitor(settings: Settings, tolerance: float, streams: Streams) -> Mon
 
 
 def first(alarms: Sequence[bool] | np.ndarray) -> float:
-    """Return the number of the first batch with an alarm, from 1; inf without an alarm."""
+    """Return the number of the first batch with an alarm, from 1; inf without an alarm.
+
+    `alarms` has one boolean per batch.
+    """
     batches = np.flatnonzero(alarms)
     return float(batches[0] + 1) if len(batches) else math.inf
 
@@ -92,7 +103,7 @@ def three_deviations(clean: np.ndarray, scores: np.ndarray) -> float:
 
 
 def one_percent(clean: np.ndarray, scores: np.ndarray) -> float:
-    """Return the first alarm for scores in the top 1% of the clean scores and the score itself."""
+    """Return the first alarm of a test at 1% for every score, by its rank among clean scores."""
     above = (clean[None, :] >= scores[:, None]).sum(axis=1)
     return first((1 + above) / (len(clean) + 1) <= max(0.01, 1 / (len(clean) + 1)))
 
@@ -117,7 +128,7 @@ def adaptive_window(clean: np.ndarray, scores: np.ndarray) -> float:
 def false_alarms(
     settings: Settings, tolerance: float, streams: Streams
 ) -> Mapping[str, list[float]]:
-    """Return the first alarm of each rule in a stream without drift."""
+    """Return for each rule the first batch with an alarm in a stream without drift, see `first`."""
     monitor = fresh_monitor(settings, tolerance, streams)
     untolerant = fresh_monitor(settings, 0.0, streams)
     kind = KINDS[streams.run % len(KINDS)] if tolerance else None
@@ -141,14 +152,19 @@ def false_alarms(
 
 
 def drifted(change: str, rows: np.ndarray) -> np.ndarray:
-    """Return rows after a change."""
+    """Return the rows of a batch after the change with the name `change`."""
     if change.startswith("shift"):
         return rows + 0.5 * np.eye(rows.shape[1])[0]
     return 1.3 * rows
 
 
 def delay(settings: Settings, condition: Any, at: int, streams: Streams) -> dict[str, list[float]]:
-    """Return the number of batches from a change to the first alarm; negative for a false alarm."""
+    """Check one stream, and return the number of batches from its change to the first alarm.
+
+    The stream changes after batch `at`. The number is negative or 0 for a false alarm, and inf
+    without an alarm. `condition` has the tolerance of the monitor and the name of the change. The
+    result has the single key "evidence".
+    """
     tolerance = condition["tolerance"]
     monitor = fresh_monitor(settings, tolerance, streams)
     rng = streams.rng("batches")
@@ -263,5 +279,5 @@ EXPERIMENT = Experiment(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     return run_experiment(EXPERIMENT, arguments)

@@ -26,7 +26,7 @@ DEPTHS = ("halfspace", "projection", "irw", "ai_irw")
 
 
 class Case(NamedTuple):
-    """Value of a case, with the limits of the statement."""
+    """Value that is computed in one random case, with the limits that the statement sets."""
 
     value: float
     low: float
@@ -35,7 +35,10 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """Statement, with the function that generates a case."""
+    """Statement of the paper, with a function that generates a random case.
+
+    `draw` gets a random generator and a sample size.
+    """
 
     name: str
     statement: str
@@ -64,7 +67,10 @@ def samples(rng: np.random.Generator, n: int, count: int, d: int | None = None) 
 
 
 def random_metric(rng: np.random.Generator, powers: tuple[float, ...] = (1, 2, 5)) -> Metric:
-    """Return a metric with random depth, p and eps, and the exact supremum."""
+    """Return a metric with random depth, p and eps, which computes the exact supremum.
+
+    `powers` are the possible values of p.
+    """
     return Metric(
         depth=str(rng.choice(DEPTHS)),
         p=float(rng.choice(powers)),
@@ -118,7 +124,11 @@ def isometry(rng: np.random.Generator, n: int) -> Case:
 def _shifted(
     rng: np.random.Generator, n: int, normalize: bool
 ) -> tuple[float, float, float, float]:
-    """Return DR_2 squared, DR_2 and DR_1 of the centered samples, and the distance of the means."""
+    """Return the square of DR_2 of two samples, and three numbers that bound it.
+
+    They are DR_2 and DR_1 of the centered samples, and the distance of the means. If `normalize`,
+    DR averages over levels.
+    """
     X, Y = samples(rng, n, 2, d=2)
     X, Y = X + rng.normal(scale=3, size=2), Y
     common: dict[str, Any] = {

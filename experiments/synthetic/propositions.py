@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the experiment."""
+    """Settings of the experiment: number of random cases per statement, and points n per sample."""
 
     runs: int
     n: int = 60
@@ -63,7 +63,7 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def violations(rows: Table) -> np.ndarray:
-    """Return the relative violation of the limits by each value; 0 inside."""
+    """Return by how much each value is outside its limits, as a relative number; 0 if inside."""
     value, low, high = rows["value"], rows["low"], rows["high"]
     outside = np.maximum(np.maximum(low - value, value - high), 0.0)
     limits = np.where(np.isfinite(high), np.abs(high), np.abs(low))
@@ -138,5 +138,5 @@ EXPERIMENT = Experiment(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     return run_experiment(EXPERIMENT, arguments)

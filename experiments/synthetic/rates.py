@@ -30,7 +30,7 @@ SAME = 0.05
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the experiment."""
+    """Settings of the experiment: number of runs, directions K, and sample sizes n."""
 
     runs: int
     K: int = 10000
@@ -68,7 +68,7 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def column(eps: float) -> str:
-    """Return the name of the series with the given eps."""
+    """Return the name of the column of distances with the given eps in the table of results."""
     return f"distance_{eps}"
 
 
@@ -184,5 +184,5 @@ EXPERIMENT = Experiment(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     return run_experiment(EXPERIMENT, arguments)

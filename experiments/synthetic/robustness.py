@@ -36,7 +36,7 @@ ROBUST = 0.1
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the experiment."""
+    """Settings of the experiment: number of runs, clean points n, directions K, outlier shares."""
 
     runs: int
     n: int = 500
@@ -45,7 +45,7 @@ class Settings:
 
 
 def clean_pair(data: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return source and target without outliers."""
+    """Return two samples of n points each without outliers, of the data set `data`."""
     if data == "hypercube":
         X, Y = rng.uniform(-1, 1, (n, 2)), rng.uniform(-1, 1, (n, 2))
         return X, Y + 2 * np.sign(Y)
@@ -53,7 +53,7 @@ def clean_pair(data: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray,
 
 
 def outliers(data: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return points from the square of the outliers."""
+    """Return n outliers (n, 2), uniform on the square that belongs to the data set `data`."""
     low, high = {"hypercube": (-4, 4), "gaussian": (-10, 20)}[data]
     return rng.uniform(low, high, (n, 2))
 
@@ -61,9 +61,10 @@ def outliers(data: str, n: int, rng: np.random.Generator) -> np.ndarray:
 def contaminated_pair(
     data: str, n: int, share: float, sides: str, streams: Streams
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pair with the given share of outliers.
+    """Return the two samples with the given share of outliers, in the first or in both (`sides`).
 
-    The outliers of a smaller share are among those of a larger share, so a curve is for one sample.
+    The outliers of a smaller share are among those of a larger share. A curve of errors by share
+    therefore belongs to one sample.
     """
     X, Y = clean_pair(data, n, streams.rng("clean", data))
     added = round(share / (1 - share) * n)
@@ -105,7 +106,10 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def relative_errors(table: Table) -> Table:
-    """Return the table without its clean rows, with a column `error`."""
+    """Return the rows of contaminated samples, with their relative errors as a column `error`.
+
+    Errors are relative to the distance of the same samples without outliers.
+    """
     pieces = []
     for data in DATA:
         for method in table.distinct("method"):
@@ -228,5 +232,5 @@ EXPERIMENT = Experiment(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     return run_experiment(EXPERIMENT, arguments)

@@ -40,14 +40,14 @@ NAMES = (*map(author, DEPTHS), *map(ours, DEPTHS), POT_SLICED, SORTED_SLICED)
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the experiment."""
+    """Settings of the experiment: number of runs, and numbers of directions K."""
 
     runs: int
     K: tuple[int, ...] = (10, 30, 100, 300, 1000)
 
 
 def contenders(X: np.ndarray, Y: np.ndarray, K: int, seed: int) -> dict[str, Callable[[], float]]:
-    """Return the functions to be timed."""
+    """Return the functions to be timed, by name; each computes the distance of X and Y."""
 
     def the_authors(depth: str) -> Callable[[], float]:
         rng = np.random.default_rng(seed)
@@ -105,7 +105,10 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def fastest(table: Table, n: float, K: float, method: str) -> float:
-    """Return the minimum over runs, which other work on the machine disturbs least."""
+    """Return the minimum time over runs for n points, K directions and a method.
+
+    Other work on the machine disturbs the minimum least.
+    """
     return float(table.where(n=n, K=K, method=method)["seconds"].min())
 
 
@@ -181,5 +184,5 @@ EXPERIMENT = Experiment(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     return run_experiment(EXPERIMENT, arguments)

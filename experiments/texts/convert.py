@@ -46,7 +46,11 @@ _PICKLES = {"abstractive": "abs.pkl", "extractive": "ext.pkl"}
 
 
 def webnlg_rows(clone: Path) -> list[dict[str, Any]]:
-    """Return one row per rated output."""
+    """Return the rated texts of WebNLG, one dictionary per text.
+
+    `clone` is a clone of its repository. The keys are those of `Corpus` files, see
+    `experiments.texts.corpus`.
+    """
     entries = _json(clone / "evaluation/references/references-en.json")["entries"]
     about = {number: entry for item in entries for number, entry in item.items()}
     results = clone / "evaluation/human-evaluation/results/en"
@@ -81,7 +85,11 @@ def webnlg_rows(clone: Path) -> list[dict[str, Any]]:
 
 
 def realsumm_rows(clone: Path, kind: str) -> list[dict[str, Any]]:
-    """Return one row per scored summary."""
+    """Return the summaries of REALSumm with their scores, one dictionary per summary.
+
+    `clone` is a clone of its repository, and `kind` is "abstractive" or "extractive", the kind of
+    systems that wrote the summaries.
+    """
     path = clone / "scores_dicts" / _PICKLES[kind]
     if not path.is_file():
         raise DataMissingError(f"there is no {path}")
@@ -116,7 +124,7 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m experiments.texts.convert",
         description=__doc__,

@@ -64,11 +64,11 @@ class Corpus:
     published: dict[str, list[float]]
 
     def table(self, values: Sequence[float]) -> np.ndarray:
-        """Return the values of all rows as a table (texts, systems)."""
+        """Return one value per row of the corpus as an array (texts, systems)."""
         return as_table(self.ids, self.systems, values)
 
     def ratings(self, criterion: str) -> np.ndarray:
-        """Return the ratings as a table (texts, systems)."""
+        """Return the human ratings of a criterion as an array (texts, systems)."""
         return self.table(self.human[criterion])
 
     @property
@@ -82,11 +82,11 @@ class Corpus:
         return len(set(self.systems))
 
     def first_references(self) -> Corpus:
-        """Return the corpus with one reference each."""
+        """Return the corpus with only the first reference of each text."""
         return self._with(references=[group[:1] for group in self.references])
 
     def part(self, n_texts: int) -> Corpus:
-        """Return the corpus with the first texts only."""
+        """Return the corpus with the outputs for its first `n_texts` inputs only."""
         kept = set(sorted(set(self.ids))[:n_texts])
         rows = [i for i, text in enumerate(self.ids) if text in kept]
         return self._with(
@@ -122,7 +122,10 @@ def load_webnlg(folder: Path) -> Corpus:
 
 
 def load_realsumm(folder: Path, kind: str) -> Corpus:
-    """Load REALSumm, "abstractive" (14 systems) or "extractive" (11 systems)."""
+    """Load the corpus REALSumm with the summaries of one kind of systems.
+
+    `kind` is "abstractive" (14 systems) or "extractive" (11 systems).
+    """
     rows = _read(folder / REALSUMM_FILES[kind])
     there = [name for name, key in REALSUMM_PUBLISHED.items() if all(key in row for row in rows)]
     return Corpus(

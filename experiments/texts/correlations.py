@@ -42,7 +42,7 @@ class Agreement:
 
     @property
     def means(self) -> list[float]:
-        """The three coefficients, averaged over seeds."""
+        """Correlations, averaged over seeds, one for each of the three coefficients."""
         return [float(np.mean(values)) for values in self.runs]
 
     @property
@@ -52,14 +52,20 @@ class Agreement:
 
 
 def hundredfold(run: np.ndarray, human: np.ndarray, level: str, coefficient: str) -> float:
-    """Return a correlation, times 100."""
+    """Return the correlation of the scores `run` with human ratings, times 100.
+
+    `level` and `coefficient` are those of `correlation`.
+    """
     return 100 * correlation(run, human, level, coefficient)
 
 
 def agreement(
     scored: Scored, judgment: str, human: np.ndarray, level: str, n_resamples: int
 ) -> Agreement:
-    """Return the agreement of one metric with one judgment."""
+    """Return the correlations of one metric with one judgment, at the level "text" or "system".
+
+    `human` are the ratings for this judgment, and `scored` has the scores of the metric.
+    """
     runs = tuple(
         tuple(hundredfold(run, human, level, c) for run in scored.runs) for c in COEFFICIENTS
     )
@@ -73,7 +79,10 @@ def agreements(
     levels: Sequence[str],
     n_resamples: int,
 ) -> list[Agreement]:
-    """Return the agreements of every metric with every judgment at every level."""
+    """Return the agreements of every metric with every judgment at every level.
+
+    `scored` has the scores by metric, and `humans` the ratings by judgment.
+    """
     return [
         agreement(result, judgment, human, level, n_resamples)
         for level in levels
@@ -90,9 +99,10 @@ def by_metric(
 
 
 def write_csv(all_agreements: Sequence[Agreement], path: Path) -> None:
-    """Write one line per metric, seed, judgment, level and coefficient.
+    """Write the correlations to a CSV file.
 
-    The interval is in the line of its coefficient and seed.
+    It has one line per metric, seed, judgment, level and coefficient. The interval is in the line
+    of its coefficient and seed.
     """
     lines = [text_of(_COLUMNS)]
     for one in all_agreements:

@@ -26,9 +26,9 @@ CONTROLS = ("DR, random trimming", "DR, no trimming")
 def against(
     scored: Mapping[str, Scored], human: np.ndarray, others: Sequence[str], n_permutations: int
 ) -> str:
-    """Return a Markdown table of differences of |r| between DR and others, with p-values.
+    """Compare DR with the metrics `others` by their absolute Pearson correlations with ratings.
 
-    The p-values are one-sided.
+    Return a Markdown table of the differences and their one-sided p-values.
     """
     lines = [
         "| DR against | system level | Williams p | permutation p | text level | permutation p |",
@@ -52,7 +52,11 @@ def against(
 
 
 def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
-    """Return Pearson r on the half used for choices and on the other: mean (range) over seeds."""
+    """Return Pearson correlations of the metrics on two halves of the texts, as Markdown.
+
+    The first half was used to choose the default settings, the second half was not. A cell has the
+    mean over seeds and the range.
+    """
     lines = [
         "| | choosing: system | text | reporting: system | text |",
         "| --- | --- | --- | --- | --- |",
@@ -76,7 +80,11 @@ def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
 
 
 def controls(here: Mapping[str, Agreement], where: str = "") -> list[Verdict]:
-    """Return verdicts on whether trimming by depth is better than its control metrics."""
+    """Return a verdict on whether DR agrees better with ratings than its control metrics.
+
+    Controls trim random tokens, or no tokens, instead of those of lowest depth. `where` starts the
+    statement of the verdict.
+    """
     there = [name for name in CONTROLS if name in here]
     if not there:
         return []

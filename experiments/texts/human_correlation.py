@@ -35,7 +35,10 @@ def as_table(
 
 
 def by_text(scores: Any, human: Any, coefficient: str = "pearson") -> np.ndarray:
-    """Return the correlation across systems of each text (T,); NaN if scores are constant."""
+    """Return for each text the correlation between scores and ratings across systems, (T,).
+
+    It is NaN if the scores are constant. `coefficient` is that of `correlation`.
+    """
     a, b = _check_tables(scores, human)
     coefficients = np.full(len(a), np.nan)
     present = ~np.isnan(a)
@@ -48,7 +51,10 @@ def by_text(scores: Any, human: Any, coefficient: str = "pearson") -> np.ndarray
 
 
 def _coefficients(x: np.ndarray, y: np.ndarray, name: str) -> np.ndarray:
-    """Return the coefficients between corresponding rows (n, k), of shape (n,)."""
+    """Return the correlation coefficients (n,) between rows of x and rows of y, both (n, k).
+
+    Row i of x is compared with row i of y. `name` is the name of the coefficient.
+    """
     if name == "kendall":
         return np.array([stats.kendalltau(*pair).statistic for pair in zip(x, y, strict=True)])
     if name == "spearman":
@@ -85,7 +91,10 @@ def correlation(scores: Any, human: Any, level: str, coefficient: str = "pearson
 def bootstrap_interval(
     scores: Any, human: Any, level: str, n_resamples: int = 2000, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return the bootstrap percentile interval of a Pearson correlation over texts."""
+    """Return the bootstrap percentile interval of a Pearson correlation.
+
+    Texts are resampled. `level` is that of `correlation`.
+    """
     options: dict[str, Any] = {
         "n_resamples": n_resamples,
         "confidence_level": confidence,
@@ -135,11 +144,11 @@ def williams_test(first: Any, second: Any, human: Any) -> float:
 def permutation_test(
     first: Any, second: Any, human: Any, level: str, n_permutations: int = 2000
 ) -> Any:
-    """Test whether the first metric has the higher Pearson correlation, by random swaps.
+    """Test whether the first metric has the higher Pearson correlation with ratings.
 
-    If both are equally good, their scores of a text (brought to one scale and one sign) can be
-    exchanged. The p-value is the fraction of swaps with as large a difference (Deutsch et al.
-    2021).
+    If both metrics are equally good, their standardized scores of a text can be exchanged. The
+    scores of random texts are swapped. The p-value is the fraction of swaps with a difference of
+    correlations that is at least as large (Deutsch et al. 2021). `level` is that of `correlation`.
 
     Returns
     -------
@@ -171,7 +180,10 @@ def permutation_test(
 
 
 def _check_tables(scores: Any, human: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return both tables, with NaN in both at all entries at which one table has NaN."""
+    """Convert scores and ratings to arrays of equal shape.
+
+    An entry that is NaN in one of them is set to NaN in both.
+    """
     a, b = np.asarray(scores, dtype=np.float64), np.asarray(human, dtype=np.float64)
     if a.ndim != 2 or a.shape != b.shape:
         raise ValueError(
@@ -185,7 +197,7 @@ def _check_tables(scores: Any, human: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _standardized(scores: Any, human: Any, level: str) -> np.ndarray:
-    """Return standardized scores, with the sign of their correlation with the judgments."""
+    """Return scores with mean 0 and variance 1, which correlate positively with the ratings."""
     table, _ = _check_tables(scores, human)
     sign = np.sign(correlation(table, human, level)) or 1.0
     spread = np.nanstd(table)

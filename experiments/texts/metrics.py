@@ -44,7 +44,10 @@ class Contender:
 
 
 def contenders(encoder: Any, model: str | None, layer: int | None) -> list[Contender]:
-    """Return DR, its variants and controls, and the other metrics, all with one encoder."""
+    """Return the metrics of the tables: DR, its variants and controls, and other metrics.
+
+    All use the same encoder.
+    """
 
     def dr(**settings: Any) -> Callable[[int], DepthScore]:
         return lambda seed: DepthScore(
@@ -85,10 +88,7 @@ def untrimmed(points: np.ndarray) -> np.ndarray:
 
 
 def _randomly_trimmed(encoder: Any) -> Callable[[int], DepthScore]:
-    """Return a function of a seed that makes a metric with random depths.
-
-    The metric is a control, which trims random tokens.
-    """
+    """Return a function of a seed that creates a control metric, which trims random tokens."""
 
     def make(seed: int) -> DepthScore:
         def lottery(points: np.ndarray) -> np.ndarray:

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 def write_results(
     folder: Path | None, name: str, agreements: Sequence[Agreement], draw: Callable[[], Figure]
 ) -> None:
-    """Write `name`.csv and `name`.png and print their paths, if a folder is given."""
+    """Write correlations to `name`.csv and a figure to `name`.png, and print their paths.
+
+    Nothing is written if `folder` is None. `draw` returns the figure.
+    """
     if folder is None:
         return
     written = [folder / f"{name}.csv"]

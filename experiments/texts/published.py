@@ -42,7 +42,10 @@ SUMMARIZATION: dict[str, tuple[Cells, Cells]] = {
 def by_judgment(
     table: Mapping[str, Sequence[Cells]], judgments: Sequence[str]
 ) -> dict[str, dict[str, Cells]]:
-    """Return the cells of a table by judgment and metric."""
+    """Return the published correlations as a dictionary: judgment -> metric -> cells.
+
+    `table` maps a metric to its cells in the order of `judgments`.
+    """
     return {
         judgment: {name: cells[place] for name, cells in table.items()}
         for place, judgment in enumerate(judgments)

@@ -36,14 +36,14 @@ class Scored:
 def score_all(
     corpus: Corpus, contenders: Sequence[Contender], seeds: int, file: Path | None, about: str
 ) -> dict[str, Scored]:
-    """Return the scores by the name of the contender.
+    """Return the scores of a corpus by each metric in `contenders`, by the name of the metric.
 
     Parameters
     ----------
     file : Path or None
         Cache of scores, one JSON object per line.
     about : str
-        Settings besides the contender. Lines of the file with other settings are ignored.
+        Settings besides the metric. Lines of the file with other settings are ignored.
     """
     known = _read(file, about)
     scored = {}
@@ -69,7 +69,10 @@ def _known_or_scored(
     file: Path | None,
     about: str,
 ) -> dict:
-    """Return the scores of one run, its time, and its warnings."""
+    """Return the scores of one metric and seed, their time, and their warnings.
+
+    If they are among the stored results `known`, nothing is computed.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         metric = contender.make(seed)

@@ -31,13 +31,19 @@ Pairs = list[tuple[np.ndarray, np.ndarray]]
 
 
 def published_depth_score(x: np.ndarray, y: np.ndarray, K: int = 10_000) -> float:
-    """Compute Algorithms 1 and 4 of the paper, with random levels and directions."""
+    """Compute the distance of two texts by Algorithms 1 and 4 of the paper.
+
+    `x` and `y` are their token vectors. Levels and K directions are random.
+    """
     rng = np.random.default_rng(0)
     return authors.distance(x, y, "ai_irw", K=K, n_alpha=5, eps=0.01, rng=rng)
 
 
 def kept_projections(texts: Sequence[np.ndarray], pairs: Sequence[tuple[int, int]], K: int) -> None:
-    """Compute Sliced-W of all pairs, with every text projected and sorted once."""
+    """Compute the sliced Wasserstein distances of pairs of texts, for measuring their time.
+
+    Each text is projected on K directions and sorted once, not once per pair.
+    """
     directions = random_directions(texts[0].shape[1], K, 0).astype(np.float32)
     with threadpool_limits(limits=1, user_api="blas"):
         kept = [np.sort(directions @ text.T, axis=1) for text in texts]
@@ -66,13 +72,16 @@ def _median_seconds(
     pairs: Sequence[tuple[int, int]],
     count: int,
 ) -> float:
-    """Return the time per pair of a distance, from a subset of the pairs."""
+    """Return the median time of a distance between two texts, in seconds.
+
+    It is measured for `count` of the pairs.
+    """
     chosen = pairs[:: max(1, len(pairs) // count)][:count]
     return median(_seconds(partial(distance, texts[i], texts[j])) for i, j in chosen)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m experiments.texts.speed", description=__doc__)
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder with webnlg2020_en.jsonl")
     parser.add_argument("--out", type=Path, metavar="DIR", help="keep token vectors there")

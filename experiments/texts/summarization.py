@@ -33,7 +33,7 @@ PUBLISHED = by_judgment(SUMMARIZATION, SUMMARIZATION_JUDGMENTS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     made = parser("summarization", __doc__ or "", "the paper: bert-base-uncased with --layer 9")
     made.add_argument(
         "--kinds", nargs="+", choices=list(REALSUMM_FILES), metavar="KIND",
@@ -110,7 +110,10 @@ def _print(
 
 
 def judge(kind: str, agreements: Sequence[Agreement]) -> list[Verdict]:
-    """Return verdicts on the statements of the paper about its table."""
+    """Return verdicts on the statements of the paper about its table of summaries.
+
+    `kind` is that of the systems, "abstractive" or "extractive".
+    """
     verdicts = []
     statements = [("DR is stronger than W, Sliced-W and MMD (r)", FAIR, (0,))]
     if kind == "extractive":

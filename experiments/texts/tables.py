@@ -12,9 +12,11 @@ def correlation_table(
     level: str,
     published: Mapping[str, Mapping[str, Sequence[float]]] | None,
 ) -> str:
-    """Return one line per metric: r, tau and rho per judgment, published values in brackets.
+    """Return the correlations at one level as a Markdown table with one line per metric.
 
-    r is followed by its interval over texts and, for random metrics, half the range over seeds.
+    A line has r, tau and rho for each judgment, with published values in brackets. r is followed by
+    its interval over texts and, for random metrics, half the range over seeds. `level` is "text" or
+    "system".
 
     Parameters
     ----------

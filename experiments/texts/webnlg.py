@@ -34,7 +34,7 @@ NEAR = 1.5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+    """Run with command-line arguments, by default `sys.argv[1:]`, and return the exit code."""
     made = parser("webnlg", __doc__ or "", "the paper: roberta-base with --layer 11")
     made.add_argument(
         "--references", choices=("first", "all"), default="first",

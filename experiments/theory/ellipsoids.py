@@ -76,9 +76,10 @@ def hausdorff(
 class Protrusion:
     """Excess of the ellipsoid `outer`, centered at `offset`, over `inner`, centered at 0.
 
-    All computations are in the principal axes of `inner`. A point of the outer ellipsoid is offset
-    + r * factor @ w, where the length of w is at most one. The farthest point has a w of length
-    one.
+    The excess is the maximum distance of a point of `outer` from `inner`. Both are given by their
+    squared shapes (d, d), and are multiplied by a radius r. All computations are in the principal
+    axes of `inner`. A point of the outer ellipsoid is offset + r * factor @ w, where the length of
+    w is at most one. The farthest point has a w of length one.
     """
 
     def __init__(self, offset: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> None:
@@ -112,7 +113,9 @@ class Protrusion:
     def _best(
         self, multipliers: np.ndarray, radii: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the farthest point for fixed t, for each of `radii`.
+        """Return the farthest point of the outer ellipsoid for a fixed t, for each of `radii` (n,).
+
+        `multipliers` (n,) are the values of t, see the docstring of the module.
 
         Returns
         -------
@@ -133,7 +136,11 @@ class Protrusion:
         return w, np.einsum("ni,ni->n", feet, feet) - 1.0, leaving
 
     def _maxima(self, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the local maxima of the dual function: their indices into `radii`, and their t."""
+        """Return the local maxima of the dual function in t for each of `radii` (n,).
+
+        The dual function is defined in the docstring of the module. Return two arrays: the indices
+        of the maxima in `radii`, and their values of t.
+        """
         from scipy.optimize.elementwise import find_root
 
         table = self._multipliers(radii)
@@ -152,7 +159,10 @@ class Protrusion:
         stop = np.concatenate([ends[:, 1:][right], ends[:, :-1][left]])
 
         def signed_slope(log_t: np.ndarray, which: np.ndarray) -> np.ndarray:
-            """Return the slope on the branch of the start, and the opposite sign outside of it."""
+            """Return the derivative of the dual function at exp(`log_t`), on the branch of a root.
+
+            Outside of the branch, the sign is the opposite, so that a root finder returns to it.
+            """
             begin = start[which]
             point, slope, _ = self._best(np.exp(log_t), radii[row[begin]])
             return np.where(self._same_branch(point, w[begin]), slope, -np.sign(slopes[begin]))
@@ -168,7 +178,7 @@ class Protrusion:
         return (cosines if self._offset.any() else np.abs(cosines)) >= _BRANCH_COSINE
 
     def _multipliers(self, radii: np.ndarray) -> np.ndarray:
-        """Return values of t between which the solutions may differ.
+        """Return values of t between which the dual function may have different local maxima.
 
         The best t of a point x is at most sqrt(largest square) |x| / r. It is not far below the
         smallest eigenvalues, unless the ellipsoids almost agree: then it is as small as their

@@ -314,7 +314,7 @@ def test_short_table_has_five_rows_out_of_the_long_one() -> None:
 
 
 def test_readme_quotes_the_run_of_the_long_tables() -> None:
-    """The rows of the table in README occur in docs/benchmarks.md, so both are from one run."""
+    """Each row of the speed table in README is in docs/benchmarks.md: both are from one run."""
     readme = (command.ROOT / "README.md").read_text(encoding="utf-8")
     long = (command.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     quoted = readme.partition("<!-- BENCH short -->")[2].partition("<!-- /BENCH -->")[0]

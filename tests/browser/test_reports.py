@@ -274,7 +274,7 @@ def test_embeddings_are_described_by_rows(browser, embeddings) -> None:
 
 
 def test_suspicious_rows_on_a_phone_and_in_print(browser, folder) -> None:
-    """Check names of 60 characters on a narrow page, and that only the first rows are printed."""
+    """Names of 60 characters fit on a narrow page, and only the first rows are printed."""
     rng = np.random.default_rng(1)
     names = tuple(letter * 60 for letter in "abcd")
     x, y = rng.normal(size=(2, 600, 4))

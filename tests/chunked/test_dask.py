@@ -136,7 +136,10 @@ def test_any_number_of_workers(cluster: Any, client: Any) -> None:
 
 
 class Troubled:
-    """Function that returns chunks. In the second pass, one worker fails at the fourth chunk."""
+    """Function that returns chunks, and with which one Dask worker fails in the way `trouble`.
+
+    The worker fails at the fourth chunk of the second pass.
+    """
 
     def __init__(self, folder: Path, trouble: str) -> None:
         self.folder, self.trouble = folder, trouble

@@ -14,7 +14,10 @@ import pytest
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_an_interrupt_stops_within_a_second(tmp_path: Path) -> None:
-    """An interrupt in the middle of a pass, while worker threads run, raises KeyboardInterrupt."""
+    """Ctrl-C in the middle of a pass raises KeyboardInterrupt within a second.
+
+    Worker threads are running at this time.
+    """
     code = f"""
 import signal, sys, time
 import numpy as np

@@ -36,7 +36,7 @@ print(peak() - before)
 
 @pytest.mark.parametrize("depth", ["projection", "halfspace"])
 def test_peak_of_a_table(depth: str) -> None:
-    """The peak of memory grows by less than `memory_mb` for data of over three times this size."""
+    """The peak memory of a region table is below `memory_mb`, for data of three times this size."""
     assert 3 * MEMORY_MB < 33 * 20_000 * 5 * 8 / 2**20
     source = str(Path(__file__).parents[2] / "src")
     environment = {**os.environ, "PYTHONPATH": source, "MALLOC_ARENA_MAX": "2"}

@@ -172,7 +172,10 @@ def test_every_file_of_a_folder_is_read(tmp_path: Path) -> None:
 
 
 def test_odd_cells_in_chunks(tmp_path: Path) -> None:
-    """Quoted newlines, also in columns that are not selected, and missing cells are read."""
+    """Quoted cells with newlines, and missing cells, are read.
+
+    They may also be in columns that are not selected.
+    """
     rows = [(i, ["yes", 'no\n"1, 2"'][i % 2], ["", "NA", i][i % 3]) for i in range(40)]
     frame = pd.DataFrame(rows, columns=["a", "text", "b"])
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -276,7 +279,10 @@ def test_options_that_are_refused_for_chunks() -> None:
 
 
 def test_a_comparison_has_all_output_except_for_rows() -> None:
-    """The output of a comparison of sources equals that of the same samples as arrays."""
+    """The texts and figures of a comparison of sources equal those of the same samples as arrays.
+
+    Output that needs the rows of the samples is an exception.
+    """
     x, y = POINTS, POINTS[:50] + [3, 0, 0]
     parts = isodepth.compare(scan([x[:7], x[7:]]), scan(y), scale=None, refine=0, **OPTIONS)
     whole = isodepth.compare(x, y, scale=None, refine=0, **OPTIONS)

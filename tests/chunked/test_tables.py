@@ -119,7 +119,7 @@ def test_few_distinct_rows() -> None:
 def test_scales_are_those_of_memory(
     kinds: tuple[str, str], seed: int, weighted: tuple[str, str], eps: float
 ) -> None:
-    """The units are those of memory, for masses that are equal up to rounding.
+    """Units of columns computed in chunks equal those in memory, up to rounding of the masses.
 
     Non-integer weights of a sample are scaled to the sum n. If quantiles depend on the rounding of
     this sum, as in the last example, every value between the neighboring ones is correct.

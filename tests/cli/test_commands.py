@@ -183,7 +183,7 @@ def test_interrupted_while_modules_load(monkeypatch: pytest.MonkeyPatch) -> None
 def test_interrupted_within_an_import(
     tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C ends a command even if a module that is being imported discards the interrupt."""
+    """Ctrl-C ends a command even if a module that is being imported discards KeyboardInterrupt."""
     module = tmp_path / "discards_errors.py"
     module.write_text(
         "import signal\n"

@@ -1,4 +1,4 @@
-"""The commands `compare`, `test` and `report` have the numbers of the library."""
+"""The commands `compare`, `test` and `report` give the results of the functions they call."""
 
 from __future__ import annotations
 

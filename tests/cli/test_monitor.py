@@ -1,4 +1,4 @@
-"""The command `monitor`: numbers of the library, files of monitors, and exit codes."""
+"""The command `monitor`: results equal those of `Monitor`, files of monitors, exit codes."""
 
 from __future__ import annotations
 

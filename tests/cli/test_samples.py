@@ -1,4 +1,4 @@
-"""The commands `pairwise` and `depth`: numbers of the library, output files, wrong input."""
+"""The commands `pairwise` and `depth`: results equal those of functions, files, wrong input."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ def test_lines_and_files(folder: Path) -> None:
     ],
 )
 def test_labels_that_floats_do_not_represent_are_strings(folder: Path, labels: list[str]) -> None:
-    """The label "2024_01" became 202401, large numbers were one sample, and nan had no rows."""
+    """Labels are not converted to floats if the conversion would change or merge them.
+
+    Examples are "2024_01", "nan" and integers beyond 2**53.
+    """
     rows = [f"{label},{i + 3 * j}.5" for j, label in enumerate(labels) for i in range(3)]
     path = write(Path("t.csv"), "\n".join(["month,x", *rows]))
     found = run_json("pairwise", path, "--by", "month", *QUICK)

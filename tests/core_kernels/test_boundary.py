@@ -196,7 +196,7 @@ def cases() -> Iterator[Any]:
 
 
 def run(call: str, **changed: Any) -> None:
-    """Call an entry point with valid arguments, some of which are replaced by `changed`.
+    """Call the entry point `call` of the core with valid arguments, some replaced by `changed`.
 
     Every array has its own allocation, so that a sanitizer detects an access outside of the array.
     """

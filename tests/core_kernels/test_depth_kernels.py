@@ -83,7 +83,10 @@ def test_weights_are_repeated_values(seed: int, n: int) -> None:
 
 
 def test_medians_of_large_weights() -> None:
-    """The median of two equal weights is exact if a double cannot represent their sum."""
+    """The median of two rows of equal weight is exact for very large weights.
+
+    A double cannot represent the sum of the weights.
+    """
     rows, weights = np.array([[1.0, 5.0]]), np.array([2**59 + 1] * 2)
     assert _core.quantile(rows, 0.5, weights) == 3.0
 
@@ -251,7 +254,10 @@ def test_ranks_of_raw_values(kind: str, dtype: str) -> None:
 
 
 def check_ranks(kind: str, dtype: str, n: int, d: int) -> None:
-    """Check that ranks and halfspace masses along the axes are those of the sorted columns."""
+    """Check that ranks and halfspace masses along the axes are those of the sorted columns.
+
+    `kind` is the name of the distribution of the columns.
+    """
     points = columns(kind, n, d, dtype)
     axes = np.concatenate([np.eye(d), -np.eye(d)]).astype(dtype)
     others = np.concatenate([points[: min(n // 2, 600) + 1 : 2], columns(kind, 51, d, dtype)])

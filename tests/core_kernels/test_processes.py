@@ -196,7 +196,7 @@ time.sleep({pause})
 
 @pytest.mark.parametrize("pause", [0.05, 0.3])
 def test_a_daemon_thread_does_not_abort_the_process_at_its_end(pause: float) -> None:
-    """Check a daemon thread that is in the core while the interpreter shuts down."""
+    """A process ends normally if a daemon thread is in the core while the interpreter ends."""
     path = os.path.dirname(os.path.dirname(isodepth.__file__))
     done = subprocess.run(
         [sys.executable, "-c", DAEMON.format(pause=pause)],

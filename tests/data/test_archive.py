@@ -76,7 +76,10 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_an_error(saved: Path, tmp_path: Path) -> None:
-    """Check flipped bits, truncation, additional bytes, mixtures of two files, and other files."""
+    """A damaged archive is an error: flipped bits, truncation, additional bytes, other files.
+
+    A mixture of two archives is an error too.
+    """
     content = saved.read_bytes()
     OTHER.save(tmp_path / "other.npz")
     other = (tmp_path / "other.npz").read_bytes()
@@ -277,7 +280,7 @@ def test_odd_members(tmp_path: Path, names: list[str]) -> None:
 
 
 def test_every_field_of_the_archive_set_to_anything(tmp_path: Path) -> None:
-    """Check archives in which one or more bytes of a zip record are replaced."""
+    """An archive is read or refused if bytes of its zip records are replaced by any others."""
     content, reasons, read = whole(), [], 0
     for mark, length in ((b"PK\3\4", 30), (b"PK\1\2", 46), (b"PK\5\6", 22)):
         start = content.find(mark)

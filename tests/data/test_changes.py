@@ -39,9 +39,10 @@ def test_pairs_of_numbers_show_their_difference(before: float, after: float, sho
 def change(
     kind: str, columns: str, quantity: str, both: tuple[float, float], **more: Any
 ) -> Change:
-    """Return a `Change` of columns with names of one letter, such as "ab" for two columns.
+    """Return a `Change` of the kind `kind`, of columns with names of one letter.
 
-    `both` are the values before and after, and `more` further attributes.
+    `columns` has the names as one string, such as "ab" for two columns. `both` are the values
+    before and after, and `more` further attributes.
     """
     before, after = both
     return Change(

@@ -121,7 +121,7 @@ def test_text_is_named_with_its_column(make):
     ids=lambda column: str(column.dtype),
 )
 def test_other_types_of_columns_are_refused(column):
-    """Check the message for a non-numeric column, which is the same in all functions."""
+    """A non-numeric column raises an error, with the same message in all functions."""
     frame = pd.DataFrame({"odd": column, "b": [0.5, 1.5]})
     functions = [
         check_points,

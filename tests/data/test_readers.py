@@ -98,7 +98,7 @@ def test_text_is_read(tmp_path: Path, text: str, points: Any, columns: Any) -> N
     st.sampled_from([",", ";", "\t"]),
 )  # fmt: skip
 def test_text_files_are_read_exactly(tmp_path_factory: Any, rows: Any, mark: str) -> None:
-    """Numbers are read exactly; columns that are not selected have no influence."""
+    """Numbers in text files are read exactly; columns that are not selected have no influence."""
     path = tmp_path_factory.mktemp("t") / "t.csv"
     frame = pd.DataFrame(rows, columns=["x", "text", "n"])
     frame.to_csv(path, sep=mark, index=False)
@@ -139,7 +139,10 @@ def test_text_fault_is_named(tmp_path: Path, text: str | bytes, said: str) -> No
 
 
 def test_an_open_quote_in_a_column_that_is_not_chosen(tmp_path: Path) -> None:
-    """Check an unclosed quote, which would include the following rows in one cell."""
+    """A missing closing quotation mark is an error, also in a column that is not selected.
+
+    Otherwise, one cell would include the following rows.
+    """
     path = write(tmp_path, 'a,b\n1,x\n2,"y\n3,z\n4,z\n')
     assert "quotes are damaged" in fault(path, columns=["a"])
     inches = write(tmp_path, 'a,b\n1,5" pipe\n2,y\n')
@@ -528,7 +531,10 @@ def test_the_recommended_encoding_reads_the_file(
 
 
 def test_periods_in_a_file_are_read_without_an_import_of_pandas(tmp_path: Path) -> None:
-    """pyarrow reads them as integers until pandas has registered their type."""
+    """Periods are read as strings in a process that has not imported pandas.
+
+    pyarrow alone reads them as integers.
+    """
     months = pd.period_range("2020-01", periods=4, freq="M")
     pd.DataFrame({"month": months, "x": range(4)}).to_parquet(tmp_path / "a.parquet")
     code = (

@@ -323,7 +323,7 @@ def test_directions_as_an_array_have_their_own_number() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.dtype("float32"), np.dtype(">f4"), "float32"])
 def test_dtypes_are_names_types_or_dtypes(dtype: Any) -> None:
-    """Only strings were accepted."""
+    """The option `dtype` accepts names, types and dtype objects of NumPy, with equal results."""
     X, Y = np.random.default_rng(0).normal(size=(2, 50, 2))
     options = {"n_directions": 20, "levels": 5, "refine": 0, "random_state": 0}
     metric = Metric(dtype=dtype, **options)

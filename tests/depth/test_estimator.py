@@ -33,7 +33,10 @@ def run_fresh(code: str, **environment: str) -> str:
 
 
 def test_all_checks_of_scikit_learn() -> None:
-    """Run the checks in a new process: one of them needs SCIPY_ARRAY_API before any import."""
+    """The depth estimators pass all checks of scikit-learn.
+
+    They run in a new process: one of them needs the variable SCIPY_ARRAY_API before any import.
+    """
     code = (
         "import warnings; warnings.simplefilter('ignore')\n"
         "import isodepth\n"

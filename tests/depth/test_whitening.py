@@ -131,7 +131,10 @@ def test_one_point_has_no_spread(covariance: str) -> None:
 def test_columns_of_very_different_size_in_single_precision(
     sizes: tuple[float, float], covariance: str
 ) -> None:
-    """Check columns for which directions in the units of the columns would overflow."""
+    """Depths are finite and correct in float32 if the units of columns differ by up to 1e60.
+
+    Directions in the units of the columns would overflow.
+    """
     rng = np.random.default_rng(0)
     X = (np.column_stack([rng.uniform(-1, 1, 500), rng.random(500)]) * sizes).astype(np.float32)
     depth = AIIRWDepth(covariance=covariance, n_directions=50, random_state=0)

@@ -1,4 +1,4 @@
-"""Coverage study: its known distances are those of quadrature, and some bounds cover them."""
+"""Coverage study: true distances agree with numerical integrals, and bounds are computed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ def test_distances_of_normal_distributions(mean: float, spread: float) -> None:
 
 
 def test_distance_of_correlated_normals() -> None:
-    """The total variation is P(A) - Q(A), where A is the region with the larger density of P."""
+    """The total variation distance of correlated normals agrees with a simulation.
+
+    It is P(A) - Q(A), where A is the region in which the density of P is larger than that of Q.
+    """
     rho, rng = 0.8, np.random.default_rng(0)
     x, z = rng.normal(size=(2, 400_000))
     y = rho * x + np.sqrt(1 - rho**2) * z

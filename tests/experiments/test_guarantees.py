@@ -29,7 +29,10 @@ def test_adversaries_replace_the_stated_rows(attack: str, kind: str) -> None:
 
 
 def test_no_adversary_is_better_than_the_most_deviating_cell() -> None:
-    """If half of the rows move to one cell, the bound on their share is positive and valid."""
+    """The bound on the share of replaced rows is positive and valid under the worst attack.
+
+    Half of the rows become copies of a row for which the most deviating function is 1.
+    """
     rng = np.random.default_rng(1)
     monitor = bounds.fitted(bounds.table("counts", 2000, rng), rng)
     window = bounds.as_read(monitor, bounds.table("counts", 400, rng))

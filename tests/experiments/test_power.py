@@ -20,7 +20,10 @@ def mean_of_pairs(rows: np.ndarray, others: np.ndarray, of: object) -> float:
 
 
 def test_energy_and_mmd_equal_their_definitions() -> None:
-    """P-values equal those of plain loops over the same permutations."""
+    """P-values of the energy test and of MMD equal those of plain loops.
+
+    The permutations are the same.
+    """
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(9, 2)), rng.normal(size=(7, 2)) + 0.5
     pvalues = kernel_tests(x, y, (0.01,), 19, 3)
@@ -75,7 +78,7 @@ def test_the_stated_share_is_contaminated() -> None:
 
 @pytest.mark.parametrize("d", [2, 5])
 def test_swapped_sides_differ_where_no_region_does(d: int) -> None:
-    """A part of the rows is mirrored at the center, and no halfspace changes its mass.
+    """The function `_swapped_sides` mirrors rows at the center, and no halfspace changes its mass.
 
     Inner and outer rows are mirrored with different probabilities.
     """

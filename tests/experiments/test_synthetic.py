@@ -253,7 +253,7 @@ def test_contamination_has_the_stated_share_on_the_stated_sides():
 
 
 def test_one_outlier_among_ten_breaks_the_tenth():
-    """One outlier and ten numbers: the distance is unbounded for eps = 0.1, not for eps = 0.5."""
+    """One outlier is added to ten numbers: the distance is unbounded for eps = 0.1, not for 0.5."""
     X = np.arange(10.0)[:, None]
     points = breakdown.far_points(1, 2, np.random.default_rng(0))
     numbers = breakdown.breaking_numbers(X, points)

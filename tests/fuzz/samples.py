@@ -78,7 +78,7 @@ SAMPLES: dict[str, Make] = {
 
 
 def sample(rng: np.random.Generator, name: str, n: int, d: int, dtype: type) -> np.ndarray:
-    """Draw rows (n, d) of the kind with this name in `SAMPLES`."""
+    """Draw rows (n, d) from the distribution with this name in `SAMPLES`."""
     with np.errstate(under="ignore"):
         return SAMPLES[name](rng, (n, d), dtype).astype(dtype)
 

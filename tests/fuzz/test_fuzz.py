@@ -118,7 +118,7 @@ def check_depths(case: Case) -> None:
 
 
 def check_ai_irw(case: Case) -> None:
-    """AI-IRW depths are finite, in [0, 0.5], and the same for rows in another order."""
+    """Check that AI-IRW depths are finite, in [0, 0.5], and independent of the order of rows."""
     depth = isodepth.AIIRWDepth(n_directions=20, random_state=0)
     depths = depth.fit(case.x, sample_weight=case.weights[0]).depth_
     assert np.isfinite(depths).all()
@@ -243,7 +243,10 @@ def without_precision(result: Any) -> dict[str, tuple[float, float]]:
 
 
 def check_test(case: Case) -> None:
-    """Statistics are the same in units that differ by a power of two, except for "precision"."""
+    """Check that test statistics do not change if the unit is multiplied by a power of two.
+
+    The statistic "precision", of rounded values, is an exception.
+    """
     options = {"n_permutations": 19, "random_state": 0}
     try:
         result = isodepth.two_sample_test(case.x, case.y, **options)
@@ -263,7 +266,7 @@ def check_test(case: Case) -> None:
 
 
 def check_mixed_kinds(case: Case) -> None:
-    """Tables with numbers of any magnitude and categories of any name have a p-value."""
+    """Check that tables with numbers of any magnitude and categories of any name can be tested."""
     if divided_by_spread(case):
         return
     frames = []
@@ -293,7 +296,7 @@ def mixed_frames(case: Case, n: int, m: int) -> list[pd.DataFrame]:
 
 
 def check_row_functions(case: Case) -> None:
-    """Functions of a row have their defined values, for rows in any order and single rows."""
+    """Check the values of functions of a row against their definitions, for any order of rows."""
     x, y = mixed_frames(case, 90, 70)
     pooled = pd.concat([x, y])
     codes = pooled.pop("color").map({"red": 0.0, "green": 1.0, "blue": 2.0})
@@ -314,7 +317,7 @@ def check_row_functions(case: Case) -> None:
 
 
 def check_counts_of_rows(case: Case) -> None:
-    """A monitor counts each row independently of the other rows."""
+    """Check that a monitor counts each row independently of the other rows."""
     if divided_by_spread(case):
         return
     reference, batch = (
@@ -328,7 +331,7 @@ def check_counts_of_rows(case: Case) -> None:
 
 
 def check_missing_and_constant(case: Case) -> None:
-    """A constant column does not affect the test of columns with missing values."""
+    """Check that a constant column does not affect the test of columns with missing values."""
     if divided_by_spread(case):
         return
     frames = mixed_frames(case, 3 * case.n, 3 * case.m)
@@ -342,7 +345,7 @@ def check_missing_and_constant(case: Case) -> None:
 
 
 def check_sources(case: Case) -> None:
-    """Tables in chunks have the test and the suspicious rows of tables in memory."""
+    """Check that tables in chunks have the test and the suspicious rows of tables in memory."""
     if divided_by_spread(case):
         return
     frames = mixed_frames(case, 3 * case.n, 3 * case.m)
@@ -357,7 +360,7 @@ def check_sources(case: Case) -> None:
 
 
 def check_monitor(case: Case) -> None:
-    """Verdicts do not depend on chunks or on saving the monitor."""
+    """Check that verdicts do not depend on chunks or on saving the monitor."""
     if divided_by_spread(case):
         return
     reference, batch = mixed_frames(case, 200, case.m)

@@ -37,7 +37,10 @@ def assert_attained(result: Comparison, slack: float = RELATIVE) -> None:
 @pytest.mark.parametrize("shift", [3.0, -3.0])
 @pytest.mark.parametrize("d", [1, 2])
 def test_a_single_direction(refined: int, shift: float, d: int) -> None:
-    """Check a single direction, along which the samples differ at one end only."""
+    """The named direction attains the gap if there is a single direction, with the right sign.
+
+    The samples differ at one end only.
+    """
     rng = np.random.default_rng(0)
     X, Y = rng.random((2, 30, d))
     Y[:, 0] = np.where(Y[:, 0] * shift > 0.5 * shift, Y[:, 0] + shift, Y[:, 0])

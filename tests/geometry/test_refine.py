@@ -63,7 +63,10 @@ def test_refined_is_close_to_exact() -> None:
 
 
 def test_the_limit_is_not_exhausted_before_a_last_level_of_many_rows() -> None:
-    """The last level is refined too, although 43% of the rows enter there at once."""
+    """The search of vertices reaches the last level, although 43% of the rows enter there at once.
+
+    The number of its operations is limited for all levels together.
+    """
     rng = np.random.default_rng(1108)
     rng.random(3)  # chosen from many cases, because the limit is reached in few
     X, Y = rng.standard_normal((547, 30)), rng.standard_normal((391, 30)) + 0.5

@@ -58,7 +58,10 @@ def test_a_new_group_of_rows_is_found(d) -> None:
 
 
 def test_equal_distributions_have_no_pure_extremes() -> None:
-    """Rows of both samples have extreme scores; without cross-fitting they would not."""
+    """Without a difference, rows of both samples are among those with extreme scores.
+
+    Without cross-fitting, the rows at each end would belong to one sample.
+    """
     x, y = np.random.default_rng(0).normal(size=(2, 200, 500))
     # With 20 extreme rows, a fraction above 0.85 has probability 0.001.
     assert max(typical_rows(TwoSamples.read(x, y)).purity) < 0.85

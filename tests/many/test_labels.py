@@ -327,7 +327,7 @@ def test_other_columns_need_an_entry() -> None:
 
 
 def test_a_list_of_positions_selects_tables() -> None:
-    """The result was one table with three dimensions, which could not be printed."""
+    """A list or array of positions, or a mask, selects a collection of region tables."""
     rng = np.random.default_rng(0)
     bags = {name: rng.normal(size=(20, 2)) for name in "abc"}
     tables = isodepth.region_tables(bags, n_directions=5, random_state=0)
@@ -347,7 +347,7 @@ def test_a_list_of_positions_selects_tables() -> None:
 
 
 def test_tuples_that_are_labels_select_rows() -> None:
-    """The labels were in the matrix, but the item was read as two labels."""
+    """A tuple that is a label selects a row of the matrix; it is not read as a pair of labels."""
     labels = [("u", 1), ("v", 2), ("w", 3)]
     found = isodepth.pairwise(dict(zip(labels, ORDERED, strict=True)), **OPTIONS)
     for position, label in enumerate(labels):

@@ -24,7 +24,10 @@ BAGS["c"] += [2, 0]
 @settings(derandomize=True, deadline=None)
 @given(st.lists(st.sampled_from([0.001, 0.01, 0.02, 0.3, 1.0]), min_size=1, max_size=8))
 def test_adjusted_is_the_smallest_level_at_which_holm_rejects(pvalues: list[float]) -> None:
-    """Holm rejects the k-th smallest p-value if p_(j) <= level / (M - j + 1) for all j <= k."""
+    """The adjusted p-value is the smallest level at which Holm's method rejects.
+
+    Holm rejects the k-th smallest p-value if p_(j) <= level / (M - j + 1) for all j <= k.
+    """
     found = holm_adjusted(np.array(pvalues))
     levels = sorted({min(1.0, p * k) for p in pvalues for k in range(1, len(pvalues) + 1)})
     for i, p in enumerate(pvalues):

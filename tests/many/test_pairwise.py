@@ -395,7 +395,7 @@ def test_a_matrix_has_its_settings_by_the_names_of_the_options() -> None:
 
 
 def test_settings_with_the_dtype_of_tables_repeat_the_distances() -> None:
-    """The dtype of the tables was missing, so that the repetition had other distances."""
+    """The settings of a matrix contain `table_dtype`, so that they repeat its distances."""
     matrix = isodepth.pairwise(BAGS[:3], n_directions=7, random_state=3, table_dtype="float32")
     assert matrix.settings is not None
     again = isodepth.pairwise(BAGS[:3], **matrix.settings)

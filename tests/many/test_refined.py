@@ -115,7 +115,7 @@ def test_tables_and_chunks_cannot_be_refined() -> None:
 
 @pytest.mark.parametrize("options", [{"refine": 3}, {"scale": "pooled"}, {}])
 def test_bags_in_chunks_are_refused(options: dict[str, Any]) -> None:
-    """The first bag of a fit was refused already; a later one raised an AttributeError."""
+    """Bags in chunks raise InvalidInputError if the option needs all rows, at any position."""
     mixed = [BAGS[0], isodepth.scan([BAGS[1]])]
     transformer = isodepth.DistanceTransformer(**OPTIONS, **options)
     with pytest.raises(InvalidInputError, match=r"X\[1\] needs all rows in memory"):

@@ -167,7 +167,10 @@ def test_directions_in_the_precision_of_the_samples() -> None:
     ],
 )
 def test_levels_beyond_the_memory_are_refused(call: Callable[..., Any], most: int) -> None:
-    """2**31 - 1 levels would need 320 GB; they are refused before an array of them exists."""
+    """A number of levels that needs more than `memory_mb` is an error before memory is allocated.
+
+    2**31 - 1 levels would need 320 GB.
+    """
     x = np.random.default_rng(0).normal(size=(30, 2))
     for levels in (most + 1, 2**31 - 1):
         with pytest.raises(InvalidOptionError, match=r"MB of memory, more than memory_mb=256"):

@@ -199,7 +199,10 @@ def test_tables_of_samples_with_and_without_missing_values_are_compared() -> Non
 
 
 def test_settings_without_a_seed_repeat_the_result() -> None:
-    """A seed is drawn if none is passed, and from a generator if one is passed."""
+    """The settings of a result contain an integer seed, with which the result is repeated.
+
+    A seed is drawn if none is passed, and from a generator if one is passed.
+    """
     x, y = samples()
     for seed in (None, np.random.default_rng(0)):
         found = isodepth.compare(x, y, random_state=seed, n_permutations=49)

@@ -159,7 +159,10 @@ def test_settings_that_make_no_sense(tmp_path: Path, changes: dict) -> None:
 
 
 def test_the_exact_halfspace_depth_in_older_files_is_known(tmp_path: Path) -> None:
-    """Versions before 0.4.0 wrote the option `algorithm` as `method`, and no settings."""
+    """Files in which the option `algorithm` of the halfspace depth is named `method` are read.
+
+    Versions before 0.4.0 wrote this name, and no settings.
+    """
     depth = isodepth.HalfspaceDepth(algorithm="exact")
     table = Metric(depth=depth, **OPTIONS).region_table(BATCH)
     table.save(tmp_path / "table.npz")

@@ -54,7 +54,10 @@ def test_batches_beyond_all_blocks_are_named_at_once() -> None:
 
 
 def test_categories_with_the_same_shares_in_all_blocks() -> None:
-    """If all scores of categories are 0, the scores are divided by 1, not by 0."""
+    """Batches can be scored if a category has the same share in all blocks.
+
+    The standard deviation of the scores of categories is then 0, and scores are divided by 1.
+    """
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(10)
     rows, day = days(40, rng)
@@ -76,7 +79,7 @@ def test_categories_with_the_same_shares_in_all_blocks() -> None:
 def test_pvalues_with_which_the_first_batch_raises_an_alarm(
     alpha: float, alarm: float, no_alarm: float
 ) -> None:
-    """The documentation of the monitor states these limits."""
+    """The first batch raises an alarm up to the p-values that the documentation states."""
     start = RankEvidence.start(restarting=False, patience=1)
     assert start.after(alarm).log_evidence >= -math.log(alpha)
     assert start.after(no_alarm).log_evidence < -math.log(alpha)
@@ -90,7 +93,7 @@ def test_one_batch_raises_an_alarm_at_a_high_level() -> None:
 
 
 def test_a_reset_spends_no_new_capital() -> None:
-    """A reset loses the wealth of the bets before it, and does not change the stakes of others."""
+    """After a reset, only the bets on later changes remain, with their former stakes."""
     rng = np.random.default_rng(11)
     reference, day = days(40, rng)
     monitor = Monitor(reference, blocks=day, alpha=0.1, random_state=0)
@@ -116,7 +119,10 @@ def shared_days(**options: Any) -> tuple[Monitor, np.ndarray]:
 
 @pytest.mark.parametrize("options", [{"alpha": 0.1}, {"arl": 20.0}])
 def test_an_unusual_day_of_all_groups_counts_once(options: dict[str, float]) -> None:
-    """Batches of different groups may be dependent, so their p-values must not be multiplied."""
+    """A day that is unusual in all groups is not stronger evidence than in a single group.
+
+    Batches of different groups may depend on each other, so their p-values are not multiplied.
+    """
     monitor, unusual = shared_days(**options)
     for group in range(5):
         verdict = monitor.check(unusual, group=group)
@@ -129,7 +135,10 @@ def test_an_unusual_day_of_all_groups_counts_once(options: dict[str, float]) -> 
 
 
 def test_heavy_tailed_blocks_are_described_without_a_guarantee() -> None:
-    """If days have Cauchy means, batches beyond all blocks occur, but raise no alarm."""
+    """If the means of days have a Cauchy distribution, no alarm is raised.
+
+    Batches beyond all blocks occur, for which there is no guarantee.
+    """
     beyond = 0
     for seed in range(8):
         rng = np.random.default_rng([12, seed])

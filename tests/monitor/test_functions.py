@@ -235,7 +235,10 @@ def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
     (10.0, [1, 2, 3, 10], [1.5, 2.5, 6.5]), (20.0, [2], [2.5]),
 ])  # fmt: skip
 def test_few_values_are_all_cut_points(most: float, cuts: Any, midpoints: Any) -> None:
-    """For three levels, up to four distinct values are all cut points; of five, the quartiles."""
+    """A column has all of its values as cut points if they are few, otherwise its quantiles.
+
+    For three levels, up to four distinct values are all cut points; of five, the quartiles.
+    """
     values = np.array([1.0, *[2.0] * 12, 3.0, np.nan, 10.0, most])
     levels = (0.25, 0.5, 0.75)
     assert cut_points(values, levels, True).tolist() == cuts
@@ -256,7 +259,10 @@ def test_no_row_is_used_twice(n: int, size: int, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(("seed", "warned"), [(130, True), (106, False)])
 def test_the_level_of_the_check_of_dependence_is_one_per_mille(seed: int, warned: bool) -> None:
-    """A trend with adjusted p-value 0.00094 causes a warning, and one with 0.00102 does not."""
+    """The warning about dependent rows of a reference is issued for p-values below 0.001.
+
+    A trend with adjusted p-value 0.00094 causes a warning, and one with 0.00102 does not.
+    """
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(140, 1)) + np.linspace(0.0, 1.2, 140)[:, None]
     with warnings.catch_warnings(record=True) as found:

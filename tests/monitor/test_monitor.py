@@ -83,7 +83,10 @@ def test_an_alarm_after_a_change_and_not_before(options: dict[str, Any]) -> None
 
 
 def test_five_percent_of_the_worst_rows_are_tolerated() -> None:
-    """Contaminated rows are far away, in the center, or all in one octant."""
+    """With a tolerance of 5%, contaminated rows of several kinds raise no alarm.
+
+    They are far away, in the center, or all in one octant.
+    """
     for seed, bad in enumerate(([9.0, 9.0, 9.0], [0.0, 0.0, 0.0], [1.0, -1.0, 1.0])):
         tolerant, strict = fresh(tolerance=0.05), fresh()
         found = []
@@ -163,7 +166,7 @@ def test_a_shift_of_a_correlated_column_is_not_called_dependence() -> None:
 
 
 def test_rows_at_a_median_do_not_bias_a_correlation() -> None:
-    """Rows with a value at the median, or a missing value, are not counted on either side."""
+    """No correlation is estimated if many rows have a value at the median, or a missing value."""
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=(2, 4300))
     y[:4000] = 0.9 * x[:4000] + 0.44 * y[:4000]
@@ -201,7 +204,10 @@ def test_batches_of_any_size_add_up() -> None:
 
 @pytest.mark.parametrize("streams", [15, pytest.param(60, marks=pytest.mark.slow)])
 def test_false_alarms_are_rarer_than_alpha(streams: int) -> None:
-    """Streams of 30 batches with discrete and heavy-tailed columns, small references, alpha 20%."""
+    """The rate of streams with a false alarm is at most alpha = 20%, up to random errors.
+
+    Streams have 30 batches with discrete and heavy-tailed columns, and small references.
+    """
     alarms = 0
     for seed in range(streams):
         rng = np.random.default_rng([58, seed])
@@ -363,7 +369,10 @@ def test_suspicious_rows_have_wrong_values() -> None:
     ],
 )
 def test_the_largest_effect_describes_a_change_in_the_first_batch(change: Any, text: str) -> None:
-    """The changes are of signs, units, single values, precision, location and spread."""
+    """A change is described correctly after one batch, for nine changes of a column.
+
+    The changes are of signs, units, single values, precision, location and spread.
+    """
     rng = np.random.default_rng(62)
     rows = np.column_stack([rng.normal(size=5500), rng.lognormal(sigma=0.8, size=5500)])
     monitor = Monitor(pd.DataFrame(rows[:5000], columns=["a", "b"]), random_state=0)
@@ -412,7 +421,11 @@ def test_the_test_and_the_monitor_agree_about_a_change_of_sign(
 
 
 def test_a_shift_of_skewed_values_is_not_a_change_of_sign() -> None:
-    """The median and the interquartile range are those of the negated values, but no value else."""
+    """A shift of a skewed column to the negated median is not described as a change of sign.
+
+    The shift gives the median and about the interquartile range of the negated values, but another
+    distribution.
+    """
     rng = np.random.default_rng(3)
     values = rng.lognormal(sigma=0.8, size=(6000, 2))
     monitor = Monitor(values[:5000], random_state=0)
@@ -523,7 +536,7 @@ def test_a_change_along_a_direction_names_its_largest_entries() -> None:
 
 @pytest.mark.parametrize("present", ["a", "ax", "axy", "b"])
 def test_a_batch_without_a_column_of_the_reference(present: str) -> None:
-    """The error recommends to add the columns or to fit again."""
+    """The error about a batch that lacks columns advises to add the columns or to fit again."""
     rng = np.random.default_rng(68)
     monitor = Monitor(pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"]), random_state=0)
     batch = pd.DataFrame(rng.normal(size=(20, len(present))), columns=[*present])
@@ -538,7 +551,7 @@ def test_a_batch_without_a_column_of_the_reference(present: str) -> None:
 
 
 def test_a_verdict_has_no_truth_value() -> None:
-    """``if monitor.check(batch):`` must not run, because it looks like a test for an alarm."""
+    """``if monitor.check(batch):`` is an error, because it looks like a test for an alarm."""
     with pytest.raises(TypeError, match=r"use verdict\.alarm"):
         bool(fresh().check(batches(1)[0]))
 
@@ -601,7 +614,7 @@ def test_columns_are_matched_by_name_and_others_ignored() -> None:
 
 
 def test_a_batch_without_names_is_refused_if_the_reference_has_names() -> None:
-    """An unattended monitor would count exchanged columns of an array as a change."""
+    """A batch without column names is an error, because its columns may be in another order."""
     named = Monitor(pd.DataFrame(REFERENCE, columns=["a", "b", "c"]), random_state=0)
     (rows,) = batches(1)
     unnamed = (rows, rows.tolist(), pd.DataFrame(rows), pd.DataFrame(rows[:, :2]), scan(rows),
@@ -682,7 +695,10 @@ def test_booleans_with_missing_values_equal_strings_of_the_reference() -> None:
 def test_booleans_equal_their_strings(
     words: tuple[str, str], missing: bool, tmp_path: Path
 ) -> None:
-    """The two-sample test counts them as equal, too. A CSV file has strings, a Parquet file not."""
+    """Booleans in a batch equal strings such as "true" and "1" in the reference, and vice versa.
+
+    The same table has strings in a CSV file, and booleans in a Parquet file.
+    """
     rng = np.random.default_rng(72)
     table = pd.DataFrame({"ok": rng.random(1200) < 0.6, "x": rng.normal(size=1200)})
     if missing:
@@ -729,7 +745,10 @@ def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
 
 @pytest.mark.parametrize("form", ["object", "string", "boolean", "NaT", "arrow", "parquet", "csv"])
 def test_a_column_without_values_is_missing_whatever_its_type(form: str, tmp_path: Path) -> None:
-    """A column of missing numbers may have None, the type null, or empty cells."""
+    """A column of a batch without values is read as missing numbers, for any type of the column.
+
+    It may contain None, have the type null, or have empty cells.
+    """
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     frame = pd.DataFrame(REFERENCE, columns=["a", "b", "c"])
     monitor = Monitor(frame, random_state=0)
@@ -850,7 +869,10 @@ def test_settings_are_checked() -> None:
 
 
 def test_a_median_is_that_of_all_reference_rows_and_a_mean_over_batches_is_named() -> None:
-    """A change shows the median of the whole reference, and of a window the mean of medians."""
+    """The text of a change has the median of all reference rows, and names a mean of medians.
+
+    The latter is shown for a window of several batches.
+    """
     rng = np.random.default_rng(7)
     reference = np.sort(rng.exponential(size=2000))[:, None]
     with pytest.warns(DependenceWarning):
@@ -939,7 +961,7 @@ def test_a_group_without_values_is_refused() -> None:
 
 
 def test_a_batch_with_two_columns_of_one_name() -> None:
-    """The message was "kinds needs data frames in memory, got DataFrame"."""
+    """The error about a batch with two columns "a" names this column."""
     pd = pytest.importorskip("pandas")
     rows = np.random.default_rng(0).normal(size=(100, 2))
     reference = pd.DataFrame(rows, columns=["a", "b"]).assign(c=["x", "y"] * 50)
@@ -950,7 +972,7 @@ def test_a_batch_with_two_columns_of_one_name() -> None:
 
 
 def test_monitors_are_compared_by_identity() -> None:
-    """A comparison raised a TypeError, and monitors were not hashable."""
+    """Monitors are hashable, and a monitor is equal only to itself."""
     monitor = fresh()
     assert monitor == monitor
     assert monitor != fresh()
@@ -968,7 +990,7 @@ def by_site(sites: list[Any]) -> Any:
 
 
 def test_a_batch_of_another_group_is_refused() -> None:
-    """Rows of site s were counted as a batch of site n."""
+    """A batch with rows of site s, or without a site, is an error for the group of site n."""
     frame = by_site(["n", "s"])
     monitor = Monitor(frame, groups="site", random_state=0)
     with pytest.raises(InvalidInputError, match="column 'site' has the value 's'; pass"):
@@ -1005,7 +1027,7 @@ def test_numbers_of_another_type_are_the_same_group() -> None:
 
 
 def test_a_batch_of_several_blocks_is_refused() -> None:
-    """Rows of 50 days were compared with the days as one more day."""
+    """A batch with rows of several days is an error if each block of the reference is one day."""
     rng = np.random.default_rng(9)
     frame = pd.DataFrame({"x": rng.normal(size=500), "day": np.repeat(np.arange(50), 10)})
     monitor = Monitor(frame, blocks="day", random_state=0)

@@ -220,7 +220,7 @@ def test_files_of_earlier_versions_are_refused_with_advice(tmp_path: Path) -> No
 
 
 def arrays_of(value: Any) -> Iterator[list[Any]]:
-    """Yield the arrays in a header, each a list of its type, shape and bytes."""
+    """Yield the arrays in the header of a file, each as a list of its type, shape and bytes."""
     if isinstance(value, list) and len(value) == 3 and str(value[0])[:2] in ("<f", "<i"):
         yield value
     elif isinstance(value, dict | list):
@@ -229,7 +229,7 @@ def arrays_of(value: Any) -> Iterator[list[Any]]:
 
 
 def leaves(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield (container, key) for each number and each string of a header."""
+    """Yield (container, key) for each number and each string of the header of a file."""
     for key, each in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(each, dict | list):
             yield from leaves(each)
@@ -240,7 +240,7 @@ def leaves(value: Any) -> Iterator[tuple[Any, Any]]:
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("blocks", [None, np.arange(1500) // 50])
 def test_crafted_files_are_refused(tmp_path: Path, blocks: Any) -> None:
-    """A header in which one number, string or array is invalid raises an error."""
+    """A file of a monitor is refused if one number, string or array in its header is invalid."""
     path, batch = tmp_path / "m.npz", REFERENCE[:50]
     monitor = fresh(blocks=blocks)
     monitor.check(batch)
@@ -411,7 +411,7 @@ print(counts[3], counts[4], line)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks of POSIX systems")
 def test_killed_at_any_point_it_is_before_or_after(tmp_path: Path) -> None:
-    """After a kill, the file is that of the state before the batch or that after it.
+    """If a process is killed while it checks a batch, the file has the state before or after it.
 
     The process is killed at every 331st line of Python that loading and checking execute.
     """

@@ -70,7 +70,7 @@ def test_verdicts_are_the_recorded_ones(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["rows", "blocks"])
 def test_files_of_version_1_0_stay_readable(name: str) -> None:
-    """Files of format 1 continue with the recorded verdicts in all versions 1.x.
+    """Stored files of format 1 are read, and give the recorded verdicts on further batches.
 
     A file is written only if it does not exist: after 1.0 these files must never change.
     """

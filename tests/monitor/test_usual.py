@@ -11,7 +11,10 @@ from isodepth.monitor.usual import UsualValues
 
 @pytest.mark.parametrize("n", [4, 30, 300])
 def test_rows_outside_the_ranges_are_those_with_scores_above_one(n: int) -> None:
-    """The columns have negative, positive, tied, constant, missing and huge values."""
+    """Rows outside the usual ranges are those with scores above 1 in the search of suspicious rows.
+
+    The columns have negative, positive, tied, constant, missing and huge values.
+    """
     rng = np.random.default_rng(n)
     normal = rng.normal(size=n)
     columns = [
@@ -33,7 +36,7 @@ def test_rows_outside_the_ranges_are_those_with_scores_above_one(n: int) -> None
 
 @pytest.mark.parametrize("value", [0.1, 0.7, 3.3, 1e-5, 1e30])
 def test_the_value_of_a_constant_column_is_usual(value: float) -> None:
-    """The range was narrowed for rounding, so that its minimum was above its maximum."""
+    """The value of a constant column, and its neighboring float, are inside the usual range."""
     rows = np.full((300, 1), value)
     for column in (rows, np.where(np.arange(300)[:, None] % 2, value, np.nextafter(value, np.inf))):
         assert not UsualValues.of_rows(column, 1).suspicious(column).any()

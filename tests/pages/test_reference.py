@@ -64,7 +64,7 @@ def test_every_public_name_is_listed() -> None:
 
 
 def test_results_that_are_not_created_by_hand_are_in_typing() -> None:
-    """Results are the classes with `to_dict`."""
+    """All public result classes, which are those with `to_dict`, are in `isodepth.typing`."""
     results = {
         name
         for name in public_names()

@@ -38,7 +38,7 @@ def test_the_bag_is_the_hull_of_the_deepest_half(points) -> None:
 
 
 def test_rows_outside_the_bag_inflated_by_three_are_outliers() -> None:
-    """Rows farther from the center than three times the radius of the bag are outliers.
+    """Rows farther from the center than three times the radius of the bag are drawn as outliers.
 
     The bag of a dense disk of radius 1 is a disk of radius about sqrt(1/2).
     """

@@ -72,7 +72,10 @@ def test_without_matplotlib_the_message_names_the_extra(results, monkeypatch) ->
 
 
 def test_figures_are_registered_with_pyplot_and_those_of_reports_are_not(results) -> None:
-    """Checked in a new process, because other tests have imported pyplot."""
+    """`plot` registers its figure with pyplot, and a report does not.
+
+    This is checked in a new process, because other tests have imported pyplot.
+    """
     code = (
         "import matplotlib; matplotlib.use('agg')\n"
         "import matplotlib.pyplot as plt, isodepth\n"

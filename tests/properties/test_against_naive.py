@@ -178,7 +178,7 @@ def test_levels_of_a_grid_and_random_levels(
 
 @pytest.mark.parametrize("n_levels", [1, 2, 4, 8])
 def test_midpoint_grid_on_exact_breakpoints(n_levels: int) -> None:
-    """Check levels at which a region grows: the mass of the region must exceed the level."""
+    """At a level at which a region grows, the mass of the region must exceed the level."""
     rng = np.random.default_rng(5)
     points = [rng.standard_normal((n, 1)) for n in (16, 8)]
     x, y = (naive.depth_regions("halfspace", z, [[1.0]]) for z in points)
@@ -248,7 +248,10 @@ def test_a_round_eps_on_a_breakpoint_leaves_no_sliver(eps: float, n: int) -> Non
 @pytest.mark.parametrize("depth", ["halfspace", "irw", "projection"])
 @pytest.mark.parametrize(("n", "m", "n_directions"), [(150, 121, 3), (13, 11, 201)])
 def test_more_than_one_block(depth: str, n: int, m: int, n_directions: int) -> None:
-    """Check many rows and many directions, which are processed in several blocks."""
+    """Regions and distances equal those of plain loops if there are several blocks.
+
+    Many rows, or many directions, are divided into blocks.
+    """
     rng = np.random.default_rng(n)
     X, Y = rng.standard_normal((n, 3)), rng.standard_t(3, (m, 3)) + 0.5
     X[: n // 5] = X[-(n // 5) :]
@@ -269,7 +272,10 @@ def test_more_than_one_block(depth: str, n: int, m: int, n_directions: int) -> N
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_callable_depth(weighted: bool) -> None:
-    """Check a depth function of the user that does not use directions."""
+    """Regions and distances equal those of plain loops for a depth function of the user.
+
+    The function does not use directions.
+    """
     rng = np.random.default_rng(3)
     X, Y, U = *rng.standard_normal((2, 15, 2)), gaussian_directions(rng, 2, 6)
     wx = rng.integers(1, 4, 15).astype(float) if weighted else None
@@ -287,7 +293,10 @@ def test_a_callable_depth(weighted: bool) -> None:
 @given(pair=lattice_pairs(), data=st.data())
 @pytest.mark.filterwarnings("ignore::isodepth.errors.DegenerateDepthWarning")
 def test_lattices_of_any_size(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
-    """Check samples of one or more lattice points, with ties, and weights that may be zero."""
+    """Regions and distances equal those of plain loops for points of a lattice, which have ties.
+
+    The samples have one or more points, and weights that may be zero.
+    """
     weights = tuple(data.draw(st.one_of(st.none(), dyadic_weights(len(z)))) for z in pair)
     p, eps = data.draw(orders()), data.draw(eps_values())
     directions = np.eye(pair[0].shape[1])

@@ -164,7 +164,10 @@ def test_integer_weights_are_repeated_rows(depth: str, d: int) -> None:
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 17])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_equal_points_have_equal_depth(depth: str, d: int, dtype: type) -> None:
-    """Check copies that are far apart in the sample, also if vector types do not divide d."""
+    """Copies of a point that are far apart in the sample have equal depths, for any dimension d.
+
+    Vector types of the core do not divide every d.
+    """
     rng = np.random.default_rng(d)
     base = rng.standard_normal((101, d)).astype(dtype)
     rows = rng.permutation(np.concatenate([np.arange(101), rng.integers(0, 101, 132)]))
@@ -229,7 +232,10 @@ def test_rotation_with_rotated_directions(depth: str, d: int) -> None:
 @pytest.mark.parametrize("d", [2, 3, 5, 10])
 @pytest.mark.parametrize("refine", [0, 20])
 def test_translation_and_scale(depth: str, d: int, refine: int) -> None:
-    """Check refined distances, for which rounding must not decide between tied support points."""
+    """A distance does not change by a translation, and is multiplied by a change of scale.
+
+    In refined distances, rounding must not decide between tied support points.
+    """
     metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0, refine=refine)
     for seed in range(4):
         X, Y = samples(seed, d=d)
@@ -242,7 +248,10 @@ def test_translation_and_scale(depth: str, d: int, refine: int) -> None:
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize(("p", "refine"), [(0.5, 0), (2, 20), (5, 0)])
 def test_huge_and_tiny_scales(depth: str, p: float, refine: int) -> None:
-    """Check equal bits for data times a power of two, a product without rounding."""
+    """The distance of samples times a power of two is multiplied by it, up to rounding.
+
+    The powers are from 2^-500 to 2^500, and neither overflow nor underflow changes the result.
+    """
     X, Y = samples(26)
     metric = isodepth.Metric(depth=depth, p=p, n_directions=64, random_state=0, refine=refine)
     expected, regions = metric.distance(X, Y), metric.regions(X)

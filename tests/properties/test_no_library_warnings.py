@@ -106,7 +106,10 @@ def test_fits_are_silent_and_right(case: str) -> None:
 
 
 def test_estimates_that_do_not_exist_are_refused() -> None:
-    """Check the error if more than half of the rows are equal: their covariance is singular."""
+    """A covariance that cannot be estimated robustly is an error.
+
+    More than half of the rows are equal, so that their covariance is singular.
+    """
     rows = np.concatenate([X[:5], X[[0] * 7]])
     depth = isodepth.AIIRWDepth(covariance="mcd")
     with pytest.raises(
@@ -123,7 +126,10 @@ def test_weights_that_vanish_beside_others_are_not_made_their_equals() -> None:
 
 
 def test_threads_restore_the_filters_of_warnings() -> None:
-    """Check repeated columns, which make scikit-learn warn of a singular covariance in threads."""
+    """The filters of warnings are unchanged after a computation in several threads.
+
+    Repeated columns make scikit-learn warn of a singular covariance in the threads.
+    """
     rows = np.column_stack([X, X[:, 0]])
     depth = isodepth.AIIRWDepth(covariance="mcd")
     metric = isodepth.Metric(depth=depth, n_directions=40, random_state=0)

@@ -32,7 +32,10 @@ def pair(kind: str, n: int, m: int, dtype: str) -> tuple[np.ndarray, np.ndarray]
 def everything(
     depth: str, kind: str, n_jobs: int, dtypes: tuple[str, ...] = ("float32", "float64")
 ) -> list[str]:
-    """Return digests of comparisons, regions, tables, matrices and depths, for each dtype."""
+    """Return digests of comparisons, regions, tables, matrices and depths, for each dtype.
+
+    `kind` is the name of the distribution of the samples.
+    """
     result = []
     for dtype in dtypes:
         # Enough rows for every step that is divided among threads, in samples of unequal size.

@@ -37,7 +37,10 @@ def test_gaussians_of_one_covariance(depth: str, covariance: np.ndarray, p: floa
 @pytest.mark.parametrize("depth", ["ai_irw", "halfspace", "projection"])
 @pytest.mark.parametrize(("shift", "p", "seed"), [(1, 1, 2), (1, 2, 2), (0, 2, 4)])
 def test_gaussians_of_different_covariances(depth: str, shift: int, p: float, seed: int) -> None:
-    """Check Gaussian distributions of different covariances, with and without a shift."""
+    """The distance of two large Gaussian samples is close to that of the distributions.
+
+    Their covariances differ, and their means may differ.
+    """
     mean, covariance = (MEAN_Y, LONG) if shift else (MEAN_X, 4 * LONG)
     X, Y = draw(MEAN_X, ROUND, seed), draw(mean, covariance, seed + 1)
     found = isodepth.distance(X, Y, depth=depth, p=p, eps=0.1, random_state=0)

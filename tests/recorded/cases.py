@@ -279,7 +279,7 @@ def cases() -> list[Case]:
 
 
 def numbers(run: Callable[[], Any]) -> list[float]:
-    """Return the result of a call as a flat list."""
+    """Call the function `run`, and return the numbers of its result as a flat list."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", isodepth.errors.DegenerateDepthWarning)
         return [float(value) for value in np.asarray(run(), dtype=np.float64).ravel()]

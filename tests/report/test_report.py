@@ -339,7 +339,7 @@ def test_the_code_of_a_test_with_a_generator_has_the_drawn_seed() -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_settings_are_listed_by_option(comparison) -> None:
-    """The listed values are those of the attribute `settings`, not of the signature."""
+    """A report lists the settings in the attribute `settings`, by the names of the options."""
     page = html_report(comparison)
     section = page[page.index("<summary>Settings") : page.index("<summary>How to repeat it")]
     cells = re.findall(r"<td>([^<]*)</td><td>([^<]*)</td>", section)
@@ -362,7 +362,10 @@ def test_settings_that_cannot_be_written_down_are_not_made_up() -> None:
 
 
 def test_the_distance_of_a_test_is_named_for_what_it_is(pages) -> None:
-    """The distance of a test has other settings and another value than that of `compare`."""
+    """A report names the settings of the distance of a test.
+
+    They and the distance differ from those of `compare`.
+    """
     assert "Distance between trimmed regions " in pages["test"]
     assert "settings of the test: 20 levels, q = 2" in pages["test"]
     assert "<h3>Distance between trimmed regions</h3>" in pages["test"]

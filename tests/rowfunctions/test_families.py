@@ -121,7 +121,7 @@ def test_single_values_are_frequent() -> None:
 
 
 def test_small_values_are_not_multiples() -> None:
-    """A rounding error, such as 0.1 + 0.2 - 0.3, counts as 0, but 1.5e-10 does not."""
+    """A rounding error, such as 0.1 + 0.2 - 0.3, is a multiple of the units, but 1.5e-10 is not."""
     values = np.array([0.0, 0.1 + 0.2 - 0.3, 1.5e-10, 3e-9, -20.0, 0.1 + 0.2, np.nan])
     rows = Rows(values[:, None], np.empty((7, 0)), np.zeros(7))
     found = families.Precision.choose(rows).evaluate(rows)

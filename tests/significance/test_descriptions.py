@@ -70,7 +70,10 @@ def test_a_conversion_or_a_factor_that_explains_nearly_all_is_named(factor: floa
 
 
 def test_the_shown_numbers_agree_with_the_factor() -> None:
-    """The factor 0.39 does not agree with the medians 3.3 and 0.8, so the means are shown."""
+    """A description with a factor shows numbers whose ratio is about the factor.
+
+    The factor 0.39 does not agree with the medians 3.3 and 0.8, so the means are shown.
+    """
     x = np.concatenate([np.linspace(0, 3.3, 176), np.linspace(3.3, 60, 176)])
     y = np.concatenate([np.linspace(0, 0.8, 176), np.linspace(0.8, 24, 176)])
     column = ColumnPair("v", x, y)
@@ -85,7 +88,10 @@ def test_the_shown_numbers_agree_with_the_factor() -> None:
 
 
 def test_another_mix_of_rows_is_not_a_change_of_the_unit() -> None:
-    """Some rows have doubled values: 25% of the rows of X and 75% of those of Y."""
+    """Doubled values in more rows are not described as a change of the unit of the column.
+
+    Doubled are 25% of the rows of X and 75% of those of Y.
+    """
     twice = 1.0 + (np.arange(800) >= 600), 1.0 + (np.arange(800) >= 200)
     x, y = (factors * values**0.3 for factors, values in zip(twice, LOGNORMAL, strict=True))
     column = ColumnPair("v", x, y)
@@ -137,7 +143,10 @@ def test_rounding_is_named_unless_another_change_causes_it() -> None:
 
 
 def test_a_shift_of_a_frequent_value_across_a_gap_is_not_a_change_of_precision() -> None:
-    """Most values are equal to the maximum 45, and no value is between 40 and 45."""
+    """A shift of a column with a frequent maximum is described as a change of location.
+
+    Most values are equal to the maximum 45, and no value is between 40 and 45.
+    """
     values = np.round(np.random.default_rng(2).uniform(10, 40, size=(2, 400)), 2)
     values[:, :350] = 45.0
     tenths = share(Member("precision", (0,), 0.1), 0.9, 0.01)
@@ -145,7 +154,10 @@ def test_a_shift_of_a_frequent_value_across_a_gap_is_not_a_change_of_precision()
 
 
 def test_a_shift_of_skewed_values_is_not_described_by_the_values_that_it_moves() -> None:
-    """A shifted exponential distribution equals its conditional distribution above a cut point."""
+    """A shift of an exponential column is described as a shift, not by its smallest values.
+
+    A shifted exponential distribution equals its conditional distribution above a cut point.
+    """
     right = 0
     for seed in range(20):
         x, y = np.random.default_rng(seed).exponential(100, size=(2, 300))
@@ -155,7 +167,7 @@ def test_a_shift_of_skewed_values_is_not_described_by_the_values_that_it_moves()
 
 
 def test_a_shift_of_even_values_is_not_described_by_its_extremes() -> None:
-    """Only the ends of a uniform distribution change if it is shifted."""
+    """A shift of a uniform column is described as a shift, although only its ends change."""
     x, y = np.random.default_rng(1).random((2, 300))
     low = share(Member("extremes", (0,), 0.1, upper=False), 0.1, 0.0)
     assert kinds_of(x, y + 0.1, low) == ["location"]
@@ -175,7 +187,7 @@ def test_counts_are_not_multiplied_by_a_fraction() -> None:
 def test_a_factor_of_discrete_values_maps_them_to_each_other(
     low: Any, high: Any, unit: Any
 ) -> None:
-    """If half of the values of Y are not twice a value of X, X was not multiplied by 2."""
+    """A column of integers was not multiplied by 2 if half of its new values are not even."""
     for seed in range(10):
         rng = np.random.default_rng(seed)
         x, y = (unit * rng.choice(values, 300).astype(float) for values in (low, high))
@@ -249,7 +261,11 @@ def test_the_kind_is_right_in_most_samples(draw: Any, change: str) -> None:
 def test_a_shift_of_symmetric_values_is_a_change_of_sign_only_if_all_signs_change(
     center: float,
 ) -> None:
-    """Negated and shifted values have the same distribution. 16% of the values have both signs."""
+    """A shift of symmetric values by twice their center equals a negation.
+
+    It is described as a change of sign only if nearly all values change their sign. With the center
+    1, 16% of the values do not.
+    """
     for seed in range(20):
         x, y = np.random.default_rng(seed).normal(size=(2, 300))
         assert kinds_of(x + center, y - center) == ["location"]
@@ -257,7 +273,10 @@ def test_a_shift_of_symmetric_values_is_a_change_of_sign_only_if_all_signs_chang
 
 
 def test_asymmetric_values_of_both_signs_are_negated() -> None:
-    """A fifth of the values is negative. Shifted values have another shape."""
+    """Negated skewed values are a change of sign, and shifted ones a change of location.
+
+    A fifth of the values is negative.
+    """
     for seed in range(20):
         x, y = np.random.default_rng(seed).exponential(size=(2, 600)) - 0.22
         assert kinds_of(x, -y) == ["sign"]
@@ -290,7 +309,10 @@ def test_dependence_by_hand() -> None:
 
 
 def test_a_category_that_changed_only_relative_to_other_rows() -> None:
-    """Values within category a are as in X, but the values of the other rows are lower in Y."""
+    """A change of a column relative to a category is described if other rows changed.
+
+    Values within category a are as in X, but the values of the other rows are lower in Y.
+    """
     rng = np.random.default_rng(5)
     a = [rng.poisson(48, 600) for _ in range(2)]
     others = [rng.poisson(mean, 1200) for mean in (50, 30)]
@@ -331,7 +353,10 @@ def test_a_description_does_not_depend_on_the_order_of_the_rows() -> None:
 
 
 def test_medians_of_large_integers_are_the_values_of_the_user(tmp_path: Path) -> None:
-    """Floats are exact only after subtracting the minimum, which is then added to the medians."""
+    """Medians of integers beyond 2**53 are shown exactly.
+
+    Floats are exact only after subtracting the minimum, which is then added to the medians.
+    """
     rng, base = np.random.default_rng(0), 1_700_000_000_000_000_000
     x = pd.DataFrame({"t": base + rng.integers(0, 60, 500), "x": rng.normal(size=500)})
     y = x.assign(t=x["t"] + 60)

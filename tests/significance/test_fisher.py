@@ -27,9 +27,10 @@ ERROR = 1e-10
 
 
 def exact_log(a: int, n: int, b: int, m: int) -> float:
-    """Return the log of the p-value of a table with a of n ones and b of m ones, exactly.
+    """Return the log p-value of a 2 x 2 table, computed with exact fractions.
 
-    The p-value is twice the smaller tail probability, but at most 1.
+    `a` of n rows of the first sample and `b` of m rows of the second have a property. The p-value
+    is twice the smaller tail probability, but at most 1.
     """
     ones, total = a + b, n + m
     low, high = max(0, ones - n), min(m, ones)
@@ -95,7 +96,10 @@ def test_many_at_once_with_large_counts() -> None:
 
 @pytest.mark.parametrize(("n", "m"), [(29, 5), (60, 9), (7, 12)])
 def test_a_tolerance_takes_the_maximum_over_all_counts(n: int, m: int) -> None:
-    """P-values below 3/4 are exact; larger ones may be replaced by an upper bound up to 1."""
+    """With contaminated rows, the p-value is the maximum over all possible counts of clean rows.
+
+    Values below 3/4 are exact; larger ones may be replaced by an upper bound up to 1.
+    """
     a, b = np.divmod(np.arange((n + 1) * (m + 1)), m + 1)
     for dirty in range(m // 2 + 1):
         logs = [[exact_log(i, n, x, m - dirty) for x in range(m - dirty + 1)] for i in range(n + 1)]
@@ -107,7 +111,10 @@ def test_a_tolerance_takes_the_maximum_over_all_counts(n: int, m: int) -> None:
 
 
 def test_the_median_of_a_count_is_its_mean_rounded_up_or_down() -> None:
-    """Check all hypergeometric distributions with at most 30 rows in both samples together."""
+    """The median of a hypergeometric count is its mean, rounded up or down.
+
+    All distributions with at most 30 rows in both samples together are checked.
+    """
     for n, m in itertools.product(range(1, 30), repeat=2):
         if n + m > 30:
             continue
@@ -119,9 +126,9 @@ def test_the_median_of_a_count_is_its_mean_rounded_up_or_down() -> None:
 
 
 def least_over_margins(ones: range, n: int, m: int) -> float:
-    """Return the minimum log p-value over all 2 x 2 tables with row sums n and m.
+    """Return the minimum log p-value over all 2 x 2 tables of samples of n and m rows.
 
-    The total number of ones is one of `ones`.
+    The number of rows of both samples with the property is one of `ones`.
     """
     return min(exact_log(s - x, n, x, m) for s in ones for x in range(max(0, s - n), min(m, s) + 1))
 
@@ -194,7 +201,10 @@ def test_the_bound_is_the_first_number_of_changed_rows_without_a_rejection(n: in
 
 
 def test_the_lower_bound_of_a_probability() -> None:
-    """Check random tables, tables with about equal shares, and tables with empty cells."""
+    """The function `_log_pmf_bound` is a lower bound of `_log_pmf`.
+
+    The tables are random, have about equal shares, or have empty cells.
+    """
     rng = np.random.default_rng(0)
     for n, m in itertools.product([1, 2, 7, 40, 10**6], [1, 3, 20, 10**5]):
         a, b = rng.integers(0, n + 1, 500), rng.integers(0, m + 1, 500)

@@ -93,7 +93,10 @@ def test_large_statistics_do_not_overflow() -> None:
 
 
 def test_a_statistic_that_is_zero_for_all_other_labelings_is_finite() -> None:
-    """If it were infinite, the given labels would have the smallest p-value instead of a tie."""
+    """-log p is finite if the statistic is 0 for all labelings except one.
+
+    If it were infinite, the given labels would have the smallest p-value instead of a tie.
+    """
     strengths = neg_log_p(np.array([[5.0, 0.0, 0.0, 0.0], [0.0, 5.0, 0.0, 0.0]]))
     assert np.isfinite(strengths).all()
     largest = strengths.max(axis=0)
@@ -102,7 +105,10 @@ def test_a_statistic_that_is_zero_for_all_other_labelings_is_finite() -> None:
 
 
 def test_calls_are_short_for_many_permutations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each long row is evaluated in its own call, because Ctrl-C is noticed only between calls."""
+    """The function `neg_log_p` processes each long row of statistics by a separate call of SciPy.
+
+    Ctrl-C is noticed only between calls.
+    """
     values = np.random.default_rng(0).gamma(2.0, size=(2, 3, 500))
     expected = neg_log_p(values)
     sizes = []
@@ -130,7 +136,10 @@ def test_the_number_of_splits_is_honored_with_a_test(blocks: np.ndarray | None) 
 def test_null_profile_is_that_of_permuted_labels(
     blocks: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The gaps of each permutation equal those of `Metric.compare` along the same directions."""
+    """The gaps of `null_profile` equal those of `Metric.compare` of the permuted samples.
+
+    The directions are the same.
+    """
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(80, 3)), 2 * rng.normal(size=(70, 3)) + [3, 0, 0]
     options = {"n_directions": 30, "random_state": 0, "n_permutations": 49, "scale": "pooled"}

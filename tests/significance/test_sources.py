@@ -47,7 +47,10 @@ def test_all_rows_as_in_memory(
 
 
 def test_permutations_of_random_rows_have_a_part_of_the_level() -> None:
-    """The p-value of the tested rows is divided by 0.8, the rest is for rare events."""
+    """The permutation p-value of the tested rows is divided by 0.8, their part of the level.
+
+    The rest of the level is for rare events.
+    """
     x = np.random.default_rng(0).normal(size=(100, 1))
     few, enough = (
         isodepth.two_sample_test(
@@ -106,7 +109,7 @@ def test_extension_types_of_pandas_as_in_memory(name: str) -> None:
 
 @pytest.mark.parametrize("library", ["pyarrow", "polars"])
 def test_periods_are_strings_in_every_library(library: str) -> None:
-    """pyarrow and polars store the number of a period, which was compared as a number."""
+    """Periods in pyarrow and polars are categories, like those in pandas, not numbers."""
     import pyarrow as pa
 
     frame = pd.DataFrame({"size": np.random.default_rng(0).normal(size=300)})
@@ -126,7 +129,7 @@ def test_periods_are_strings_in_every_library(library: str) -> None:
 
 @pytest.mark.parametrize("value", [dt.time(1, 30), dt.timedelta(hours=30)])
 def test_objects_of_times_and_durations_are_left_out(value: object) -> None:
-    """They were categories in memory, and left out of data in chunks."""
+    """Columns of Python times and durations are left out, in memory and in chunks."""
     frame = pd.DataFrame({"size": np.random.default_rng(0).normal(size=300)})
     frame["at"] = pd.Series([value] * 299 + [None], dtype=object)
     x, y = frame[:150], frame[150:]
@@ -141,7 +144,7 @@ def test_objects_of_times_and_durations_are_left_out(value: object) -> None:
 
 
 def test_decimals_equal_floats() -> None:
-    """The conversion of pyarrow is wrong in the last bit for 0.57 and 2.29, for example."""
+    """Decimals are converted to the nearest floats; pyarrow would round 0.57 and 2.29 wrongly."""
     from decimal import Decimal
 
     import pyarrow as pa
@@ -169,7 +172,7 @@ def test_random_rows() -> None:
 
 @pytest.mark.parametrize("n", [20, 100, 999, 10_000])
 def test_a_pvalue_is_divided_without_rounding_it_above_the_level(n: int) -> None:
-    """14 / 100 / 0.8 was above 0.175."""
+    """A p-value divided by 0.8 is not above the level because of rounding, as 14 / 100 / 0.8 is."""
     for count in range(1, n * 4 // 5 + 1):
         level = float(Fraction(5 * count, 4 * n))
         assert adjusted_pvalue(count / n, Fraction(4, 5)) == level
@@ -207,7 +210,10 @@ def test_unnamed_columns_have_the_labels_of_arrays_in_memory(max_rows: int | Non
 @pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
 @pytest.mark.parametrize("form", [lambda frame: frame, scan])
 def test_default_labels_of_frames_are_the_labels_in_kinds(form: Any) -> None:
-    """The kinds of columns, such as dates and large integers, apply to their changes."""
+    """Columns with the default labels 0, 1, ... are named "0", "1", ... in the option `kinds`.
+
+    Their kinds, such as dates and large integers, apply to the texts of changes.
+    """
     rng = np.random.default_rng(5)
     days = rng.integers(0, 100, 400)
     day = pd.Timestamp("2020-01-01") + pd.to_timedelta(days, "D")

@@ -197,7 +197,10 @@ def test_differences_of_shares_and_clipped_ranks(drawn: Drawn) -> None:
 @cases
 @pytest.mark.parametrize(("q", "p", "eps"), [(2, 2, 0.1), (1, 3, 0.3), (math.inf, math.inf, 0.2)])
 def test_distances_of_regions(drawn: Drawn, q: float, p: float, eps: float) -> None:
-    """With blocks, the sizes of both samples differ between labelings."""
+    """The distances between regions agree with plain loops, for every labeling.
+
+    With blocks, the sizes of both samples differ between labelings.
+    """
     found = region_statistics(drawn.rows, regions(q=q, p=p, eps=eps, levels=4), advance)
     sides = [twin.parts(drawn.rows.points.tolist(), mine) for mine in drawn.labels]
     U = drawn.rows.directions.tolist()
@@ -206,7 +209,7 @@ def test_distances_of_regions(drawn: Drawn, q: float, p: float, eps: float) -> N
 
 
 def test_more_than_the_cuts_are_cut_evenly() -> None:
-    """If there are more values than cut points, shares are compared at evenly spaced values."""
+    """If a column has more values than cut points, the cut points are evenly spaced values."""
     rng = np.random.default_rng(0)
     values = rng.normal(size=200)
     permutations = Permutations.draw(75, 125, 1, rng)
@@ -233,7 +236,10 @@ def test_more_than_the_cuts_are_cut_evenly() -> None:
 @settings(max_examples=30, deadline=None)
 @cases
 def test_a_direction_learned_anew_for_every_labeling(drawn: Drawn) -> None:
-    """The tolerance is that of float32; whitening of collinear rows increases rounding errors."""
+    """The statistic of the learned direction agrees with plain loops, for every labeling.
+
+    The tolerance is that of float32; whitening of collinear rows increases rounding errors.
+    """
     if drawn.rows.points.shape[1] > 1:
         found, _ = learned_direction(drawn.rows)
         rows = twin.whitened(drawn.rows.points.tolist())
@@ -246,7 +252,10 @@ def test_a_direction_learned_anew_for_every_labeling(drawn: Drawn) -> None:
 
 
 def test_a_direction_is_learned_if_most_rows_are_equal() -> None:
-    """Rows at the center do not affect the median distance that limits the influence of rows."""
+    """A direction is learned from the other rows if more than half of the rows are at the center.
+
+    The center does not affect the median distance that limits the influence of rows.
+    """
     rng = np.random.default_rng(0)
     points = rng.normal(size=(600, 3))
     points[300:, 1] += 1.5
@@ -277,7 +286,7 @@ def test_a_direction_learned_on_a_subset_is_evaluated_on_all_rows(
 @settings(max_examples=30, deadline=None)
 @given_cases(["gaussian", "heavy_tailed", "lattice"])
 def test_functions_under_a_tolerance(drawn: Drawn) -> None:
-    """Each statistic is the maximum over the functions of the slow reference.
+    """Each statistic of a test with a tolerance equals the maximum over functions in plain loops.
 
     Rounding must not change ties, so the rows are integers, or the number of rows is odd: the
     median of an odd number of values is one of the values.
@@ -303,7 +312,10 @@ def test_functions_under_a_tolerance(drawn: Drawn) -> None:
 def test_statistics_of_the_aggregated_test(
     monkeypatch: pytest.MonkeyPatch, seed: int, d: int, blocked: bool
 ) -> None:
-    """Statistics agree with plain sums; rounding errors divided by spreads are below 1e-9."""
+    """The statistics of the aggregated test agree with plain sums.
+
+    Rounding errors divided by spreads are below 1e-9.
+    """
     # A block has two functions or three directions.
     monkeypatch.setattr(features, "MAX_NUMBERS", 350)
     drawn = Drawn("gaussian", seed, 20, 16, d, blocked)
@@ -419,7 +431,7 @@ def test_ranks_are_those_of_the_raw_values(kind: str, monkeypatch: pytest.Monkey
 
 
 def test_columns_and_pairs_are_adjusted_together() -> None:
-    """An adjusted p-value counts the labelings with a maximum over columns and pairs as large."""
+    """P-values of columns and pairs are adjusted by the maximum over all of them, per labeling."""
     rng = np.random.default_rng(0)
     columns, pairs = 3 * rng.exponential(size=(2, 40)), 3 * rng.exponential(size=(5, 40))
     findings = Findings(40, {})
@@ -435,7 +447,10 @@ def test_columns_and_pairs_are_adjusted_together() -> None:
 
 
 def test_an_aligned_dependence_is_adjusted_for_all_compared_pairs() -> None:
-    """A p-value of about 0.0004 is significant among 3 pairs, but not among 1000."""
+    """A change of dependence with p-value 0.0004 is significant among 3 pairs, not among 1000.
+
+    The ranks are computed within each sample.
+    """
     rng = np.random.default_rng(3)
     points = rng.normal(size=(400, 2))
     points[200:, 1] = 0.3 * points[200:, 0] + math.sqrt(1 - 0.3**2) * points[200:, 1]
@@ -495,7 +510,10 @@ def test_a_random_subset_has_all_parts_of_its_rows() -> None:
 def test_a_sample_of_few_distinct_rows_may_be_a_simplex(
     repeats: tuple[int, ...], simplex: bool
 ) -> None:
-    """The first sample has 7 rows, and three distinct points of the plane have 7 or 6 copies."""
+    """Permuted labels can give a sample of at most three distinct points if they have 7 copies.
+
+    The first sample has 7 rows, and three distinct points of the plane have 7 or 6 copies.
+    """
     rng = np.random.default_rng(0)
     points = np.concatenate([np.repeat(np.eye(3, 2), repeats, axis=0), rng.normal(size=(9, 2))])
     permutations = Permutations.draw(7, len(points) - 7, 9, rng)
@@ -579,7 +597,10 @@ def all_labelings(n: int, n_x: int, first: int) -> Permutations:
 @pytest.mark.parametrize("kind", ["continuous", "binary", "constant column", "missing"])
 @pytest.mark.parametrize("tolerant", [False, True])
 def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> None:
-    """With each labeling in turn as the given one, at most a fraction a of p-values is <= a."""
+    """The p-value has its level exactly if all labelings are compared.
+
+    If each labeling in turn is the given one, at most a fraction a of the p-values is <= a.
+    """
     rng = np.random.default_rng(1)
     points = rng.normal(size=(7, 2))
     if kind == "binary":
@@ -614,7 +635,7 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
 
 
 def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
-    """A function that uses all columns, by the distance from the center, is not used."""
+    """The bound of a column is not computed from the distance from the center, of all columns."""
     rng = np.random.default_rng(0)
     permutations = Permutations.draw(50, 50, 99, rng)
     rows = pooled(np.zeros((100, 2)), ("a", "b"), np.eye(2), permutations, rng)

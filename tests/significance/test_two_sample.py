@@ -121,7 +121,10 @@ def weak_and_strong() -> list[np.ndarray]:
 
 @pytest.mark.parametrize("options", [{}, {"tolerance": 0.005}, {"method": "regions"}])
 def test_alpha_is_the_level_of_all_decisions(options: dict[str, Any]) -> None:
-    """P-values do not depend on alpha. At each attained p-value, one more decision is positive."""
+    """All decisions of a result use alpha, and p-values do not depend on it.
+
+    If alpha increases to an attained p-value, one more decision is positive.
+    """
     X, Y = weak_and_strong()
     usual = run(X, Y, **options)
     attained = {usual.pvalue, *(each.pvalue for each in usual.column_tests)}
@@ -192,7 +195,7 @@ def test_columns_say_how_far_apart_they_are() -> None:
 
 @pytest.mark.parametrize("q", [2, math.inf])
 def test_the_fast_way_is_the_way_of_metric(q: float) -> None:
-    """The fast pass for projection depth has the statistics of depths computed per labeling."""
+    """The fast code for permutations gives the distances of `Metric` for each labeling."""
     X, Y = pair(40, 30, 2)
     fast = run(X, Y, method=Metric(q=q, levels=20), n_permutations=9)
     depth = isodepth.ProjectionDepth()
@@ -223,7 +226,7 @@ def test_the_headline_names_the_change(change: Any, kind: str, columns: tuple[in
 
 
 def test_a_change_that_no_column_shows_is_said_to_be_one() -> None:
-    """A joint change of 20 columns, none of which is significant, is described as such."""
+    """A change of 20 columns, none of which is significant, is described as a joint change."""
     X, Y = pair(300, 300, 20)
     away = np.square(Y[:, 1:]).sum(axis=1)
     outward = np.c_[np.abs(Y[:, 0]) * np.sign(away - np.median(away)), Y[:, 1:]]
@@ -315,7 +318,10 @@ def test_a_tolerance_only_takes_away() -> None:
 
 @pytest.mark.parametrize("in_larger", [False, True])
 def test_the_bound_holds_for_a_rare_event_in_a_sample_of_another_size(in_larger: bool) -> None:
-    """Lower bounds hold although the variance under permutation may be too small."""
+    """The lower bound on the share of changed rows holds for a rare event and unequal sample sizes.
+
+    The variance under permutation may then be too small.
+    """
     above = 0
     for seed in range(60):
         sizes = (1500, 100) if in_larger else (100, 1500)
@@ -684,7 +690,10 @@ def test_compare_folds_the_test_in() -> None:
 
 @pytest.mark.parametrize("repeats", [1, 4])
 def test_the_statistic_of_a_simplex_is_the_distance_of_its_comparison(repeats: int) -> None:
-    """X has at most d + 1 distinct rows, the vertices of a simplex, whose depths are equal."""
+    """The statistic of a test of regions equals the distance of `compare` if X is a simplex.
+
+    X then has at most d + 1 distinct rows, whose depths are equal.
+    """
     corners, Y = pair(4, 30)
     X = np.repeat(corners, repeats, axis=0) + 2
     with pytest.warns(isodepth.errors.DegenerateDepthWarning):
@@ -841,7 +850,7 @@ def test_a_literal_name_of_a_built_in_category_is_quoted() -> None:
 
 
 def test_a_change_that_is_not_significant_alone_is_marked() -> None:
-    """The headline says so if the p-value of the first change is above 0.05."""
+    """The headline of a significant test marks a first change whose p-value is above 0.05."""
     x, y = pair()
     result = run(x, y + 1)
     alone = replace(result.changes[0], pvalue=0.06)

@@ -36,7 +36,10 @@ def related(seed: int, n: int = N) -> pd.DataFrame:
 
 
 def test_a_column_that_became_constant_is_one_change() -> None:
-    """Its other changes, of rank correlations and within categories, are not listed."""
+    """A column that became constant has one change: the share of its value.
+
+    Changes of its rank correlations, and within categories, are not listed.
+    """
     X, Y = related(0), related(1)
     Y["a"] = X["a"][0]
     (change,) = run(X, Y).changes
@@ -45,7 +48,7 @@ def test_a_column_that_became_constant_is_one_change() -> None:
 
 
 def test_the_value_of_a_constant_column_has_all_digits() -> None:
-    """The difference from the minimum was rounded to ten digits."""
+    """The text of a column that became constant shows all digits of its large integer or date."""
     rng = np.random.default_rng(0)
     x, time = 17 * 10**17 + rng.integers(0, 10**15, 200), pd.Timestamp("2020-02-03 04:05")
     days = time + pd.to_timedelta(rng.integers(0, 10**7, 200), "s")
@@ -72,7 +75,10 @@ def test_a_constant_sample_has_no_other_unit(value: float) -> None:
 
 
 def test_the_best_of_several_exchanges_is_described() -> None:
-    """Columns a and b are exchanged. Column c, which precedes b, only resembles b."""
+    """An exchange of columns a and b is described, although column c also resembles b.
+
+    Column c precedes b in the table.
+    """
     rng = np.random.default_rng(0)
     low, high = rng.normal(size=(2, 60)), rng.normal(5, 1, size=(2, 60))
     a, b = ColumnPair("a", low[0], high[0]), ColumnPair("b", high[1], low[1])

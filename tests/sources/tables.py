@@ -54,7 +54,7 @@ FORMS = ("frame", "frames", "parquet", "csv", "call", "polars", "dask")
 
 
 def scanned(form: str, frame: pd.DataFrame, folder: Path, **options: Any) -> Any:
-    """Return a source of one of the `FORMS` with the rows of `frame`."""
+    """Return a source with the rows of `frame`, stored in the form `form`, one of `FORMS`."""
     third = len(frame) // 3
     parts = [frame[:third], frame[:0], frame[third:]]
     if form == "frame":

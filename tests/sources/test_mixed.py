@@ -108,7 +108,10 @@ def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_chunks_of_words_in_a_column_of_numbers(ending: str, tmp_path: Path) -> None:
-    """Check a file that is sorted by the column, so that some chunks contain only words."""
+    """A column of numbers and words is read correctly if some chunks have only words.
+
+    The file is sorted by this column.
+    """
     numbers = [f"{i / 7:.3f}" for i in range(6000)]
     frame = pd.DataFrame({"v": [*numbers, *["unknown"] * 4000, *["-"] * 900]})
     path = tmp_path / f"t.{ending}"
@@ -123,7 +126,10 @@ def test_chunks_of_words_in_a_column_of_numbers(ending: str, tmp_path: Path) -> 
 
 
 def test_kinds_do_not_depend_on_the_sample() -> None:
-    """Check 101 categories in x and 101 others in y, more than a column may have together."""
+    """A column is an identifier if both samples together have too many categories.
+
+    Each sample has 101 categories, and the other sample has none of them.
+    """
     x, y = (
         pd.DataFrame({"a": range(2020), "c": [f"{s}{i % 101}" for i in range(2020)]}) for s in "xy"
     )
@@ -167,7 +173,10 @@ def test_types_of_strings(chunks: list[list[str]], kind: str | None) -> None:
 
 
 def test_a_late_word_in_a_text_file(tmp_path: Path) -> None:
-    """Check a word below the first rows: the distance names its line, the test reads all rows."""
+    """A string in the last line of a column of numbers is noticed.
+
+    The error of a distance names its line. A test reads all rows, and the column is a category.
+    """
     lines = ["a,b", *(f"{i},{i % 3}" for i in range(200_000)), "7,none of these"]
     (tmp_path / "t.csv").write_text("\n".join(lines))
     options = {"n_directions": 5, "levels": 3, "random_state": 0}
@@ -233,7 +242,10 @@ def test_weights_are_not_a_column() -> None:
 
 @pytest.mark.parametrize("convert", [pd.DataFrame, pa.table])
 def test_the_first_row_is_compared_without_a_warning(convert: Any) -> None:
-    """Only the conversion of all numbers warns of large integers, not that of the first row."""
+    """`scan` warns of large integers, and reading the chunks later does not warn again.
+
+    The first row of each reading is converted, to compare it with that of the first reading.
+    """
     values = {"t": 10**17 + np.arange(50, dtype=np.int64), "u": np.arange(50)}
     with pytest.warns(ColumnWarning, match="beyond 2"):
         source = isodepth.scan(lambda: iter([convert(values)]))
@@ -315,7 +327,10 @@ def test_integers_of_different_types_in_two_chunks() -> None:
 def test_a_function_must_give_the_same_rows_at_every_call(
     frames: bool, seeds: tuple[int, ...], sizes: tuple[int, ...], change: str
 ) -> None:
-    """The first call is that of `scan`, which reads only the first chunk."""
+    """A function of chunks that returns other rows at a later call raises an error.
+
+    The first call is that of `scan`, which reads only the first chunk.
+    """
     calls = itertools.count()
 
     def chunks() -> Iterator[Any]:

@@ -95,7 +95,10 @@ def test_listed_rows_do_not_keep_their_chunks() -> None:
 
 
 def test_pairs_of_categories_are_searched_among_random_rows() -> None:
-    """Check that the result says so, for a table with two categories and over `max_rows` rows."""
+    """A note says that contradictory pairs of categories were searched among random rows only.
+
+    It occurs if the table has over `max_rows` rows.
+    """
     x, y = (mixed_frame(900, seed)[["size", "site"]] for seed in (1, 2))
     x["zone"], y["zone"] = x["site"], y["site"]
     for rows, said in ((300, True), (900, False)):

@@ -41,7 +41,10 @@ VALUES: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", VALUES)
 def test_values_of_copies_are_read_only(name: str) -> None:
-    """Check pickles and deep copies, in which NumPy makes arrays writable."""
+    """Arrays of pickled and deep-copied results are read-only.
+
+    NumPy makes them writable when it copies them.
+    """
     result = VALUES[name]()
     copies = (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result))
     for each in (result, *copies):
@@ -93,7 +96,10 @@ def test_results_can_be_copied_and_compared(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*RESULTS, "q"])
 def test_attributes_raise_only_attribute_errors(name: str) -> None:
-    """Check `hasattr` for results that were created from their public fields only."""
+    """`hasattr` works for all public attributes of results: they raise no error of another class.
+
+    Some attributes need details that a result created from its public fields does not have.
+    """
     extra = {"q": lambda: isodepth.compare(X, Y, q=2, **OPTIONS)}
     result = (RESULTS | extra)[name]()
     results = [result, replace(result)] if is_dataclass(result) else [result]

@@ -97,7 +97,7 @@ def test_single_precision_is_within_the_documented_bound(seed):
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize(("n", "d"), [(30_000, 10), (50_000, 64), (40_000, 2)])
 def test_kernels_agree_with_plain_operations(depth, n, d, monkeypatch):
-    """In single precision, depths differ only by the rounding of products."""
+    """Triton kernels and operations of torch give equal depths, up to the rounding of products."""
     from isodepth.engine.tensors import kernels
     from isodepth.torch import device, regions
 
@@ -133,7 +133,10 @@ def test_gradients_on_the_gpu(depth, levels):
 @pytest.mark.parametrize("size", [1.0, 1e-36, 1e36])
 @pytest.mark.parametrize("shape", [(200, 3000, 16), (5000, 9, 33), (1000, 1400, 70), (33, 77, 300)])
 def test_products_of_parts_are_as_accurate_as_plain_products(shape, size):
-    """Errors are below the bound for any order of summation, and integers have exact products."""
+    """The errors of float32 products on tensor cores are below the bound for any order of sums.
+
+    Products of integers are exact.
+    """
     from isodepth.engine.tensors.kernels.multiply import products
 
     a, b, d = shape

@@ -71,7 +71,10 @@ def test_the_device_agrees_with_the_host(case, depth, levels, p, eps, q, scaled)
     q=st.sampled_from([float("inf"), float("inf"), 2]),
 )
 def test_single_precision_is_within_the_documented_bound(case, depth, levels, p, q):
-    """The difference is below the bound for any order of sums, given the levels with other rows."""
+    """The float32 distances of the host and the device differ by less than the documented bound.
+
+    The bound is for any order of sums, given the levels at which regions have other rows.
+    """
     metric = isodepth.Metric(
         depth=depth, levels=levels, p=p, q=q, eps=0.2, refine=0, directions=case.directions
     )

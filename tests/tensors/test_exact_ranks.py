@@ -46,7 +46,7 @@ def test_ranks_are_those_of_the_values(kind: str, depth: str) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_a_column_of_small_spread_beside_a_large_one(dtype: torch.dtype) -> None:
-    """The outlyingness along an axis depends only on the column of this axis."""
+    """The outlyingness along an axis is not affected by a column with much larger values."""
     rng = np.random.default_rng(1)
     small = 1e-9 if dtype == torch.float32 else 1e-18
     points = torch.from_numpy(rng.standard_normal((200, 2)) * [1.0, small]).to(dtype)

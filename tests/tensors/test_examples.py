@@ -1,4 +1,7 @@
-"""The examples have the results of their pages: the flow ignores the outliers of the target."""
+"""The scripts in `examples` that use tensors give the results that their pages describe.
+
+A gradient flow and a generator ignore the outliers of the target sample.
+"""
 
 from __future__ import annotations
 

@@ -150,7 +150,10 @@ def test_empty_candidates_get_the_worst_score_and_are_counted(blank):
 
 @pytest.mark.parametrize("q", [1, 2, 5, math.inf])
 def test_the_worst_score_is_an_upper_bound(q):
-    """Many tokens all over the sphere and a single token have a distance above 2 if q is finite."""
+    """The score of an empty text is at least the distance of any two texts, for any q.
+
+    Many tokens all over the sphere and a single token have a distance above 2 if q is finite.
+    """
     rng = np.random.default_rng(0)
     clouds = [rng.normal(size=(400, 20)), np.eye(20)[:1], np.empty((0, 20))]
     score = DepthScore(words, q=q, n_directions=500, levels=20)

@@ -50,7 +50,7 @@ def transform(X: Points, W: Points) -> list[list[float]]:
 
 
 def masses(n: int, weights: Weights = None) -> list[Fraction]:
-    """Return the mass of each of n points, a fraction of the total weight."""
+    """Return the masses of n points: weights as fractions of the total weight."""
     if weights is None:
         return [Fraction(1, n)] * n
     exact = [Fraction(float(w)) for w in weights]
@@ -170,7 +170,11 @@ def irw_depth(
 def ai_irw_depth(
     X: Points, W: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[Fraction]:
-    """Return the IRW depth of the points W x. W has r rows, and the vectors in U have length r."""
+    """Return the AI-IRW depth: the IRW depth of the whitened points W x.
+
+    The whitening matrix W has r rows, and the vectors in U have length r. The points are Z, or X if
+    Z is None.
+    """
     return irw_depth(transform(X, W), U, weights, None if Z is None else transform(Z, W))
 
 

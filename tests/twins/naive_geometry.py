@@ -38,9 +38,9 @@ def minus(u: Vector, v: Vector) -> Vector:
 
 
 def pivot_columns(vectors: Sequence[Vector]) -> list[int]:
-    """Return as many coordinates as the dimension of the span of the vectors.
+    """Return the indices of coordinates that determine every vector in the span of the vectors.
 
-    These coordinates determine every vector in the span; they are found by Gaussian elimination.
+    Their number is the dimension of the span. They are found by Gaussian elimination.
     """
     rows = [list(v) for v in vectors]
     columns: list[int] = []

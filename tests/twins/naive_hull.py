@@ -65,7 +65,10 @@ def hausdorff(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def gap_along(first: np.ndarray, second: np.ndarray, u: np.ndarray) -> float:
-    """Return h_first(u) - h_second(u) for a vector u."""
+    """Return h_first(u) - h_second(u) for a vector u.
+
+    h_first and h_second are the support functions of two sets of points.
+    """
     return float((first @ u).max() - (second @ u).max())
 
 

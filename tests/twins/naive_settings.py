@@ -35,10 +35,11 @@ CLIPPED_NORMAL = math.sqrt(
 
 
 def _quantile(values: list[float], mass: list[Fraction], order: Fraction) -> float:
-    """Return a quantile: the mean of two values, which are usually equal.
+    """Return a quantile of values with masses, as the mean of two values, which are usually equal.
 
-    The cumulative mass first is at least `order` at the one, and first above `order` at the other.
-    If `order` is not between 0 and 1, return the first of `values`.
+    The first is the smallest value up to which the cumulative mass is at least `order`. The second
+    is the smallest value up to which the cumulative mass is above `order`. If `order` is not
+    between 0 and 1, return the first of `values`.
     """
     if not 0 < order < 1:
         return values[0]
@@ -80,7 +81,7 @@ def scale_samples(samples: list[naive.Points], scale: list[float]) -> list[list[
 
 
 def without_missing(X: naive.Points) -> tuple[list[int], list[int]]:
-    """Return the rows without NaN, and the number of NaN in each column."""
+    """Return the indices of the rows without NaN, and the number of NaN in each column."""
     kept = [i for i, row in enumerate(X) if not any(math.isnan(v) for v in row)]
     counts = [sum(math.isnan(row[j]) for row in X) for j in range(len(X[0]))]
     return kept, counts

@@ -222,7 +222,10 @@ def _same_file(output: str, path: str) -> bool:
 
 
 def _say(level: str, message: str) -> None:
-    """Print a nonempty message in one line on stderr. Ignore errors of writing to stderr."""
+    """Print a nonempty message on stderr, as one line that starts with "isodepth: `level`: ".
+
+    Errors of writing to stderr are ignored.
+    """
     if message:
         with suppress(OSError):
             _print(f"isodepth: {level}: {' '.join(message.split())}", sys.stderr)

@@ -153,7 +153,11 @@ def _answer(
     result: Any, about: Options, files: Sequence[str], reading: cli.ReadingOptions,
     scale: str | None, page: str | None,
 ) -> Answer:  # fmt: skip
-    """Return the output of the command `compare` or `test`: printed lines and JSON content."""
+    """Return the output of the command `compare` or `test`: printed lines and JSON content.
+
+    `about` has the names and files of the samples, and `reading` the columns that were left out.
+    `scale` and `page` are the options --scale and --output.
+    """
     from isodepth.report.comparison import comparison_content, comparison_lines
 
     first, *lines = comparison_lines(result, about["names"])
@@ -184,7 +188,11 @@ def _is_large(path: str) -> bool:
 
 
 def _scanned(paths: Sequence[str], reading: cli.ReadingOptions, blocks: str | None) -> list[Any]:
-    """Return sources of tables that are read in chunks, with the columns that `reading` selects."""
+    """Return sources of tables that are read in chunks, with the columns that `reading` selects.
+
+    Raise an error for the options --numeric-only and --blocks (`blocks`), which need the tables in
+    memory.
+    """
     refused = {
         "--numeric-only": (reading.numeric_only, "name the columns in --drop"),
         "--blocks": (blocks, "pass files of at most 256 MB"),

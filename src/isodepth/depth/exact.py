@@ -79,7 +79,10 @@ def smallest_masses(sample: Sample, queries: np.ndarray, resources: Resources) -
 
 
 def _steps(n: int, d: int) -> float:
-    """Return the number of elementary steps per query for n points in d dimensions."""
+    """Return the number of elementary steps of the exact algorithm for one query.
+
+    The sample has n points in d dimensions, see `smallest_masses`.
+    """
     sweeps = math.comb(n, d - 2) if d > 2 else 1
     return sweeps * n * max(1.0, math.log2(n))
 

@@ -176,7 +176,7 @@ class NamedScale(np.ndarray):
 
     @classmethod
     def of(cls, divisors: np.ndarray, names: Sequence[str]) -> NamedScale:
-        """Return an array with names."""
+        """Return the array `divisors` (d,) with the names of the columns."""
         scale = np.array(divisors).view(cls)
         scale.names = tuple(names)
         scale.setflags(write=False)

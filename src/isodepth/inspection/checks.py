@@ -558,9 +558,10 @@ def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
 
 
 def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
-    """Yield the shares of rows repeated within their sample, and of rows that both samples have.
+    """Yield a check of rows repeated within their sample, and one of rows that both samples have.
 
-    Only the compared columns are used. The sentences mention it if there are other columns.
+    Rows are compared in the compared columns only. If the samples have other columns, the sentences
+    of the checks say so.
     """
     rows = _rows_with_values(samples)
     where = "" if samples.has_all_columns else ", in the compared columns only"

@@ -377,7 +377,7 @@ def fit_tables(
 def _tables_of_arrays(
     group: SampleGroup, metric: Metric, table_dtype: Precision, advance: Callable[[int], None]
 ) -> tuple[RegionTables, list[Sample]]:
-    """Compute the region tables of samples in memory.
+    """Compute the region tables of the samples of a group, which are in memory.
 
     Threads process samples in parallel, or the directions of one sample if there are few samples.
     `table_dtype` is the dtype of the tables, and `advance` is called with 1 after each sample.

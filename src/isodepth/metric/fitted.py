@@ -292,7 +292,7 @@ class FittedMetric(ReadOnlyFields):
         return find_gaps(x, y, plan, self.directions, way, q, steps, self._resources)
 
     def _mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
-        """Compute the distance from gaps (L,): their mean of order p with the weights of a plan."""
+        """Return the distance: the mean of order p of the gaps (L,), with the weights in `plan`."""
         return power_mean(gaps, plan.shares, self.metric.p, self.metric._length)
 
     # -- methods for region tables ----------------------------------------------------------

@@ -425,7 +425,11 @@ def settings_of_data(kinds: Any, weights: Any = None) -> dict[str, Any]:
 
 
 def _plain_kind(kind: Any) -> Any:
-    """Return an entry of the option `kinds`; values in increasing order are a tuple."""
+    """Return one entry of the option `kinds`, the kind of a column, for the settings of a result.
+
+    A list of values in increasing order is converted to a tuple of plain values. Other entries are
+    unchanged.
+    """
     if isinstance(kind, str | int):
         return kind
     return tuple(value if isinstance(value, str | int | float) else str(value) for value in kind)

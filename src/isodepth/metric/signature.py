@@ -127,7 +127,10 @@ def kinds_text(kinds: Mapping[Any, Any] | None) -> str | None:
 
 
 def array_text(value: Any) -> str | None:
-    """Return a string or None unchanged. Describe an array by its length and a hash."""
+    """Describe an array by its length and a hash, as a string.
+
+    A string and None are returned unchanged.
+    """
     if value is None or isinstance(value, str):
         return value
     digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:8]

@@ -42,7 +42,12 @@ _LARGER = 1.1
 
 @dataclass(frozen=True, eq=False)
 class BlockModel:
-    """Scores and statistics of the reference blocks of one group, to compare a batch with them."""
+    """Scores and statistics of the reference blocks of one group, to compare a batch with them.
+
+    A block is a set of dependent rows of the reference. Its statistics are medians, interquartile
+    ranges and shares. Its score is one number, a standardized distance from the mean of other
+    blocks.
+    """
 
     seed: int
     table: RegionTable | None  # mean table of a quarter of the blocks; None without numeric columns
@@ -156,13 +161,12 @@ class BlockModel:
         return np.append(adjusted, 0.0)[owner], bool(beyond.any())
 
     def _scores(self, rows: np.ndarray, counts: Counts, functions: Functions) -> np.ndarray:
-        """Return the two standardized numbers (2,) of a batch, whose maximum is its score.
+        """Return two standardized deviations (2,) of a batch from the mean of the reference blocks.
 
-        The first number compares numeric columns by the distance DR, the second one compares the
-        shares of categories and missing values.
-
-        A number is -inf if there are no columns of its kind. The first is inf if every row of the
-        batch has a missing number.
+        The score of the batch is their maximum. The first number compares numeric columns by the
+        distance DR, the second one compares the shares of categories and missing values. The first
+        is -inf without numeric columns, and inf if every row of the batch has a missing number. The
+        second is -inf without category columns.
         """
         root, width = math.sqrt(counts.n_rows) if functions.known else 1.0, len(functions.center)
         scores = np.full(2, -np.inf)
@@ -208,11 +212,13 @@ def _statistics(functions: Functions, counts: Counts) -> np.ndarray:
 
 
 def _share_functions(functions: Functions) -> np.ndarray:
-    """Return the indices of the functions of one column whose shares are statistics of a batch.
+    """Return the indices of the functions whose shares are statistics of a batch or a block.
 
-    The functions of categories and missing values are first: their shares are also a part of the
-    score. Extremes are left out: if the medians of blocks differ, the share of extreme values is 0
-    in most blocks and large in a few, so that a t distribution does not fit.
+    The functions have values 0 and 1 and depend on one column. First are those that indicate
+    categories and missing values, whose shares are also a part of the score of the batch. Then
+    follow those that indicate single values and rounded values. Functions that indicate extreme
+    values are left out. If the medians of blocks differ, the share of extreme values is 0 in most
+    blocks and large in a few, so that a t distribution does not fit.
     """
     single = [(h, m.event) for h, m in enumerate(functions.members) if len(m.columns) == 1]
     scored = [h for h, event in single if event in _SCORED]
@@ -221,12 +227,12 @@ def _share_functions(functions: Functions) -> np.ndarray:
 
 
 def _statistic_of_function(functions: Functions) -> np.ndarray:
-    """Return for each of H functions the index of the statistic that replaces its share.
+    """Return for each of H functions the index (H,) of the statistic by which it is compared.
 
-    Statistics are in the order of `_statistics`. A function that compares a column with a cut point
-    has the median of the column, and one that compares its deviation from the median has the
-    interquartile range. A function of `_share_functions` has its own share. The index is -1 for all
-    other functions.
+    Statistics of a batch are in the order of `_statistics`. A function that compares a column with
+    a cut point has the median of the column as its statistic. A function that compares the absolute
+    deviation from the median has the interquartile range. A function of `_share_functions` has its
+    own share. The index is -1 for all other functions.
     """
     width, index = len(functions.center), np.full(len(functions.members), -1)
     for h, member in enumerate(functions.members):

@@ -163,7 +163,8 @@ class _WindowChanges:
     def _explaining(self, column: int, functions: list[int]) -> list[int]:
         """Return those of `functions` with an effect of at least 80% of the maximum effect.
 
-        They are functions of `column`, sorted by decreasing effect; see `_effects`.
+        `functions` are indices of functions of `column`. The result is sorted by decreasing effect,
+        see `_effects`.
         """
         effects = self._effects(column, functions)
         # Ties are in reverse order, because the coarsest unit of precision is the last function.
@@ -376,7 +377,8 @@ class _WindowChanges:
         ) -> float:
             """Return the maximum distance by which `observed` shares are outside their bounds.
 
-            The bounds are the shares of X at the cut points next to `values`.
+            The bounds are the shares of X at the cut points next to `values`. `side` is the
+            argument of `numpy.searchsorted` for values that equal a cut point.
             """
             index = np.searchsorted(points, values, side)
             return float(

@@ -68,9 +68,10 @@ _RARE = 0.1
 
 
 class Counts(NamedTuple):
-    """Counts of H functions in a set of rows with d numeric columns.
+    """Numbers of rows of a set for which each of H functions is 1, and medians of d columns.
 
-    The sum of two objects has the counts in both sets together.
+    The set of rows is the reference, a batch or a window. The sum of two objects has the counts in
+    both sets together.
     """
 
     n_rows: int
@@ -95,7 +96,10 @@ class Counts(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Counts of the functions in a batch, and attributes of its rows that are not stored."""
+    """Counts of the functions in a batch, with hashes and other attributes of its rows.
+
+    The fields other than `counts` are not stored in the monitor.
+    """
 
     counts: Counts
     hashes: np.ndarray  # (m,), uint64, hash of each row

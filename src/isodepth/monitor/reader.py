@@ -65,7 +65,10 @@ def _names_in_code() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class BatchReader:
-    """Columns of the reference, and methods that read batches with the same columns."""
+    """Names, kinds and categories of the columns of the reference, and methods that read batches.
+
+    Batches are converted to arrays with the same columns.
+    """
 
     width: int  # number of numeric columns
     columns: Names  # names of the numeric columns; None for plain arrays

@@ -33,7 +33,7 @@ class RepeatedCounts(NamedTuple):
 
 
 class ReferenceHashes(NamedTuple):
-    """Hashes of at most 4096 rows of the reference, with which rows of batches are compared."""
+    """Distinct hashes of at most 4096 rows of the reference, with the number of rows of each."""
 
     distinct: np.ndarray  # (U,), int64, sorted
     counts: np.ndarray  # (U,), number of rows with each hash

@@ -45,7 +45,10 @@ _MOST_SUSPICIOUS = 100
 
 
 class Group(NamedTuple):
-    """Reference and windows of one group of rows."""
+    """Reference and recent windows of one group of rows, such as one site.
+
+    Without groups, a monitor has one `Group` for all rows.
+    """
 
     functions: Functions
     reference: Counts

@@ -248,7 +248,7 @@ def cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.n
 
 
 def standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Return columns (m, d) minus `center`, divided by `scale` and clipped; 0 if missing."""
+    """Return `numbers` (m, d) minus `center`, divided by `scale` and clipped; 0 if missing."""
     with np.errstate(over="ignore", invalid="ignore"):
         z = numbers / scale
         z -= center / scale

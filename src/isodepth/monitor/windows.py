@@ -62,7 +62,10 @@ class DyadicSums(NamedTuple):
 
 
 class _WindowTest(NamedTuple):
-    """Test of the window of the last 2**scale batches: its threshold and p-values."""
+    """Test of the window of the last 2**scale batches: its threshold and p-values.
+
+    The threshold is that of the p-value of the window.
+    """
 
     scale: int
     threshold: float
@@ -76,7 +79,7 @@ class _WindowTest(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Result of the tests after a batch.
+    """Result of the tests after a batch: p-values of the selected window, and their threshold.
 
     The fields from `pvalue` on are those of :class:`Verdict` with the same names.
     """

@@ -182,7 +182,10 @@ class Change(ResultPart):
 
     @property
     def _measure(self) -> str:
-        """Quantity in words, with the factor of the values or the number of averaged batches."""
+        """Name of the changed quantity, also with the factor of the values or a number of batches.
+
+        If the quantity is a mean over batches of a window, their number is named.
+        """
         if self.kind == "missing":
             return "missing"
         if self.multiple_of is not None:

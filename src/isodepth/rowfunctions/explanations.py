@@ -229,9 +229,10 @@ class ColumnPair:
         return math.log(len(self._a) + len(self._b))
 
     def explains(self, deviance: float) -> bool:
-        """Return whether a deviance after a change is undone is small enough to call it explained.
+        """Return whether a change is explained, given the deviance that remains after it is undone.
 
-        It may be due to chance, or is at most 5% of `self.deviance`, the deviance between X and Y.
+        The deviance may be due to chance, or is at most 5% of `self.deviance`, that between X and
+        Y.
         """
         return deviance <= max(_deviance_limit(len(self._edges)), _NEARLY_ALL * self.deviance)
 
@@ -365,7 +366,7 @@ class ColumnPair:
     def _best(
         self, kind: str, n_parameters: int, maps: Iterable[tuple[float, float]]
     ) -> Explanation:
-        """Return the best explanation among pairs (factor, shift) in `maps`.
+        """Return the best explanation of the kind `kind` among pairs (factor, shift) in `maps`.
 
         The best explanation has the smallest sum of deviance and penalties.
         """
@@ -520,5 +521,5 @@ def is_negated(
 
 
 def size_of(change: Change) -> float:
-    """Return the absolute difference of the shares of a change before and after."""
+    """Return the absolute difference between the shares of rows before and after a change."""
     return abs(change.after - change.before)

@@ -138,7 +138,10 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Base class of families: functions of one kind, with values 0 and 1."""
+    """Base class of lists of functions of a row that have values 0 and 1 and indicate one property.
+
+    Examples of the property are a missing value, a frequent value, and an extreme value.
+    """
 
     name: ClassVar[str]
     members: list[Member]

@@ -443,8 +443,8 @@ def _change(
 ) -> Change:
     """Return a change of a column, such as of its median or of its interquartile range.
 
-    `quantity` is the name of the changed quantity, and `both` its values in X and in Y. `details`
-    are other attributes of the change.
+    `kind` is the kind of the change, as in `Change`. `quantity` is the name of the changed
+    quantity, and `both` its values in X and in Y. `details` are other attributes of the change.
     """
     before, after = both
     return Change(
@@ -584,9 +584,9 @@ def _relative_change(
 
     `inside` has the values of a numeric column in X and in Y in the rows of the category, and
     `samples` those in all rows. If the values in the category have equal medians, and means that
-    differ by chance, return the change of another share: that of the values in the category that
-    are at most the median of all rows of the sample. Otherwise, or if this share also differs by
-    chance only, return `change`.
+    differ by chance, another quantity is described. It is the share of the values in the category
+    that are at most the median of all rows of the sample. Otherwise, or if this share also differs
+    by chance only, return `change`.
     """
     if change.quantity != "mean" or min(map(len, inside)) < 2:
         return change

@@ -32,7 +32,11 @@ MAX_NUMBERS = 100_000_000
 
 
 class Feature(NamedTuple):
-    """Function of a row whose distribution may change."""
+    """Function of a row whose distributions in the two samples are compared.
+
+    Examples are the value of a column, the product of two columns, the projection on a direction,
+    and the indicator of a missing value.
+    """
 
     kind: str  # kind of change, such as "distribution" of a column, "dependence", or "missing"
     name: str = ""  # name of a column, pair, direction or function; "" if there is a `member`
@@ -45,7 +49,7 @@ class Feature(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Name of the column, pair, direction or function."""
+        """Name of the column, pair of columns, direction or function of all columns."""
         # The name of a column may be the empty string.
         if self.name or self.member is None:
             return self.name
@@ -117,10 +121,11 @@ def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
 
 
 def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
-    """Yield consecutive slices of `items` that each need at most `MAX_NUMBERS` values in memory.
+    """Yield consecutive slices of `items` that are small enough to be processed in memory at once.
 
-    An item needs `numbers` arrays of length max(number of rows, number of labelings of `rows`). A
-    slice has at least one item, even if this item needs more memory.
+    Each slice needs at most `MAX_NUMBERS` values. An item needs `numbers` arrays of length
+    max(number of rows, number of labelings of `rows`). A slice has at least one item, even if this
+    item needs more memory.
     """
     step = max(1, MAX_NUMBERS // (numbers * max(len(rows.points), rows.permutations.count)))
     for first in range(0, len(items), step):
@@ -128,7 +133,10 @@ def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
 
 
 class Shares(NamedTuple):
-    """The F functions with values 0 and 1 that belong to one statistic, and their means."""
+    """Functions of a row with values 0 and 1 that are compared by one statistic, and their means.
+
+    F is the number of functions. The mean of a function is the share of rows for which it is 1.
+    """
 
     name: str  # name of the statistic
     features: list[Feature]

@@ -102,7 +102,11 @@ def too_few_labelings(n_x: int, n_y: int, alpha: float, units: str = "rows") -> 
 
 
 def bound_labelings(alpha: float) -> int:
-    """Return the maximum number of labelings for computing `changed_share` of a result."""
+    """Return the maximum number of labelings from which confidence bounds are computed.
+
+    These are the lower bounds for the share of changed rows (`changed_share` of a result), with
+    confidence 1 - `alpha`. The number is sufficient for a p-value of `alpha`.
+    """
     return max(_BOUND_LABELINGS, fewest_labelings(alpha))
 
 
@@ -231,7 +235,8 @@ class FeatureFamily:
     """Features whose p-values are adjusted together for multiple testing.
 
     The adjusted p-value of a feature compares its -log p with the maximum of -log p over all
-    features of the family, under each permutation of the labels.
+    features of the family, under each permutation of the labels. `count` is the number of
+    labelings, and `level` the part of the significance level that the family has.
     """
 
     def __init__(self, count: int, level: float) -> None:
@@ -242,15 +247,20 @@ class FeatureFamily:
 
     @property
     def offset(self) -> float:
-        """Log of the fraction of the significance level that each feature of the family has.
+        """Logarithm of the part of the significance level that each feature of the family has.
 
-        It is added to -log p of the features, so that families of different sizes can be compared.
+        The offset is added to -log p of the features, so that families of different sizes can be
+        compared.
         """
         return math.log(self.level / max(1, len(self.features)))
 
 
 class Findings:
-    """Statistics of a test, by their names, for the given labels and for B permutations of them."""
+    """Statistics of a test, by their names, for the given labels and for B permutations of them.
+
+    `count` is the number of labelings, B + 1. `weights` has the weight of each statistic in the
+    combined test statistic, see `combined`.
+    """
 
     def __init__(self, count: int, weights: dict[str, float]) -> None:
         self.weights = weights

@@ -135,7 +135,7 @@ class Permutations:
     def first(self, count: int) -> Permutations:
         """Return the first `count` labelings, which start with the given labels.
 
-        Words are copied, so that the result does not keep the other labelings in memory.
+        The bits of the labels are copied, so that the other labelings are not kept in memory.
         """
         count = min(count, self.count)
         words = self.words[: -(-count // WORD)].copy()
@@ -319,9 +319,10 @@ def random_subsets(
 def _correct_sizes(
     word: np.ndarray, size: int, count: int, rng: np.random.Generator, n_threads: int
 ) -> None:
-    """Add or remove random rows until each of the first `count` bits is set in `size` rows.
+    """Set or clear random bits until exactly `size` of the n rows belong to each subset.
 
-    `word` (n,) is changed in place.
+    `word` (n,) has one 64-bit integer per row, which is changed in place. Its bit b is set if the
+    row belongs to subset b, for b < `count`.
     """
     numbers = _bit_counts(word, n_threads)[:count]
     bits = np.flatnonzero(numbers != size).tolist()
@@ -340,7 +341,10 @@ def _correct_sizes(
 
 
 def _bit_counts(words: np.ndarray, n_threads: int) -> np.ndarray:
-    """Return the number of integers in `words` (n,) in which bit b is set, for b = 0, ..., 63."""
+    """Return for each of the 64 bits the number of integers in which it is set, as an array (64,).
+
+    `words` (n,) are 64-bit integers.
+    """
     parts = np.array_split(words, -(-len(words) // _ROWS_PER_COUNT))
 
     def count(k: int) -> np.ndarray:

@@ -71,9 +71,10 @@ class ValueShare(ResultPart):
 
 @dataclass(frozen=True)
 class Category:
-    """One category column of the pooled sample.
+    """One category column of the pooled sample, with its values as codes.
 
-    Rare categories are pooled in OTHERS, and missing values are in MISSING.
+    A code is the index of a category. The attribute `all_values` has every category. In `values`,
+    rare categories are replaced by one value, OTHERS, and missing values by MISSING.
     """
 
     name: str
@@ -138,7 +139,10 @@ def category_of(name: str, values: Sequence[str | None]) -> Category:
 
 @dataclass(frozen=True)
 class Samples:
-    """Two samples with the same columns. Missing values are kept."""
+    """Two samples with the same columns, as arrays of numbers and categories.
+
+    Rows and missing values are kept.
+    """
 
     numbers: np.ndarray  # (n_x + n_y, columns), numeric columns of X, then of Y; NaN if missing
     read: TwoSamples  # the same rows, X and Y separately
@@ -374,7 +378,7 @@ def directions_with_axes(d: int, n_directions: int | None, random_state: Any) ->
 
 @dataclass(frozen=True)
 class PooledSample:
-    """The n rows of both samples, and permutations of their labels."""
+    """The n rows of both samples in one array, with permutations of their labels (X or Y)."""
 
     # (d, n), values of the compared numeric columns as they are, NaN if missing; d may be 0. Ranks
     # are computed from these values: subtracting a median would round small values to ties.

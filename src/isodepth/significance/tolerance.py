@@ -109,7 +109,10 @@ def share_units(means: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
 
 
 class Bounds(NamedTuple):
-    """Lower confidence bounds, in [0, 1], for the share of rows that changed."""
+    """Lower confidence bounds, in [0, 1], for the share of rows that changed.
+
+    The attributes are bounds from different functions of a row.
+    """
 
     changed_share: float  # maximum over all functions of a row
     # Maximum over the functions that depend on one column or pair of columns alone.
@@ -122,10 +125,11 @@ class Bounds(NamedTuple):
 class TolerantFindings(Findings):
     """Statistics of the test with a tolerance, and lower bounds for the share of rows that changed.
 
-    A statistic is the maximum over functions h of |G(h)| / u(h), with units u(h) that do not
-    depend on the labels. Functions h are clipped ranks or indicators of columns, directions and
-    products, and functions with values 0 and 1. The attribute `parts` has the squares of these
-    statistics. The allowed share of contaminated rows is not subtracted from them.
+    G(h) is the difference of the means of a function h over X and Y. A statistic is the maximum
+    over functions h of |G(h)| / u(h), with units u(h) that do not depend on the labels. Functions h
+    are clipped ranks or indicators of columns, directions and products, and functions with values 0
+    and 1. The attribute `parts` has the squares of these statistics. The allowed share of
+    contaminated rows is not subtracted from them.
     """
 
     def __init__(self, rows: PooledSample, share: float) -> None:
@@ -139,8 +143,9 @@ class TolerantFindings(Findings):
     ) -> None:
         """Update the statistic `name` by the differences of the means of F functions h.
 
-        `differences` (F, B + 1) are |G(h)| for the given labels and B permutations, and `units` are
-        u(h), one number or an array (F,). `features` describes the functions.
+        `differences` (F, B + 1) are the absolute differences |G(h)| between the means over X and Y,
+        for the given labels and B permutations. `units` are the divisors u(h) of the class, one
+        number or an array (F,). `features` describes the functions.
         """
         units = np.broadcast_to(units, len(differences))
         self.add(name, np.square(differences / units[:, None]), features)
@@ -277,10 +282,10 @@ class TolerantFindings(Findings):
     def lower_bounds(self, alpha: float) -> Bounds:
         """Return lower bounds, with confidence 1 - alpha, for the share of rows that changed.
 
-        The bound is the maximum over functions h of |G(h)| minus a margin, and at least 0. For
-        samples of equal sizes the margin is c u(h), with the critical value c of the statistic. The
-        bound is then the smallest tolerance that the test does not reject at the level
-        alpha. For unequal sizes see `_margins`.
+        The bound is the maximum over functions h of |G(h)| minus a margin, and at least 0. G(h) and
+        the unit u(h) are those of the class. For samples of equal sizes the margin is c u(h), with
+        the critical value c of the statistic. The bound is then the smallest tolerance that the
+        test does not reject at the level alpha. For unequal sizes see `_margins`.
         """
         nothing = Bounds(0.0, {}, 0.0, None)
         if not self.parts:

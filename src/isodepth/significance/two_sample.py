@@ -440,9 +440,10 @@ def _pool_again(
     permutations: Permutations,
     rng: np.random.Generator,
 ) -> PooledSample:
-    """Return the pooled rows with given directions and permutations.
+    """Return the pooled rows with given directions and permutations, in place of new random ones.
 
-    A result keeps the arguments, which need less memory than the pooled rows.
+    A result calls this function when bounds or distances are first requested. It keeps only the
+    arguments, which need less memory than the pooled rows.
     """
     scale, compared = _aligned(settings, samples), samples.compared
     if scale is not None and not isinstance(scale, str):
@@ -564,8 +565,8 @@ def _known_bounds(rows: PooledSample, findings: Findings, alpha: float) -> Share
     """Return the lower bounds for the share of changed rows, or None to compute them later.
 
     A test with a tolerance has computed them already. Otherwise they are computed when the user
-    first requests them. With blocks, the bounds are returned as unknown, because there is no
-    guarantee.
+    first requests them. With blocks, there is no guarantee for bounds: the result then has no
+    bounds (`changed_share` is None).
     """
     if rows.samples.blocks is not None:
         return ShareBounds(None, {}, None)  # there is no guarantee for blocks
@@ -610,7 +611,7 @@ def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -
 
 
 def _notes(samples: Samples, tolerance: float | None) -> list[str]:
-    """Return notes for the user: kinds of columns, and parts of the data that were not compared.
+    """Return notes for the user about kinds of columns and data that were not compared.
 
     The notes also list categories that occur in only one sample.
     """

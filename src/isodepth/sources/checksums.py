@@ -59,7 +59,7 @@ def _add(checksums: dict[str, int], name: str, values: Any) -> None:
 
 
 def _plain(values: np.ndarray) -> Any:
-    """Return an array, or bytes, from which a checksum can be computed."""
+    """Return values in a form for which a checksum can be computed: an array or bytes."""
     if values.dtype.kind == "O":
         return _representations(values.tolist())
     return values.view(np.int64) if values.dtype.kind in "mM" else values
@@ -70,9 +70,11 @@ def _representations(values: list[Any]) -> bytes:
 
 
 def _values(column: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the values of a pyarrow array of `arrow_table`, and the lengths of strings.
+    """Yield pairs (suffix, values) of a pyarrow array, of which checksums are computed.
 
-    Each is preceded by the end of the name of its checksum.
+    A column of strings has two checksums: one of the lengths of the strings, and one of their
+    characters. The suffix is appended to the name of the column to get the name of the checksum.
+    `column` is a column of a table that `arrow_table` returned.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -243,7 +243,10 @@ def concatenated(tables: Sequence[Any]) -> Any:
 
 
 def _words(values: Any) -> list[str | None]:
-    """Return the categories of a categorical column as strings; 1.0 is written as "1"."""
+    """Return the categories of a categorical column as strings, and None for a missing one.
+
+    The number 1.0 is written as "1".
+    """
     plain = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values.to_pylist()]
     return [None if is_missing(value) else str(value) for value in plain]
 
@@ -314,8 +317,9 @@ def _castable(column: Any, type_: str) -> bool:
 def typed_column(column: Any, type_: str | None, missing: Sequence[str] = ("",)) -> Any:
     """Convert a column of strings to the type `type_`, such as "int64" or "bool".
 
-    `narrowed_type` lists all types. In a column of strings (`type_` "string" or None), the strings
-    in `missing` become null. In a column of another type, all words for missing values become null.
+    `narrowed_type` lists all types. In a column of strings (`type_` "string" or None), only the
+    strings in `missing` become null. In a column of another type, all strings that stand for
+    missing values, such as "NA", become null.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -371,7 +371,7 @@ class Runner:
     def _fold_with_threads(
         self, source: Source, step: Pass, how: FrameReading, count: int
     ) -> tuple[Any, Any]:
-        """Run a pass as `fold` does, with `count` threads that take one part after another."""
+        """Run the pass `step` as `fold` does, with `count` threads that take parts one by one."""
         parts, lock, stopped = iter(source._parts), Lock(), Event()
 
         def next_part() -> Part | None:
@@ -459,7 +459,7 @@ class DaskRunner(Runner):
         self.client = client
 
     def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
-        """Run a pass with one Dask task per part of the source, see `Runner.fold`."""
+        """Run the pass `step` over a source with one Dask task per part, see `Runner.fold`."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
         import cloudpickle  # a dependency of Dask
 
@@ -502,7 +502,10 @@ def _merge(shared: bytes, states: list[Any]) -> tuple[Any, Any]:
 
 
 def _merged(step: Pass, how: Reading, states: list[Any]) -> tuple[Any, Any]:
-    """Merge several pairs (state, tally) into one pair. The given pairs are not changed."""
+    """Merge several pairs (state, tally) of the pass `step` into one pair.
+
+    The given pairs are not changed. See `Rows.tally` for tallies.
+    """
     result, total = run_pass(step, how)
     for state, tally in states:
         step.merge(result, state)

@@ -9,7 +9,10 @@ from isodepth.inspection.suspicious.scoring import Rows, RowScorer
 
 
 def _tables(kind: str, rng: np.random.Generator) -> tuple[Rows, Rows]:
-    """Return 3000 rows of a reference, and 3000 rows of which some are unusual."""
+    """Return 3000 rows of a reference, and 3000 rows of which some are unusual.
+
+    `kind` is the structure of the columns, such as "correlated", "ties" or "groups".
+    """
     points = rng.normal(size=(2, 3000, 4))
     codes = rng.integers(-1, 4, (2, 3000, 2))
     if kind == "correlated":

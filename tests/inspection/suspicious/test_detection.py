@@ -130,7 +130,7 @@ def births(n: int, seed: int) -> pd.DataFrame:
 
 
 def test_a_row_is_scored_by_the_values_that_it_has() -> None:
-    """Wrong rows are found although half of them have a missing age."""
+    """Wrong rows are found by their other values, although half of them have a missing age."""
     x, y = births(400, 0), births(400, 1)
     for part in (x, y):
         part.loc[::2, "age"] = np.nan
@@ -254,7 +254,10 @@ def test_values_of_a_shifted_discrete_column_are_not_repeated_values() -> None:
 
 
 def test_proportional_columns_after_a_shift() -> None:
-    """Few rows are listed if all scores are between 0.6 and 1, so that no row is ordinary."""
+    """Few rows are listed if a shift gives all rows scores between 0.6 and 1, near the threshold.
+
+    No row is then ordinary: rows with small scores do not exist.
+    """
     rng = np.random.default_rng(22)
     pair = []
     for shift in (0.0, 0.2):
@@ -307,7 +310,10 @@ def test_a_constant_column_of_a_small_sample_is_not_scored() -> None:
 
 
 def test_rare_values_of_columns_with_two_values_are_rarely_listed() -> None:
-    """A value that 2% of all rows have may be absent from a sample of 50 rows by chance."""
+    """A rare value of a column with two values is rarely listed, as it may be absent by chance.
+
+    2% of all rows have the value, and the other sample has 50 rows.
+    """
     rng = np.random.default_rng(37)
     n_listed = 0
     for _ in range(40):
@@ -392,7 +398,10 @@ def test_results_of_numbers_and_categories_become_data_frames() -> None:
 
 
 def test_a_rule_is_found_although_most_rows_have_one_value() -> None:
-    """98% of the rows have taxon 0. Ten rows of two species with taxon 1 show the rule."""
+    """Rows that contradict the rule "species determines taxon" are found.
+
+    98% of the rows have taxon 0, and only ten rows of two species have taxon 1.
+    """
     species = np.concatenate([np.arange(490) % 5, [5] * 5, [6] * 5])
     codes = np.column_stack([species, species >= 5])
     wrong = codes.copy()
@@ -462,7 +471,7 @@ def test_dates_are_shown_as_dates(n_wrong: int, n_days: int) -> None:
 
 
 def test_small_matrices_are_inverted_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads of the linear algebra library take several times as long for small matrices."""
+    """The search for suspicious rows uses one BLAS thread, which is faster for small matrices."""
     threadpoolctl = pytest.importorskip("threadpoolctl")
     counts: list[int] = []
 

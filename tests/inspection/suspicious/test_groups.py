@@ -75,7 +75,10 @@ def test_isolated_values_need_enough_rows_and_one_sample() -> None:
 
 
 def test_random_labels_rarely_yield_a_repeated_value() -> None:
-    """The probability of any repeated value in a pair of samples is at most 1%, also with ties."""
+    """With random labels, the probability that any repeated value is found is at most 1%.
+
+    This is also true for columns with ties.
+    """
     n_found = 0
     for seed in range(150):
         rng = np.random.default_rng([34, seed])

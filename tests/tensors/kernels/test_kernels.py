@@ -84,7 +84,10 @@ def test_walk(seed, monkeypatch):
 
 @pytest.mark.parametrize(("d", "dtype"), [(20, "float32"), (70, "float32"), (70, "float64")])
 def test_walk_with_many_columns(d, dtype, monkeypatch):
-    """Check products of parts of float32 numbers, and rows of more columns than a block has."""
+    """Triton kernels for gaps are correct for rows with more columns than a block has.
+
+    Products are computed from parts of float32 numbers.
+    """
     monkeypatch.setattr(walk, "_GROUP", 16)
     monkeypatch.setattr(walk, "_DIRECTIONS", 16)
     x, y = (cloud(seed, 50, d).to(getattr(torch, dtype)) for seed in (1, 2))
@@ -97,7 +100,7 @@ def test_walk_with_many_columns(d, dtype, monkeypatch):
 
 
 def test_equal_regions_have_no_gap():
-    """Check gaps that are zero along all directions, so that no direction can be skipped."""
+    """The gaps of two equal samples are zero along all directions, none of which can be skipped."""
     x, u = cloud(0, 60, 3), units(0, 40, 3)
     ends = prefix_sizes(0, 60, 20)
     found, _ = walk.search_gaps(x, x, ends, ends, u, BUDGET)

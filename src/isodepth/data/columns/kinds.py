@@ -434,12 +434,15 @@ def date_columns(columns: Sequence[ColumnKind]) -> set[str]:
 
 
 def rank_columns(columns: Sequence[ColumnKind]) -> dict[str, Sequence[str]]:
-    """Return the values in increasing order of each column that is compared by their ranks."""
+    """Return the columns whose values are compared by their ranks, with the values by rank.
+
+    The result maps the name of each column to its values in increasing order.
+    """
     return {each.column: each.option for each in columns if isinstance(each.option, tuple)}
 
 
 def columns_with_words(columns: Sequence[ColumnKind]) -> set[str]:
-    """Return the names of the numeric columns whose words are read as missing."""
+    """Return the numeric columns in which strings other than numbers are read as missing values."""
     return {each.column for each in columns if each.note.startswith(NOT_NUMBERS)}
 
 

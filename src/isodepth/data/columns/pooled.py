@@ -256,7 +256,10 @@ class PooledColumn:
         ]
 
     def codes(self, numbers: dict[str, float]) -> list[Any]:
-        """Convert each value to the number in `numbers`; missing values become NaN."""
+        """Convert each value of the column to a number by the dictionary `numbers`.
+
+        Return one series per sample. Missing values become NaN.
+        """
         arrays = [[np.nan if v is None else numbers[v] for v in part] for part in self.values]
         return self.series_of([np.array(each, dtype=np.float64) for each in arrays])
 

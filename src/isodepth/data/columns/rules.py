@@ -426,7 +426,7 @@ def _stated_numbers(column: PooledColumn) -> Reading | None:
 
 
 def _differences(column: PooledColumn, base: int) -> Reading:
-    """Return the reading of a column of numbers after subtraction of `base`."""
+    """Return the reading of a column of integers from which the integer `base` was subtracted."""
     note = _joined(f"difference from {base}", column.codes_note())
     return Reading("numeric", column.differences(base), note, base)
 

@@ -1,7 +1,8 @@
 """Reading of columns of text files with pyarrow.
 
 If pyarrow fails, the file is read again with Python's csv module, so that the error message can
-name the faulty line.
+name the faulty line. The argument `form` of functions is the format of the file: its separator,
+decimal mark and header.
 """
 
 from __future__ import annotations

@@ -245,7 +245,10 @@ class RowScorer:
 
     @cached_property
     def _intervals(self) -> tuple[np.ndarray, np.ndarray]:
-        """Intervals of values whose ratios are at most the thresholds in spite of rounding."""
+        """Intervals of values whose ratios are at most the thresholds, narrowed by rounding errors.
+
+        See `_intervals_of` for the two arrays.
+        """
         return self._intervals_of(-ROUNDING)
 
     def _intervals_of(self, rounding: float) -> tuple[np.ndarray, np.ndarray]:
@@ -269,12 +272,14 @@ class RowScorer:
         return values, np.stack(self.logs.interval(*ends, rounding), axis=1)
 
     def usual_values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays (2, d) with the minimum and maximum usual value of each column.
+        """Return the range of usual values of each column, for values of 0 and for other values.
 
-        The first array has the ranges for the value 0, the second one those for all other values.
-        They differ in columns with logarithms, because the logarithm of 0 is not scored. A value
-        outside its range has a ratio above the threshold. The ranges are widened by rounding
-        errors: otherwise all values of a constant column, such as 0.1, could be outside.
+        A value is usual if its ratio to the tail of the reference, see `Tails`, is at most the
+        threshold. Both arrays (2, d) have the minimum and the maximum usual value of each column.
+        The first is valid for the value 0, the second for all other values. They differ in columns
+        in which logarithms of the values are scored too, because the logarithm of 0 is not scored.
+        The ranges are widened by rounding errors: otherwise all values of a constant column, such
+        as 0.1, could be outside.
         """
         values, logs = (ends.T for ends in self._intervals_of(ROUNDING))
         nonzero = values.copy()

@@ -197,10 +197,11 @@ def _group_extremes(
 ):  # fmt: skip
     """Compute the maximum and minimum projections of a group of rows on all `count` directions.
 
-    They are stored in `extremes` at the index of the next group. After the scan, each index then
-    has the extremes of all rows before its group. If SPLIT, `units` are the parts of the directions
-    (3, count, WIDTH), `size` is that of `size_of`, and products are computed as in `multiply`.
-    Otherwise `units` has shape (WIDTH, count). DIRECTIONS directions are processed at once.
+    A group has GROUP successive rows. The results are stored in `extremes` at the index of the next
+    group: after the kernel `_scan_extremes`, each index has the extremes of all rows before its
+    group. If SPLIT, `units` are the parts of the directions (3, count, WIDTH), `size` is that of
+    `size_of`, and products are computed as in `multiply`. Otherwise `units` has shape (WIDTH,
+    count). DIRECTIONS directions are processed at once.
     """
     group = tl.program_id(0)
     i = group * GROUP + tl.arange(0, GROUP)
