@@ -115,14 +115,18 @@ def quantize(bag: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def quantized_wasserstein(
     images: np.ndarray, known: np.ndarray | None = None, changed: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return W_1 between all pairs of quantized bags of nonzero pixels, of shape (N, N).
+    """Return W_1 between the bags of nonzero pixels of all pairs of images, of shape (N, N).
+
+    The points of a bag are (column, row, intensity / 255). The points within each square of 5 x 5
+    pixels are merged into one point, see `quantize`.
 
     Parameters
     ----------
-    images : ndarray of N images
+    images : uint8 ndarray of shape (N, 28, 28)
     known : ndarray of shape (N, N) or None
-        Known distances, valid for pairs without `changed` images.
-    changed : indices of images, or None for all
+        Distances that were computed before. They are kept for pairs without `changed` images.
+    changed : array of int or None
+        Indices of the images whose distances are computed; None for all images.
     """
     from joblib import Parallel, delayed
 

@@ -69,7 +69,7 @@ def fold_of(points: np.ndarray, masses: np.ndarray | None, size: int) -> Callabl
 
 
 def points_of(kind: str, n: int, d: int, seed: int, dtype: str = "float64") -> np.ndarray:
-    """Return random rows (n, d) of the distribution with the name `kind`, one of KINDS."""
+    """Return random rows (n, d) of the given `kind`, one of KINDS."""
     rng = np.random.default_rng(seed)
     points = rng.standard_normal((n, d))
     if kind == "lattice":

@@ -16,9 +16,11 @@ from isodepth.report.comparison import comparison_content
 
 
 def naive_scores(x: np.ndarray, y: np.ndarray, folds: list[np.ndarray]) -> list[np.ndarray]:
-    """Compute cross-fitted scores of all rows in plain loops.
+    """Return the scores (n,) and (m,) of the rows of x and y, computed in plain loops.
 
-    `folds` has the numbers of the folds of the rows of x and of y.
+    A score is the position of a row along the direction of the difference, see `TypicalRow`. The
+    direction is estimated from the rows of the other folds. `folds` has the index of the fold of
+    each row of x, and of each row of y, from 0 to 4.
     """
     scores = [np.empty(len(x)), np.empty(len(y))]
     for fold in range(5):

@@ -44,7 +44,7 @@ def test_batches_that_are_refused(tmp_path: Path) -> None:
 
 
 def test_weights_are_refused(tmp_path: Path) -> None:
-    """Weights of a table with categories are an error; an earlier version ignored them."""
+    """A monitor raises an error for a table with categories and weights."""
     weighted = isodepth.scan(BATCH[COLUMNS].assign(w=1.0), weights="w")
     with pytest.raises(InvalidInputError, match="the reference must not have weights"):
         Monitor(weighted, random_state=0)

@@ -115,13 +115,16 @@ def test_a_constant_column_shared_by_both(depth: str, value: float) -> None:
 
 @pytest.mark.parametrize("depth", ["halfspace", "irw", "projection"])
 def test_a_constant_column_seen_along_the_axes(depth: str) -> None:
-    """Check that a direction along a constant column does not change distances, nor most depths."""
+    """A direction along a constant column does not change distances.
+
+    It does not change depths either, except irw, which is a mean over directions.
+    """
     X, Y = samples(d=2)
     wide = [np.column_stack([z, np.full(len(z), 0.1)]) for z in (X, Y)]
     flat = isodepth.Metric(depth=depth, directions=np.eye(2), refine=0)
     solid = isodepth.Metric(depth=depth, directions=np.eye(3), refine=0)
     assert solid.distance(*wide) == pytest.approx(flat.distance(X, Y), rel=1e-12)
-    if depth != "irw":  # irw takes the mean over directions, so its values do change
+    if depth != "irw":
         np.testing.assert_allclose(
             solid.regions(wide[0]).depths, flat.regions(X).depths, rtol=0, atol=1e-12
         )

@@ -1,4 +1,4 @@
-"""Random rows and counts over all rows of sources."""
+"""Random rows of sources, and numbers of rows with a property, counted over all rows."""
 
 from __future__ import annotations
 

@@ -24,7 +24,11 @@ pytestmark = needs("jsonschema", how="pip install 'isodepth[test]'")
 
 
 def table(seed: int, n: int = 80) -> pd.DataFrame:
-    """Return a table with missing values, an outlier and categories."""
+    """Return a table with numeric columns "a" and "b", missing values, and categories.
+
+    `seed` is also the mean of the numeric columns. The table with seed 0 has no outlier and has
+    the categories "v", "w" and "x". Other tables have an outlier of -9999, and "u" and "v".
+    """
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.normal(size=(n, 2)) + seed, columns=["a", "b"])
     frame.loc[::9, "b"] = np.nan

@@ -58,7 +58,10 @@ def random_case(seed):
 
 
 def on_host(metric, samples, weights, dtype):
-    """Return the distance of tensors, computed on the CPU by the functions for devices."""
+    """Return the distance of two arrays, computed as CPU tensors of type `dtype`.
+
+    It is computed by `distance_on_device`. None if that function returns None.
+    """
     X, Y = (torch.from_numpy(s).to(dtype) for s in samples)
     found = distance_on_device(metric, check_tensors(X, Y, weights, None))
     return None if found is None else found.value.item()

@@ -349,5 +349,8 @@ def position_of(item: Any, labels: Sequence[Any]) -> Any:
 
 
 def _selects(item: Any) -> bool:
-    """Return whether `item` can only be an index of an array."""
+    """Return whether `item` is None, a slice, a list, an array or ``...``.
+
+    Such an item indexes an array. It cannot be the label of a sample.
+    """
     return item is None or isinstance(item, slice | list | np.ndarray | EllipsisType)

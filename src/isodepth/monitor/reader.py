@@ -321,7 +321,7 @@ class BatchReader:
 
 
 def _are_booleans(categories: Collection[str]) -> bool:
-    """Return whether the categories of a column are True, False or both."""
+    """Return whether the categories of a column are "True", "False" or both; False if none."""
     return bool(categories) and {*categories} <= {"True", "False"}
 
 

@@ -116,14 +116,21 @@ class Thresholds(NamedTuple):
 def choose_thresholds(
     numbers: np.ndarray, codes: np.ndarray, features: np.ndarray
 ) -> list[Threshold]:
-    """Choose thresholds from n rows: d numeric columns (n, d), C categories (n, C), and features.
+    """Choose the thresholds of n rows.
 
-    `features` (F, n) is the result of `features_of`. Return the thresholds in this order: cut
-    points of all features, single values, extremes, maximum and minimum of each column
-    (`Relation.BEYOND`), and the maximum of the outlyingness. The list is empty if d = 0.
+    `numbers` (n, d) has the numeric columns and `codes` (n, C) the category columns. `features`
+    (F, n) is the result of `features_of`. The list is empty if d = 0. Otherwise it has, in this
+    order:
 
-    If all values of a column are cut points, no extremes and no maximum of this column are chosen,
-    because cut points already count the rows with the smallest and largest values.
+    * quantiles of all features (`Relation.CUT`);
+    * frequent values, minimum and maximum of each column, and numbers that often replace missing
+      values (`Relation.EQUAL`);
+    * values of a column that fewer than 1% of the rows reach (`Relation.EXTREME`);
+    * maximum and minimum of each column (`Relation.BEYOND`);
+    * maximum of the outlyingness (`Relation.BEYOND`).
+
+    If all distinct values of a column are cut points, the column has no threshold of relation
+    EXTREME, and none of relation BEYOND for its maximum.
     """
     width = numbers.shape[1]
     if not width:

@@ -51,7 +51,7 @@ def new_axes(width: float = 8.0, height: float = 4.5) -> Axes:
 
 
 def loose_figure(width: float, height: float) -> Any:
-    """Return an empty figure that is not registered with pyplot, to be written to a file."""
+    """Return an empty figure, `width` x `height` inches, that is not registered with pyplot."""
     figures = load_extra("matplotlib.figure", "plot", "drawing")
     return figures.Figure(figsize=(width, height), layout="constrained")
 

@@ -54,9 +54,10 @@ class Headline(NamedTuple):
 
 
 def largest_contributions(contributions: Sequence[Contribution]) -> str:
-    """Return a string with the columns that contribute most, and their contributions.
+    """Return a string with the first columns and their contributions.
 
-    Columns are listed until their contributions sum to 60%, at most three.
+    `contributions` are sorted, largest first. Columns are listed until their contributions sum to
+    60%, at most three.
 
     Examples
     --------

@@ -266,8 +266,8 @@ class ColumnPair:
     def _keeps_whole_numbers(self, factor: float) -> bool:
         """Return whether X times a factor has about the same share of whole numbers as Y.
 
-        If the values are counts, they remain whole numbers, so that a factor of 1.5 does not
-        explain their change.
+        A factor such as 1.5 turns counts into fractions. It does not explain a change if Y has
+        whole numbers only.
         """
         with np.errstate(over="ignore"):
             deviance = _precision_deviance(self._a * factor, self._b, 1.0)

@@ -397,9 +397,11 @@ class Profile:
         return table
 
     def all_values(self) -> Any:
-        """Return a pyarrow table of all random rows and, below them, of further distinct strings.
+        """Return a pyarrow table of all random rows, followed by additional rows.
 
-        These are the strings in `state.values` and `state.odd` that the random rows do not have.
+        The additional rows have the distinct strings of each column that do not occur in the
+        random rows (see `ProfileState.values` and `ProfileState.odd`). Their other values are
+        missing.
         """
         return self._with_all_values(self._ordered[2])
 

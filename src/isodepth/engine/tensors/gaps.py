@@ -24,8 +24,8 @@ def search_gaps(
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Compute the gap between two regions at each level: the maximum of |h_x(u) - h_y(u)|.
 
-    The maximum is over the directions u and their negatives. The support functions h_x(u) and
-    h_y(u) are the maximum projections of the rows of both regions on u.
+    The maximum is over the directions u and their negatives. The support function h_x(u) is the
+    maximum projection on u of the rows in the region of x, and h_y(u) is that of y.
 
     Parameters
     ----------
