@@ -396,6 +396,15 @@ def test_a_shift_across_zero_is_not_a_change_of_sign(center: float, change: Any,
     assert found.factor == (-1.0 if kind == "sign" else None)
 
 
+@pytest.mark.parametrize("factor", [9, 10, 11, 0.11, 930, 1000, 1100])
+def test_a_factor_is_a_power_of_ten_only_if_the_medians_are_near_it(factor: float) -> None:
+    rng = np.random.default_rng(0)
+    monitor = Monitor(rng.normal(20, 3, (3000, 1)), random_state=0)
+    (found,) = monitor.check(factor * rng.normal(20, 3, (1000, 1))).changes
+    error = 0 if factor in (10, 1000) else 0.02
+    assert (found.kind, found.factor) == ("unit", pytest.approx(factor, rel=error))
+
+
 @pytest.mark.parametrize(
     ("center", "kind"), [(-20, "sign"), (-21, "sign"), (-25, "location"), (-30, "location")]
 )

@@ -69,6 +69,18 @@ def test_a_conversion_or_a_factor_that_explains_nearly_all_is_named(factor: floa
     assert f"v: values multiplied by {change.factor:.4g}, median " in change.text
 
 
+@pytest.mark.parametrize("factor", [9, 10, 11, 0.11, 930, 1000, 1100])
+def test_a_factor_is_rounded_only_if_the_values_support_it(factor: float) -> None:
+    """The standard error of the estimated factor is 0.6%."""
+    for seed in range(8):
+        x, y = 20 + 3 * np.random.default_rng(seed).normal(size=(2, 1500))
+        change = describe_column(ColumnPair("v", x, factor * y), 0.01)[0]
+        assert change.kind == "unit"
+        power = math.log10(factor) % 1 == 0
+        assert change.factor == pytest.approx(factor, rel=1e-9 if power else 0.02)
+        assert float(f"{change.factor:.3g}") == change.factor
+
+
 def test_the_shown_numbers_agree_with_the_factor() -> None:
     """The factor 0.39 does not agree with the medians 3.3 and 0.8, so the means are shown."""
     x = np.concatenate([np.linspace(0, 3.3, 176), np.linspace(3.3, 60, 176)])
