@@ -343,12 +343,13 @@ def _dates_as_strings(column: PooledColumn) -> Reading | None:
 def _shares(column: PooledColumn, note: str = "") -> Reading:
     """Read a column as a category, or leave it out if it is an identifier.
 
-    An identifier has more than `MOST_CATEGORIES` distinct values, or nearly all of its values are
-    distinct in each sample. `note` is that of a category.
+    An identifier has more than `MOST_CATEGORIES` distinct values, or more distinct values than 90%
+    of the mean number of rows of a sample. `note` is that of a category.
     """
     rows, distinct, n_samples = column.counts.total(), len(column.counts), len(column.samples)
     if rows >= n_samples * _MANY_ROWS and n_samples * distinct > _NEARLY_ALL * rows:
-        return Reading("identifier", column.series, "nearly all values are distinct")
+        note = f"{distinct} of {rows} values are distinct"
+        return Reading("identifier", column.series, note)
     if distinct > MOST_CATEGORIES:
         reason = f"{distinct} values, more than {MOST_CATEGORIES} categories"
         return Reading("identifier", column.series, reason)
