@@ -186,3 +186,19 @@ def test_statistics_whose_squares_overflow_have_a_deviation() -> None:
         warnings.simplefilter("error")
         null = json.loads(huge.to_json())["null_distribution"]
     assert null["std"] == pytest.approx(1e200 * result.null_distribution.std())
+
+
+def test_the_headline_names_columns_of_one_sample_and_of_two_types() -> None:
+    """A column became strings, and another one was renamed; the test compares neither of them."""
+    X, Y = related(0), related(1)
+    X["price"], Y["price"] = X["a"], [f"EUR {value}" for value in Y["a"]]
+    with pytest.warns(isodepth.errors.ColumnWarning, match="numbers in X, strings in Y"):
+        result = isodepth.compare(X, Y, n_permutations=99, random_state=0)
+    headline = "but price: type numbers -> strings; check column 'price'."
+    assert result.test.headline.endswith(headline)
+    assert "check column 'price': numbers in X, strings in Y: " in str(result)
+    Y = Y.drop(columns="price").rename(columns={"a": "amount"})
+    fact = "not compared: a (only in X), price (only in X), amount (only in Y)"
+    assert run(X, Y).headline.endswith(f", but {fact}.")
+    Y["b"] += 2.0
+    assert run(X, Y).headline.endswith(f"; also {fact}.")

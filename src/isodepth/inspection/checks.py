@@ -374,7 +374,8 @@ def _columns_not_compared(kinds: Sequence[ColumnKind]) -> Iterator[Check]:
     """Yield one check about all columns that both samples have and that are not compared."""
     omitted = [kind for kind in kinds if kind.use == "omit"]
     if omitted:
-        described = [f"{kind.column} ({kind.note})" for kind in omitted]
+        # The note on a column of doubtful kind is shown first.
+        described = [k.column if k.attention else f"{k.column} ({k.note})" for k in omitted]
         names = tuple(kind.column for kind in omitted)
         text = f"not compared: {listed(described, 2 * _FEW)}"
         yield Check(kind="not compared", columns=names, text=text)
