@@ -143,6 +143,9 @@ class _WindowChanges:
             significant = self._significant_without_missing(column, others)
         if significant:
             described = [self._change(h) for h in self._explaining(column, significant)]
+            if any(change.kind == "extremes" for change in described):
+                # Most of the new multiples, such as 1000, are these extreme values.
+                described = [change for change in described if change.kind != "precision"]
             found.append(min(described, key=lambda change: _PREFERRED.index(change.kind)))
         return found
 
