@@ -202,3 +202,10 @@ def test_the_headline_names_columns_of_one_sample_and_of_two_types() -> None:
     assert run(X, Y).headline.endswith(f", but {fact}.")
     Y["b"] += 2.0
     assert run(X, Y).headline.endswith(f"; also {fact}.")
+
+
+def test_columns_of_few_rows_that_moved_are_not_exchanged() -> None:
+    rng = np.random.default_rng(0)
+    result = run(rng.normal(size=(5, 2)), rng.normal(size=(5, 2)) + 10)
+    assert result.significant
+    assert "exchange" not in {change.kind for change in result.changes}

@@ -528,8 +528,12 @@ class ColumnPair:
         return location.deviance <= spread.deviance
 
     def like(self, other: ColumnPair) -> bool:
-        """Return whether Y in this column has about the distribution of X in the column `other`."""
-        return self.explains(self.deviance_from(other))
+        """Return whether Y in this column has about the distribution of X in the column `other`.
+
+        The deviance of a few rows is always small. It must be smaller than that of this column.
+        """
+        deviance = self.deviance_from(other)
+        return deviance < self.deviance and self.explains(deviance)
 
     def deviance_from(self, other: ColumnPair) -> float:
         """Return the deviance between Y in this column and X in the column `other`."""

@@ -429,6 +429,11 @@ class TwoSampleResult(TwoSampleReport):
         claimed = self.tolerance is not None or self.significant
         return bound if claimed or bound is None else 0.0
 
+    @property
+    def _n_blocks(self) -> tuple[int, int] | None:
+        """Numbers of blocks of X and Y; None without blocks."""
+        return self._required(self._details).n_blocks
+
     def _too_few(self, factor: float = 1.0) -> str:
         """Return why the test can never be significant, or "" if it can.
 
@@ -436,7 +441,7 @@ class TwoSampleResult(TwoSampleReport):
         by `factor`. If it is not 1, rare events have exact p-values, and only permutations are
         counted.
         """
-        blocks = self._required(self._details).n_blocks
+        blocks = self._n_blocks
         units = (*self.n_used_rows, "rows") if blocks is None else (*blocks, "blocks")
         n_x, n_y, noun = units
         few = too_few_labelings(n_x, n_y, self.alpha, noun) if factor == 1.0 else ""
