@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from decimal import Decimal
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -102,7 +103,10 @@ NEXT = pd.date_range("2023-01-01", periods=N)
             "v: 2013-01-01 00:00:00 to 2013-01-01 00:00:00 -> 2013-01-01 02:00:00 to 2013-01-01 "
             "02:00:00, without overlap",
         ]),
-        (DAYS, [*DAYS[:20], *[pd.NaT] * 20], ["v: missing 0% -> 50%"]),
+        (DAYS, [*DAYS[:20], *[pd.NaT] * 20], [
+            "v: missing 0% -> 50%", "v: 2013-01-01 to 2013-02-09 -> 2013-01-01 to 2013-01-20",
+        ]),
+        (DAYS, DAYS + pd.Timedelta("2h"), []),  # the same days
         ([f"id{i}" for i in range(N)], [*map(str, DAYS[:20]), *[None] * 20], [
             "v: missing 0% -> 50%",
         ]),
@@ -116,6 +120,17 @@ def test_constant_dates_that_are_compared_as_numbers_are_shown_as_dates() -> Non
     X, Y = (pd.DataFrame({"v": days, "a": A}) for days in (DAYS[:1].repeat(N), NEXT))
     (text,) = [each.text for each in checks(X, Y, {"v": "numeric"}) if each.kind == "constant"]
     assert text == "v is not constant any more (it was 2013-01-01)"
+
+
+@pytest.mark.parametrize("kinds", [None, {"v": "numeric"}])
+def test_overlapping_ranges_of_dates_are_not_part_of_the_headline(kinds: Any) -> None:
+    X, Y = (pd.DataFrame({"v": DAYS[rows], "a": A[:30]}) for rows in (slice(30), slice(10, N)))
+    (check,) = [each for each in checks(X, Y, kinds) if "date range" in each.kind]
+    assert check.text == "v: 2013-01-01 to 2013-01-30 -> 2013-01-11 to 2013-02-09"
+    assert check.kind == "overlapping date range"
+    result = isodepth.two_sample_test(X, Y, kinds=kinds, n_permutations=19, random_state=0)
+    assert check.text in [each.text for each in result.checks]
+    assert "2013-02-09" not in result.headline
 
 
 def test_percentages_have_two_digits_and_are_not_rounded_to_all_or_none() -> None:
@@ -153,6 +168,31 @@ def test_every_library_gives_the_same_facts(library: str) -> None:
 
 
 # -- rows -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+def test_copies_are_found_without_regard_to_an_identifier(numbered: bool) -> None:
+    """Three rows of X and 8 of Y have other identifiers than the rows that they are copies of."""
+
+    def table(n_copies: int, seed: int) -> pd.DataFrame:
+        rng = np.random.default_rng(seed)
+        rows = pd.DataFrame({
+            "a": rng.normal(size=100), "day": rng.choice(DAYS, 100), "c": rng.choice([*"uv"], 100),
+        })  # fmt: skip
+        rows = rows.iloc[[*range(100), *range(n_copies)]].reset_index(drop=True)
+        return rows.assign(id=[k if numbered else f"id{seed}{k}" for k in range(len(rows))])
+
+    X, Y = table(3, 0), table(8, 1)
+    (check,) = [each for each in checks(X, Y) if each.kind in ("copied rows", "repeated rows")]
+    assert check.text == "3 -> 8 rows are copies of another row, without regard to id"
+    assert (check.before, check.after) == (3 / 103, 8 / 108)
+    others = [
+        (X[:100], Y[:100]),
+        (X[:100], Y.assign(day=pd.date_range("2013-01-01", periods=108))),
+        [each.assign(name=[f"n{k}" for k in range(len(each))]) for each in (X, Y)],
+    ]
+    for pair in others:
+        assert "copied rows" not in {each.kind for each in checks(*pair)}
 
 
 def naive_shares(rows, other):

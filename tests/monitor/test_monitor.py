@@ -405,6 +405,27 @@ def test_a_shift_across_zero_is_not_a_change_of_sign(center: float, change: Any,
     assert found.factor == (-1.0 if kind == "sign" else None)
 
 
+@pytest.mark.parametrize("wild", [1000.0, [990.0, 995.0], "integers"])
+def test_wild_values_are_a_range_and_not_multiples(wild: Any) -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        prices = [rng.uniform(5, 20.75, n).round(2) for n in (4000, 200)]
+        values = np.arange(500.0, 1500.0) if wild == "integers" else np.atleast_1d(wild)
+        prices[1][:10] = rng.choice(values, 10)
+        X, Y = (pd.DataFrame({"price": each, "z": rng.normal(size=len(each))}) for each in prices)
+        (change,) = Monitor(X, random_state=0).check(Y).changes
+        assert change.text.startswith(("price above 20.", "price at least 20."))
+
+
+@pytest.mark.parametrize("factor", [9, 10, 11, 0.11, 930, 1000, 1100])
+def test_a_factor_is_a_power_of_ten_only_if_the_medians_are_near_it(factor: float) -> None:
+    rng = np.random.default_rng(0)
+    monitor = Monitor(rng.normal(20, 3, (3000, 1)), random_state=0)
+    (found,) = monitor.check(factor * rng.normal(20, 3, (1000, 1))).changes
+    error = 0 if factor in (10, 1000) else 0.02
+    assert (found.kind, found.factor) == ("unit", pytest.approx(factor, rel=error))
+
+
 @pytest.mark.parametrize(
     ("center", "kind"), [(-20, "sign"), (-21, "sign"), (-25, "location"), (-30, "location")]
 )

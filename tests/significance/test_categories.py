@@ -69,9 +69,9 @@ def test_every_column_is_accounted_for(library: str) -> None:
     assert result.columns == ("delay", "zip")
     assert {c.column for c in result.test.column_tests} == KINDS.keys() - {"when", "tail"}
     notes = "\n".join(result.test.notes)
-    assert "left out: when (dates and times), tail (nearly all values are distinct" in notes
+    assert "left out: when (dates and times), tail (50 of 100 values are distinct" in notes
     assert "numbers: zip (2 distinct values; choose 'category' if they are codes)" in notes
-    assert "not compared: when (dates and times), tail (nearly all values" in repr(result)
+    assert "not compared: when (dates and times), tail (50 of 100 values" in repr(result)
     assert {row["column"] for row in result.to_dict()["kinds"]} == KINDS.keys()
     with pytest.warns(
         isodepth.errors.ColumnWarning, match="categories: carrier, late, size; left out"

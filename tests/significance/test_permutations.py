@@ -132,6 +132,22 @@ def test_the_number_of_splits_is_honored_with_a_test(blocks: np.ndarray | None) 
     assert tested.chance_level().n_splits == 19
 
 
+def test_the_text_about_random_splits_says_if_there_are_few() -> None:
+    """The two parts of equal size may be exchanged, and blocks are not divided."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(20, 2)), rng.normal(size=(20, 2)) + 10
+    blocks = np.arange(40) // 5
+    for n, m, of_blocks, remark in (
+        (5, 5, None, "10 rows have only 126 different splits, too few to judge the distance"),
+        (4, 6, None, "10 rows have only 210 different splits, too few to judge the distance"),
+        (20, 20, blocks, "8 blocks have only 35 different splits, too few to judge the distance"),
+        (7, 7, None, ""),
+    ):
+        options = {} if of_blocks is None else {"blocks": of_blocks, "n_permutations": 19}
+        level = isodepth.compare(x[:n], y[:m], random_state=0, **options).chance_level()
+        assert str(level).endswith(f" ({remark})" if remark else f"{level.interval[1]:.3g}")
+
+
 @pytest.mark.parametrize("blocks", [None, np.arange(150) // 5])
 def test_null_profile_is_that_of_permuted_labels(
     blocks: np.ndarray | None, monkeypatch: pytest.MonkeyPatch

@@ -27,7 +27,7 @@ from isodepth.rowfunctions.explanations import ks_distance
 from isodepth.significance import aggregated, features
 from isodepth.significance import tolerance as tolerance_module
 from isodepth.significance.aggregated import aggregated_statistics, region_statistics
-from isodepth.significance.changes import _column_feature, _remaining_pairs
+from isodepth.significance.changes import _column_feature, _remaining_pairs, _strongest_change
 from isodepth.significance.features import Feature, direction_feature, direction_text
 from isodepth.significance.findings import (
     FeatureTest,
@@ -460,6 +460,20 @@ def test_an_aligned_dependence_is_adjusted_for_all_compared_pairs() -> None:
     assert _remaining_pairs(rows, [test], 3, 0.05) == [test]
     assert _remaining_pairs(rows, [test], 1000, 0.05) == []
     assert _remaining_pairs(rows, [test], 3, 0.001) == []
+
+
+def test_the_strongest_statistic_names_a_category_only_if_its_own_values_changed() -> None:
+    rng = np.random.default_rng(0)
+    points, codes = rng.normal(size=(400, 1)), np.tile([0, 1], 200)
+    points[200:, 0] += 3.0 * codes[200:]
+    permutations = Permutations.draw(200, 200, 199, rng)
+    rows = pooled(points, ("v",), np.eye(1), permutations, rng, [category(codes)])
+    texts = {}
+    for value in "ab":
+        feature = Feature("dependence", f"v and g = {value}", ("v", "g"), value)
+        texts[value] = _strongest_change(rows, FeatureTest(9.0, 0.01, feature), 0.05).text
+    assert texts["a"] == "the joint distribution of v and g changes"
+    assert texts["b"].startswith("median of v within g = b: ")
 
 
 def test_a_direction_along_one_column_is_described_as_this_column() -> None:

@@ -114,7 +114,8 @@ def test_copies_of_rows_with_missing_values_are_repeated() -> None:
     result = run(X, Y)
     only = "in the compared columns only"
     assert result.changes[0].text == f"repeated rows, {only}: 0% -> 40%"
-    assert f"repeated rows within each sample, {only}: 0% -> 40%" in map(str, result.checks)
+    text = "0 -> 40 rows are copies of another row, without regard to key"
+    assert text in map(str, result.checks)
 
 
 def test_the_values_of_a_rounded_column_do_not_look_wrong() -> None:
@@ -191,3 +192,26 @@ def test_statistics_whose_squares_overflow_have_a_deviation() -> None:
         warnings.simplefilter("error")
         null = json.loads(huge.to_json())["null_distribution"]
     assert null["std"] == pytest.approx(1e200 * result.null_distribution.std())
+
+
+def test_the_headline_names_columns_of_one_sample_and_of_two_types() -> None:
+    """A column became strings, and another one was renamed; the test compares neither of them."""
+    X, Y = related(0), related(1)
+    X["price"], Y["price"] = X["a"], [f"EUR {value}" for value in Y["a"]]
+    with pytest.warns(isodepth.errors.ColumnWarning, match="numbers in X, strings in Y"):
+        result = isodepth.compare(X, Y, n_permutations=99, random_state=0)
+    headline = "but price: type numbers -> strings; check column 'price'."
+    assert result.test.headline.endswith(headline)
+    assert "check column 'price': numbers in X, strings in Y: " in str(result)
+    Y = Y.drop(columns="price").rename(columns={"a": "amount"})
+    fact = "not compared: a (only in X), price (only in X), amount (only in Y)"
+    assert run(X, Y).headline.endswith(f", but {fact}.")
+    Y["b"] += 2.0
+    assert run(X, Y).headline.endswith(f"; also {fact}.")
+
+
+def test_columns_of_few_rows_that_moved_are_not_exchanged() -> None:
+    rng = np.random.default_rng(0)
+    result = run(rng.normal(size=(5, 2)), rng.normal(size=(5, 2)) + 10)
+    assert result.significant
+    assert "exchange" not in {change.kind for change in result.changes}

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.data.arrays import listed, repeated_rows, row_hashes
-from isodepth.data.columns.dates import apart, day_text, range_text, read_dates
+from isodepth.data.columns.dates import Dates, apart, day_text, range_text, read_dates
 from isodepth.data.columns.kinds import ColumnKind, date_columns, rank_columns
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.pooled import column_type
@@ -30,6 +30,8 @@ _FEW = 3
 # A table in which more than this fraction of the rows of both samples are repeated is discrete:
 # equal rows are to be expected, and are not reported.
 _DISCRETE = 0.5
+# Maximum fraction of equal rows in a sample whose rows are rarely equal, except for copies.
+_RARELY_EQUAL = 0.1
 # Probability above which a difference of counts may be chance.
 _CHANCE = 0.01
 _TYPES = {
@@ -48,9 +50,10 @@ class Check(ResultPart):
     ----------
     kind : str
         "column" (in one sample only), "type", "empty", "constant", "new category", "vanished
-        category", "rare categories" (in one sample only), "spelling", "missing", "date range",
-        "date format", "time zone", "not a date", "not a number", "row number", "repeated rows",
-        "shared rows" or "not compared".
+        category", "rare categories" (in one sample only), "spelling", "missing", "date range"
+        (without overlap), "overlapping date range", "date format", "time zone", "not a date", "not
+        a number", "row number", "copied rows" (except for an identifier), "repeated rows", "shared
+        rows" or "not compared".
     columns : tuple of str
         Columns that the fact concerns; empty if it concerns whole rows.
     text : str
@@ -58,8 +61,9 @@ class Check(ResultPart):
     before, after : float or None
         Fractions of the rows of the first and of the second sample that the kind is about: rows
         with missing values, with new or vanished categories, with other spellings than the most
-        frequent one, with values that are not dates or numbers, repeated rows, or rows that also
-        occur in the other sample. None for facts that are not about fractions of rows.
+        frequent one, with values that are not dates or numbers, copies of other rows, repeated
+        rows, or rows that also occur in the other sample. None for facts that are not about
+        fractions of rows.
     sample : {"X", "Y"} or None
         The sample that the fact concerns; None if it concerns both.
     """
@@ -114,6 +118,8 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
     stored = _stored_columns(X, Y, samples)
     words = _words_among_numbers(stored)
     reported = {name for check in words for name in check.columns}
+    counters = [*_row_numbers(columns)]
+    copies = [*_copied_rows(samples, stored, [name for each in counters for name in each.columns])]
     return (
         *_columns_of_one_sample(samples),
         *words,
@@ -122,9 +128,10 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
         *_constant_columns(columns),
         *_categories(columns),
         *(check for each in columns for check in _spellings(each)),
-        *(check for kind, pair in stored if kind.use == "omit" for check in _dates(kind, pair)),
-        *_row_numbers(columns),
-        *_equal_rows(samples),
+        *(check for kind, pair in stored for check in _dates(kind, pair)),
+        *counters,
+        *copies,
+        *(each for each in _equal_rows(samples) if not (copies and each.kind == "repeated rows")),
         *_columns_not_compared(samples.kinds),
     )
 
@@ -367,7 +374,8 @@ def _columns_not_compared(kinds: Sequence[ColumnKind]) -> Iterator[Check]:
     """Yield one check about all columns that both samples have and that are not compared."""
     omitted = [kind for kind in kinds if kind.use == "omit"]
     if omitted:
-        described = [f"{kind.column} ({kind.note})" for kind in omitted]
+        # The note on a column of doubtful kind is shown first.
+        described = [k.column if k.attention else f"{k.column} ({k.note})" for k in omitted]
         names = tuple(kind.column for kind in omitted)
         text = f"not compared: {listed(described, 2 * _FEW)}"
         yield Check(kind="not compared", columns=names, text=text)
@@ -527,12 +535,17 @@ def _percent(share: float) -> str:
 
 
 def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
-    """Yield facts about a column that is not compared, which usually has dates.
+    """Yield facts about a column with dates, or about another column that is not compared.
 
-    They are about missing values, values that are not dates, formats, time zones and ranges. `pair`
-    has the series of the column in X and in Y.
+    They are about missing values, values that are not dates, formats, time zones and ranges. Only
+    the ranges are checked if the dates are compared as numbers. `pair` has the series of the column
+    in X and in Y.
     """
     name = kind.column
+    if kind.use != "omit":
+        if date_columns([kind]):
+            yield from _date_ranges(name, *(read_dates(series, True) for series in pair))
+        return
     x, y = (read_dates(series, kind.kind == "date") for series in pair)
     n, m = map(len, pair)
     if n and m and abs(share_z(x.missing * n, y.missing * m, n, m)) > TELLING:
@@ -549,9 +562,15 @@ def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
         if before and after and before != after:
             both = " -> ".join(" and ".join(sorted(each)) for each in (before, after))
             yield _of_column(title, name, f"{name}: {title} {both}")
-    if x.range and y.range and apart(x.range, y.range):
-        text = f"{name}: {range_text(x.range, y.range)}, without overlap"
-        yield _of_column("date range", name, text)
+    yield from _date_ranges(name, x, y)
+
+
+def _date_ranges(name: str, x: Dates, y: Dates) -> Iterator[Check]:
+    """Yield a check if the ranges of the dates `x` and `y` of a column differ."""
+    text = range_text(x.range, y.range) if x.range and y.range else ""
+    if text:
+        kind = "date range" if apart(x.range, y.range) else "overlapping date range"
+        yield _of_column(kind, name, f"{name}: {text}")
 
 
 # -- rows -----------------------------------------------------------------------------------------
@@ -588,6 +607,41 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
         )
         before, after = float(in_y.mean()), float(in_x.mean())
         yield Check(kind="shared rows", columns=(), text=text, before=before, after=after)
+
+
+def _copied_rows(
+    samples: TwoSamples,
+    stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]],
+    row_numbers: Sequence[str],
+) -> Iterator[Check]:
+    """Yield the numbers of rows that are copies of other rows except for one column, such as "id".
+
+    This column is an identifier that is not compared, or one of `row_numbers`. All other columns
+    are used, also those that are not compared. `stored` has the kind of each column, and its series
+    in X and in Y. Nothing is yielded if there are several such columns, or if more than 10% of the
+    rows of both samples are equal to other rows, because many equal rows are then not copies.
+    """
+    identifiers = [kind.column for kind, _ in stored if kind.kind == "identifier"]
+    identifiers = [*identifiers, *row_numbers]
+    if len(identifiers) != 1:
+        return
+    used = [j for j, name in enumerate(samples.columns) if name not in row_numbers]
+    others = {
+        kind.column: [strings_of(series.to_list()).values for series in pair]
+        for kind, pair in stored
+        if kind.use == "omit" and kind.column not in identifiers
+    }
+    x, y = samples.points
+    points, categories = (x[:, used], y[:, used]), samples.categories | others
+    rows = _rows_with_values(replace(samples, points=points, categories=categories))
+    equal = [row_hashes(part[repeated_rows(part) == 1]) for part in rows]
+    shares = [len(part) / max(1, n) for part, n in zip(equal, samples.n_rows, strict=True)]
+    before, after = (len(part) - len(np.unique(part)) for part in equal)
+    if min(shares) <= _RARELY_EQUAL and before + after:
+        (name,) = identifiers
+        text = f"{before} -> {_rows(after)} are copies of another row, without regard to {name}"
+        n, m = samples.n_rows
+        yield _of_column("copied rows", name, text, before / n, after / m)
 
 
 def _rows_with_values(samples: TwoSamples) -> tuple[np.ndarray, np.ndarray]:

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 _NOT_REPEATED = ("nan_policy", "n_jobs", "memory_mb")
 # Relative width of the bounds on gaps in `Comparison.supremum_bounds`. Smaller values take longer.
 _BOUND_SLACK = 0.02
+# Number of different splits below which distances between random splits tell little.
+_FEW_SPLITS = 1000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,6 +64,8 @@ class ChanceLevel(ResultMixin):
     """
 
     distances: np.ndarray
+    # Remark if the rows have few different splits, else "".
+    _few_splits: str = field(init=False, repr=False, default="")
 
     @property
     def n_splits(self) -> int:
@@ -87,7 +91,28 @@ class ChanceLevel(ResultMixin):
 
     def __str__(self) -> str:
         low, high = self.interval
-        return f"{self.n_splits} random splits of the same rows: {low:.3g} to {high:.3g}"
+        splits = f"{self.n_splits} random splits of the same rows: {low:.3g} to {high:.3g}"
+        return f"{splits} ({self._few_splits})" if self._few_splits else splits
+
+
+def _few_splits(n_x: int, n_y: int, units: str) -> str:
+    """Return a remark if n_x + n_y units, such as rows, have few splits into n_x and n_y units.
+
+    The remark is "" if there are at least 1000. With fewer, some random splits are equal or nearly
+    equal to the given one, and their distances are as large although the samples differ.
+
+    Examples
+    --------
+    >>> _few_splits(5, 5, "rows")
+    '10 rows have only 126 different splits, too few to judge the distance'
+    """
+    n = n_x + n_y
+    if n >= 2 * _FEW_SPLITS:
+        return ""
+    count = math.comb(n, n_x) // (1 + (n_x == n_y))  # two parts of equal size may be exchanged
+    if count >= _FEW_SPLITS:
+        return ""
+    return f"{n} {units} have only {count} different splits, too few to judge the distance"
 
 
 class RegionSizes(NamedTuple):
@@ -421,6 +446,9 @@ class Comparison(TwoSampleReport):
         same result. Rows that were read in chunks or released by `without_rows`, and rows with
         weights, cannot be split: InvalidInputError is raised.
 
+        If the rows have few different splits, the string of the result has a remark. For example, 5
+        and 5 rows have 126 splits. Some random splits are then nearly the given one.
+
         Parameters
         ----------
         n_splits : int
@@ -433,7 +461,11 @@ class Comparison(TwoSampleReport):
         check_integer(n_splits, "n_splits", 1)
         if n_splits not in self._chance_levels:
             distances = np.sort(self._chance_distances(n_splits))
-            self._chance_levels[n_splits] = ChanceLevel(distances=distances)
+            blocks = None if self.test is None else self.test._n_blocks
+            sizes, units = (self.n_used_rows, "rows") if blocks is None else (blocks, "blocks")
+            level = ChanceLevel(distances=distances)
+            few = _few_splits(*sizes, units)
+            self._chance_levels[n_splits] = level._with(_few_splits=few)
         return self._chance_levels[n_splits]
 
     @cached_property

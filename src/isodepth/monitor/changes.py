@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -40,6 +40,10 @@ _EXPLAINS, _ERRORS = 0.8, 4.0
 # Minimum factor between medians that is called a change of the unit, and maximum absolute
 # logarithm of the ratio between two factors that count as equal.
 _FACTOR, _SAME = 3.0, 0.25
+# Maximum absolute logarithm of the ratio between a factor and the power of ten that is stated
+# instead, also in standard errors. The standard error of the median of n normal values is 0.93
+# times the interquartile range divided by sqrt(n).
+_NEAR_POWER, _MOST_ERRORS, _MEDIAN_ERROR = 0.05, 2.0, 0.93
 # Quantile of level 0.999 of the limit of the Kolmogorov-Smirnov statistic.
 _KS_QUANTILE = 1.95
 # Maximum share of values that are missing or equal to the median for which a correlation is
@@ -139,6 +143,9 @@ class _WindowChanges:
             significant = self._significant_without_missing(column, others)
         if significant:
             described = [self._change(h) for h in self._explaining(column, significant)]
+            if any(change.kind == "extremes" for change in described):
+                # Most of the new multiples, such as 1000, are these extreme values.
+                described = [change for change in described if change.kind != "precision"]
             found.append(min(described, key=lambda change: _PREFERRED.index(change.kind)))
         return found
 
@@ -330,7 +337,9 @@ class _WindowChanges:
         joined = self.evidence.n_window_batches > 1 and self.evidence.changed_share is not None
         n_batches = self.evidence.n_window_batches if joined else None
         if member.event == "column" and broad and _is_shift(new_median - median, spread):
-            kind, factor = _kind_of_shift((median, new_median), (spread, new_spread))
+            kind, factor = _kind_of_shift(
+                (median, new_median), (spread, new_spread), self._present_rows(column)
+            )
             if kind == "sign" and not self._is_mirrored(column, median, new_median):
                 kind, factor = "location", None
             return replace(
@@ -432,14 +441,16 @@ def _is_wider(before: float, after: float) -> bool:
 
 
 def _kind_of_shift(
-    medians: tuple[float, float], spreads: tuple[float, float]
+    medians: tuple[float, float], spreads: tuple[float, float], sizes: Sequence[int]
 ) -> tuple[str, float | None]:
     """Return the kind of a change of the median, and the factor if the values were multiplied.
 
-    `medians` and `spreads` are medians and interquartile ranges before and after the change. If
-    their ratios agree, the kind is "sign" for a factor of about -1, and "unit" for a factor of at
-    least 3 or at most 1/3, which is rounded to a power of ten or to two significant digits.
-    Otherwise the kind is "location", and the factor is None.
+    `medians` and `spreads` are medians and interquartile ranges before and after the change, and
+    `sizes` the numbers of values. If their ratios agree, the kind is "sign" for a factor of about
+    -1, and "unit" for a factor of at least 3 or at most 1/3. The factor is a power of ten if the
+    ratio of the medians is near it and differs by at most two standard errors. Otherwise it is
+    rounded to two significant digits. For other changes, the kind is "location", and the factor is
+    None.
     """
     factor, widened = (after / before if before else 0.0 for before, after in (medians, spreads))
     if not (0.0 < abs(factor) < math.inf and 0.0 < widened < math.inf):
@@ -451,6 +462,8 @@ def _kind_of_shift(
         return "sign", -1.0
     if factor > 0 and abs(size) >= math.log(_FACTOR):
         power = 10.0 ** round(math.log10(factor))
-        near = abs(math.log(factor / power)) <= _SAME
+        each = zip(medians, spreads, sizes, strict=True)
+        error = _MEDIAN_ERROR * math.hypot(*(r / abs(m) / math.sqrt(max(n, 1)) for m, r, n in each))
+        near = abs(math.log(factor / power)) <= min(_NEAR_POWER, _MOST_ERRORS * error)
         return "unit", power if near else float(f"{factor:.2g}")
     return "location", None

@@ -61,6 +61,12 @@ _SAME_SIGN = 0.05
 _MEDIAN_RANK = 0.2
 # Minimum factor between the values that is called a change of the unit.
 _FACTOR = 1.25
+# Maximum difference between the logarithms of an estimated factor and of a round number, such as a
+# power of ten, that is stated instead. A discrete column determines its factor exactly if a factor
+# _OTHER times as large does not map its values to each other.
+_NEAR_ROUND, _OTHER = 0.05, 1.03
+# Logarithm of a number near the largest float64.
+_LARGEST_LOG = 709.0
 
 
 def ks_distance(x: np.ndarray, y: np.ndarray) -> float:
@@ -444,7 +450,7 @@ class ColumnPair:
             return
         # The median of the logarithms does not overflow.
         power = 10.0 ** round(float(np.median(np.log10(ratios))))
-        both = self.medians[0] == self.medians[1] or 0.25 < np.mean(self._a >= 0) < 0.75
+        both = self._is_centered
         # A factor multiplies differences of values too, and one of these ratios may be exact.
         estimated = [*ratios.tolist(), *self._spread_factors()]
         conversions = [*_CONVERSIONS.tolist(), *(1 / _CONVERSIONS).tolist()]
@@ -456,7 +462,51 @@ class ColumnPair:
             maps = [(factor, 0.0) for factor in large if self._keeps_values(factor)]
             best = self._best("unit", n_parameters, maps) if maps else None
             if best is not None and self.explains(best.deviance):
-                yield best
+                yield best._replace(factor=self._stated_factor(best.factor))
+
+    @property
+    def _is_centered(self) -> bool:
+        """Whether ratios of medians say little about a factor.
+
+        More than a quarter of the values of X are negative, and more than a quarter are not, or the
+        medians of X and Y are equal.
+        """
+        return bool(self.medians[0] == self.medians[1] or 0.25 < np.mean(self._a >= 0) < 0.75)
+
+    def _stated_factor(self, factor: float) -> float:
+        """Return the factor to be stated if the values were multiplied by about `factor`.
+
+        It is `factor` itself if a discrete column determines it exactly. Otherwise it is estimated
+        by the ratio of the medians, or by the median ratio of spreads if both disagree. It is
+        rounded to a power of ten, a factor between common units, or two significant digits. A
+        rounded factor must be near the estimate and in the confidence interval. If there is none,
+        the estimate has three digits.
+        """
+        if self._distinct[1] >= _DISCRETE and not self._keeps_values(factor * _OTHER):
+            return factor
+        log = float(np.median(np.log(self._spread_factors() or self._ratios())))
+        before, after = self.medians
+        if before * after > 0 and not self._is_centered:
+            of_medians = math.log(abs(after)) - math.log(abs(before))
+            if abs(of_medians - log) <= _NEAR_COMMON:
+                log = of_medians
+        estimate = math.exp(min(log, _LARGEST_LOG))
+        rounded = [10.0 ** round(math.log10(estimate)), *_CONVERSIONS, *1 / _CONVERSIONS]
+        rounded.append(float(f"{estimate:.2g}"))
+        near = (each for each in rounded if abs(math.log(each / estimate)) <= _NEAR_ROUND)
+        supported = (float(each) for each in near if self._supports(each))
+        return next(supported, float(f"{estimate:.3g}"))
+
+    def _supports(self, factor: float) -> bool:
+        """Return whether a factor is in the 99.9% confidence interval.
+
+        The interval has the factors that a Mann-Whitney test of absolute values does not reject.
+        """
+        from scipy.stats import mannwhitneyu
+
+        with np.errstate(over="ignore"):
+            before, after = np.abs(self._a * factor), np.abs(self._b)
+        return bool(mannwhitneyu(before, after, method="asymptotic").pvalue >= _LEAST_PVALUE)
 
     def _spread_factors(self) -> list[float]:
         """Return the ratios of MADs and of interquantile ranges, Y to X."""
@@ -479,8 +529,12 @@ class ColumnPair:
         return location.deviance <= spread.deviance
 
     def like(self, other: ColumnPair) -> bool:
-        """Return whether Y in this column has about the distribution of X in the column `other`."""
-        return self.explains(self.deviance_from(other))
+        """Return whether Y in this column has about the distribution of X in the column `other`.
+
+        The deviance of a few rows is always small. It must be smaller than that of this column.
+        """
+        deviance = self.deviance_from(other)
+        return deviance < self.deviance and self.explains(deviance)
 
     def deviance_from(self, other: ColumnPair) -> float:
         """Return the deviance between Y in this column and X in the column `other`."""

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.columns.values import visible
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.explanations import (
     ColumnPair,
@@ -44,8 +43,6 @@ _SHOWN = 0.5, 4.0
 # Maximum difference between the logarithms of a factor of all values and of the ratio of the shown
 # numbers, relative to the former. Other numbers would contradict the factor.
 _CONTRADICTION = 0.25
-# Maximum difference between two means, in standard errors, that shows no change.
-_BY_CHANCE = 2.0
 # A difference is described by the values beyond a point instead of those up to it if at most this
 # fraction of the values lies beyond.
 _TAIL = 0.25
@@ -83,9 +80,22 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
         changes = _column_changes(rows, list(compress(of_column, single)))
         for test, alone in zip(tests, single, strict=True):
             if not alone:
-                changes.append((test.strength, [_whole_change(rows, test.feature, test.pvalue)]))
+                changes.append((test.strength, [_strongest_change(rows, test, alpha)]))
     ordered = sorted(changes, key=lambda each: -each[0])
     return list(dict.fromkeys(change for _, group in ordered for change in group))
+
+
+def _strongest_change(rows: PooledSample, test: FeatureTest, alpha: float) -> Change:
+    """Describe the strongest statistic, a function of several columns or of all columns.
+
+    If a column changed within a category only relative to the other rows, the change is described
+    as a change of the joint distribution of both columns.
+    """
+    change = _whole_change(rows, test.feature, test.pvalue)
+    if test.feature.value is None or _remaining_pairs(rows, [test], 1, alpha):
+        return change
+    text = f"the joint distribution of {_listed(change.columns)} changes"
+    return replace(change, kind="joint", value=None, description=text)
 
 
 def joint_change(rows: PooledSample, feature: Feature) -> Change | None:
@@ -193,6 +203,10 @@ def _remaining_pairs(
     p-values are multiplied by `count`, the number of all compared pairs, because `tests` has only
     those that are significant at the level `alpha`. Pairs with a column that is constant in a
     sample are left out.
+
+    A change of other rows, or of the share of a category, also changes the mean rank within the
+    category relative to all rows. The values within the category must therefore also differ if the
+    other rows are left out.
     """
     if not tests:
         return []
@@ -224,7 +238,30 @@ def _remaining_pairs(
             change = permutations.mean_changes(ranks[[j]], inside, present)
         if neg_log_p(np.square(change))[0, 0] >= math.log(count / (_ALIGNED * alpha)):
             remaining.append(test)
-    return remaining
+    n_within = sum(test.feature.value is not None for test in remaining)
+    aligned = replace(subset, columns=np.concatenate(parts, axis=1))
+    return [
+        test for test in remaining
+        if test.feature.value is None
+        or _strength_within(aligned, test.feature) >= math.log(n_within / (_ALIGNED * alpha))
+    ]  # fmt: skip
+
+
+def _strength_within(rows: PooledSample, feature: Feature) -> float:
+    """Return -log p of the change of a column among the rows of one category alone.
+
+    `feature` is that of the column within the category.
+    """
+    first, second = feature.columns
+    assert feature.value is not None
+    category = next(each for each in rows.categories if each.name == second)
+    inside = category.rows_with(feature.value)
+    values = rows.columns[[rows.names.index(first)]]
+    ranks = np.zeros(values.shape)
+    ranks[:, inside] = rows.centered_ranks(values[:, inside])
+    known = (inside & ~np.isnan(values)).astype(np.float64)
+    change = rows.permutations.mean_changes(ranks, known, relative=False)
+    return float(neg_log_p(np.square(change))[0, 0])
 
 
 def _undoing(names: Sequence[str], changes: Sequence[Change]) -> tuple[np.ndarray, np.ndarray]:
@@ -257,8 +294,7 @@ def _pair_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
         category = next(each for each in rows.categories if each.name == second)
         inside = category.rows_with(feature.value) & ~np.isnan(values)
         x, y = values[:n_x][inside[:n_x]], values[n_x:][inside[n_x:]]
-        change = conditional_change((first, second), feature.value, x, y, pvalue)
-        return _relative_change(change, (x, y), np.split(values, [n_x]))
+        return conditional_change((first, second), feature.value, x, y, pvalue)
     both = np.stack([values, rows.columns[rows.names.index(second)]], axis=1)
     parts = [part[~np.isnan(part).any(axis=1)] for part in (both[:n_x], both[n_x:])]
     return dependence_change((first, second), parts[0], parts[1], pvalue)
@@ -575,35 +611,6 @@ def conditional_change(
         kind="dependence", columns=names, quantity=quantity, before=before, after=after,
         pvalue=pvalue, value=value,
     )  # fmt: skip
-
-
-def _relative_change(
-    change: Change, inside: Sequence[np.ndarray], samples: Sequence[np.ndarray]
-) -> Change:
-    """Describe a change within a category relative to all rows of the sample.
-
-    `inside` has the values of a numeric column in X and in Y in the rows of the category, and
-    `samples` those in all rows. If the values in the category have equal medians, and means that
-    differ by chance, another quantity is described. It is the share of the values in the category
-    that are at most the median of all rows of the sample. Otherwise, or if this share also differs
-    by chance only, return `change`.
-    """
-    if change.quantity != "mean" or min(map(len, inside)) < 2:
-        return change
-    with np.errstate(over="ignore", invalid="ignore"):
-        error = math.sqrt(sum(float(np.var(v)) / len(v) for v in inside))
-    if not abs(change.after - change.before) <= _BY_CHANCE * error:
-        return change
-    shares = [
-        float(np.mean(values <= np.nanmedian(sample)))
-        for values, sample in zip(inside, samples, strict=True)
-    ]
-    error = math.sqrt(sum(p * (1 - p) / len(v) for p, v in zip(shares, inside, strict=True)))
-    if abs(shares[1] - shares[0]) <= _BY_CHANCE * error:
-        return change
-    (first, second), value = change.columns, visible(str(change.value))
-    text = f"{first} within {second} = {value}: share up to the median of all rows"
-    return replace(change, quantity="share", before=shares[0], after=shares[1], description=text)
 
 
 def _correlation(columns: np.ndarray) -> float:

@@ -260,7 +260,12 @@ class Permutations:
         return centered * np.sqrt(self.n_rows / (self.sizes[0] * self.sizes[1]))
 
     def mean_changes(
-        self, values: np.ndarray, inside: np.ndarray, present: np.ndarray | None = None
+        self,
+        values: np.ndarray,
+        inside: np.ndarray,
+        present: np.ndarray | None = None,
+        *,
+        relative: bool = True,
     ) -> np.ndarray:
         """Return the scaled differences (F, count) of sample means in subsets of rows.
 
@@ -268,10 +273,11 @@ class Permutations:
         1 for the rows of the subset of each function, else 0. `present` (F, n) is 1 for the rows
         that have a value, else 0; None if no value is missing.
 
-        For each sample, the mean within the subset minus the mean of all rows is computed. The
-        result is the difference of these numbers between the samples, times sqrt(k l / (k + l)) for
-        samples with k and l rows in the subset. The result for a labeling is 0 if k or l is less
-        than five. It is 0 for all labelings if this is so in at least half of them.
+        For each sample, the mean within the subset minus the mean of all rows is computed, or the
+        mean within the subset alone if `relative` is false. The result is the difference of these
+        numbers between the samples, times sqrt(k l / (k + l)) for samples with k and l rows in the
+        subset. The result for a labeling is 0 if k or l is less than five. It is 0 for all
+        labelings if this is so in at least half of them.
         """
         all_sizes = self.sizes[:, None]
         if present is not None:
@@ -279,8 +285,8 @@ class Permutations:
             all_sizes = np.maximum(self.both_sums(present), 1.0)
         inner, counts, whole = (self.both_sums(v) for v in (values * inside, inside, values))
         sizes = np.maximum(counts, 1.0)
-        relative = inner / sizes - whole / all_sizes
-        change = (relative[0] - relative[1]) * np.sqrt(sizes[0] * sizes[1] / (sizes[0] + sizes[1]))
+        means = inner / sizes - (whole / all_sizes if relative else 0.0)
+        change = (means[0] - means[1]) * np.sqrt(sizes[0] * sizes[1] / (sizes[0] + sizes[1]))
         enough = counts.min(axis=0) >= _MIN_INSIDE
         # A statistic that is 0 for most labelings would be extreme for the others.
         enough &= enough.mean(axis=1, keepdims=True) > 0.5

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from isodepth._version import __version__
+from isodepth.data.arrays import listed
 from isodepth.data.columns.kinds import ColumnKind, date_columns
 from isodepth.data.export import ResultPart, document, p_text
 from isodepth.data.missing import MissingPair
@@ -428,6 +429,11 @@ class TwoSampleResult(TwoSampleReport):
         claimed = self.tolerance is not None or self.significant
         return bound if claimed or bound is None else 0.0
 
+    @property
+    def _n_blocks(self) -> tuple[int, int] | None:
+        """Numbers of blocks of X and Y; None without blocks."""
+        return self._required(self._details).n_blocks
+
     def _too_few(self, factor: float = 1.0) -> str:
         """Return why the test can never be significant, or "" if it can.
 
@@ -435,7 +441,7 @@ class TwoSampleResult(TwoSampleReport):
         by `factor`. If it is not 1, rare events have exact p-values, and only permutations are
         counted.
         """
-        blocks = self._required(self._details).n_blocks
+        blocks = self._n_blocks
         units = (*self.n_used_rows, "rows") if blocks is None else (*blocks, "blocks")
         n_x, n_y, noun = units
         few = too_few_labelings(n_x, n_y, self.alpha, noun) if factor == 1.0 else ""
@@ -527,16 +533,26 @@ class TwoSampleResult(TwoSampleReport):
         """
         named = set(self.changes[0].columns) if self.changes else set()
         values = named if self.changes and self.changes[0].kind == "value" else set()
-        facts = []
+        of_one_sample = [
+            f"{name} (only in {names['XY'.index(check.sample or 'X')]})"
+            for check in self.checks if check.kind == "column"
+            for name in check.columns
+        ]  # fmt: skip
+        facts = [f"not compared: {listed(of_one_sample, 4)}"] if of_one_sample else []
+        omitted = {kind.column for kind in self.kinds if kind.use == "omit"}
+        facts += [
+            check.text for check in self.checks
+            if check.kind == "type" and omitted & {*check.columns}
+        ]  # fmt: skip
         wrong, _ = split_repeated(self._repeated_values)
         dates = date_columns(self.kinds)
         for each in wrong:
             if each.share >= _HEADLINED_FRACTION and not values & {*each.columns}:
                 facts.append(each._text(names["XY".index(each.sample)], dates))
         for check in self.checks:
-            listed = check.kind in _HEADLINED_CHECKS and not named & {*check.columns}
+            shown = check.kind in _HEADLINED_CHECKS and not named & {*check.columns}
             rare = check.kind == "new category" and (check.after or 0.0) < _HEADLINED_CATEGORY
-            if listed and not rare and (check.sample or check.kind == "date range"):
+            if shown and not rare and (check.sample or check.kind == "date range"):
                 facts.append(check.text)
         return facts[: 1 if self.significant else _MOST_FACTS]
 

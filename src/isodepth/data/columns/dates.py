@@ -69,14 +69,25 @@ def _is_time(value: Any) -> bool:
 def range_text(x: tuple[Any, Any], y: tuple[Any, Any]) -> str:
     """Return a string with the ranges of dates of both samples, "x0 to x1 -> y0 to y1".
 
-    Times of day are left out if the days of both ranges do not overlap. Ranges of durations are not
-    shortened.
+    The string is "" if both ranges have the same first and last day and overlap. It ends with
+    "without overlap" if they do not overlap. Times of day are shown if the days alone would not
+    show this. Ranges of durations are not shortened.
+
+    Examples
+    --------
+    >>> first, last = date(2024, 1, 1), date(2024, 2, 1)
+    >>> range_text((first, first), (first, last)), range_text((first, last), (first, last))
+    ('2024-01-01 to 2024-01-01 -> 2024-01-01 to 2024-02-01', '')
     """
     strings = [[str(value) for value in each] for each in (x, y)]
-    days = [[value[:10] for value in each] for each in strings]
-    apart = days[0][1] < days[1][0] or days[1][1] < days[0][0]
-    shown = days if apart and not isinstance(x[0], timedelta) else strings
-    return " -> ".join(" to ".join(each) for each in shown)
+    shown = [[value[:10] for value in each] for each in strings]
+    is_apart, days_overlap = apart(x, y), shown[0][1] >= shown[1][0] and shown[1][1] >= shown[0][0]
+    if (is_apart and days_overlap) or any(isinstance(value, timedelta) for value in (*x, *y)):
+        shown = strings
+    if shown[0] == shown[1]:
+        return ""
+    text = " -> ".join(" to ".join(each) for each in shown)
+    return f"{text}, without overlap" if is_apart else text
 
 
 def read_dates(series: Any, dates: bool) -> Dates:

@@ -290,7 +290,8 @@ def _words_with_numbers(column: PooledColumn) -> Reading | None:
     """Read numbers and words as a category, if there are not too many distinct values.
 
     If there are too many, the words are read as missing values if `_may_be_numeric`. Otherwise the
-    column is left out.
+    column is left out. It is then doubtful only if it has a type of numbers in some of the samples:
+    identifiers such as "250" and "V45" are common.
     """
     if not _has_some_numbers(column):
         return None
@@ -307,8 +308,13 @@ def _words_with_numbers(column: PooledColumn) -> Reading | None:
     if numbers is not None:
         note = _joined(note, "choose 'numeric' to compare the numbers alone")
     option = "category" if reading.kind == "category" else None
+    differ = len(column.known_types) > 1
+    if differ:
+        x, y = (column.sample_of(type_) for type_ in ("number", "text"))
+        note = f"numbers in {x}, strings in {y}: {note}"
     note = _joined(note, reading.note)
-    return reading._replace(note=note, option=option, attention=reading.kind != "identifier")
+    attention = differ or reading.kind != "identifier"
+    return reading._replace(note=note, option=option, attention=attention)
 
 
 def _two_types(column: PooledColumn) -> Reading | None:
@@ -343,12 +349,13 @@ def _dates_as_strings(column: PooledColumn) -> Reading | None:
 def _shares(column: PooledColumn, note: str = "") -> Reading:
     """Read a column as a category, or leave it out if it is an identifier.
 
-    An identifier has more than `MOST_CATEGORIES` distinct values, or nearly all of its values are
-    distinct in each sample. `note` is that of a category.
+    An identifier has more than `MOST_CATEGORIES` distinct values, or more distinct values than 90%
+    of the mean number of rows of a sample. `note` is that of a category.
     """
     rows, distinct, n_samples = column.counts.total(), len(column.counts), len(column.samples)
     if rows >= n_samples * _MANY_ROWS and n_samples * distinct > _NEARLY_ALL * rows:
-        return Reading("identifier", column.series, "nearly all values are distinct")
+        note = f"{distinct} of {rows} values are distinct"
+        return Reading("identifier", column.series, note)
     if distinct > MOST_CATEGORIES:
         reason = f"{distinct} values, more than {MOST_CATEGORIES} categories"
         return Reading("identifier", column.series, reason)
