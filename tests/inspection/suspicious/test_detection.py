@@ -80,8 +80,34 @@ def test_a_column_without_overlap_is_a_change_and_not_a_list_of_rows() -> None:
     y.loc[50, "height"] = -9999
     found = suspicious_rows(TwoSamples.read(x, y))
     assert found.skipped_columns == ("day",)
+    assert "Columns without search for single values: day. Values are unusual in more" in str(found)
     assert found.indices("Y").tolist() == [50]
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("n_groups", [3, 30])
+def test_far_values_are_listed_if_a_category_belongs_to_other_values(n_groups: int) -> None:
+    rng = np.random.default_rng(12)
+    parts = []
+    for _ in range(2):
+        group = rng.integers(0, n_groups, 300)
+        size = 100 + 30 * group + rng.normal(0, 5, 300)
+        kind = np.char.add("c", group.astype(str))
+        parts.append(pd.DataFrame({"size": size, "other": rng.normal(size=300), "kind": kind}))
+    x, y = parts
+    y["kind"] = rng.permutation(y["kind"])
+    y.loc[:19, "size"] = 1e6 * rng.uniform(1, 2, 20)
+    found = read(x, y)
+    assert set(found.indices("Y")) == set(range(20))
+    assert len(found) == 20
+    assert {(row.column, row.reason) for row in found} == {("size", "value")}
+    (note,) = found._notes()
+    assert note.startswith("Columns searched without other columns and categories: size. ")
+    scanned = isodepth.two_sample_test(
+        isodepth.scan(x), isodepth.scan(y), n_permutations=9, random_state=0
+    ).suspicious_rows()
+    assert set(scanned.indices("Y")) == set(range(20))
+    assert scanned._notes() == [note]
 
 
 def test_wrong_rows_of_one_sample_do_not_hide_those_of_the_other() -> None:

@@ -86,7 +86,7 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
         small_samples=tuple(
             name for name, n in zip("XY", samples.n_rows, strict=True) if n < SMALL_SAMPLE
         ),
-    )
+    )._with(_unrelated=detector.unrelated)
 
 
 def distinct_rows(rows: Sequence[SuspiciousRow]) -> tuple[SuspiciousRow, ...]:
@@ -111,19 +111,26 @@ class Detector:
         Indices of the numeric columns that are used.
     skipped : tuple of str
         Columns in which the whole distribution differs.
+    unrelated : tuple of str
+        Used columns without residuals and deviations, because their relation to other columns or to
+        categories differs. Their values are scored.
     scorers : list of RowScorer
         The first scores rows of X relative to Y, the second rows of Y relative to X. Empty if all
         columns are skipped.
     ordinary : Rows
         Rows of both samples with small scores, see `suspicious_rows`.
+    observed : list of pairs of ndarrays of shape (d,)
+        Minima and maxima of the used columns in rows of Y, and in rows of X, that are not unusual.
     describe : _Descriptions
         Names of the used columns and of the categories, with which rows are described.
     """
 
     kept: tuple[int, ...]
     skipped: tuple[str, ...]
+    unrelated: tuple[str, ...]
     scorers: list[RowScorer]
     ordinary: Rows
+    observed: list[tuple[np.ndarray, np.ndarray]]
     describe: _Descriptions
 
     @classmethod
@@ -143,23 +150,34 @@ class Detector:
         rows = [Rows(*each) for each in zip(samples.points, codes, strict=True)]
         names, kept = list(samples.columns), list(range(len(samples.columns)))
         skipped: list[str] = []
+        related = np.ones(len(names), dtype=bool)
         cleaned = _without_sentinels(rows, sentinels)
         scorers: list[RowScorer] = []
-        ordinary = cleaned
+        ordinary, usual = cleaned, cleaned
         while names:
-            scorers = _scorers(cleaned)
-            flagged = np.maximum(*(s.flagged(part) for s, part in zip(scorers, rows, strict=True)))
-            worst = int(flagged.argmax())
-            if flagged[worst] <= _MAX_REMOVED:
+            scorers = _scorers(cleaned, np.flatnonzero(related).tolist())
+            alone, flagged = np.maximum(
+                *(s.flagged(part) for s, part in zip(scorers, rows, strict=True))
+            )
+            if flagged.max() <= _MAX_REMOVED:
                 # The ordinary rows are taken from the rows without repeated values.
                 scores = [scorer.score(part) for scorer, part in zip(scorers, rows, strict=True)]
-                ordinary = [
-                    part.take(score <= max(_ORDINARY, float(np.median(score))))
-                    for part, score in zip(cleaned, scores, strict=True)
-                ]
+                ordinary, usual = (
+                    [
+                        part.take(score <= max(limit, float(np.median(score))))
+                        for part, score in zip(cleaned, scores, strict=True)
+                    ]
+                    for limit in (_ORDINARY, 1.0)
+                )
                 break
+            worst = int(alone.argmax())
+            if alone[worst] <= _MAX_REMOVED:
+                # The values are usual, but not given the other columns or within categories.
+                related[int(flagged.argmax())] = False
+                continue
             skipped.append(names.pop(worst))
             kept.pop(worst)
+            related = np.delete(related, worst)
             scorers = []
             rows = [part.without_column(worst) for part in rows]
             cleaned = [part.without_column(worst) for part in cleaned]
@@ -167,12 +185,14 @@ class Detector:
         describe = _Descriptions(
             names, list(samples.categories), labels, date_columns(samples.kinds)
         )
-        return cls(tuple(kept), tuple(skipped), scorers, both, describe)
+        unrelated = tuple(name for name, own in zip(names, related, strict=True) if not own)
+        observed = [_ends(part.points) for part in reversed(usual)]
+        return cls(tuple(kept), tuple(skipped), unrelated, scorers, both, observed, describe)
 
     @cached_property
     def pooled(self) -> RowScorer:
         """Scorer relative to the ordinary rows of both samples."""
-        return RowScorer(self.ordinary)
+        return RowScorer(self.ordinary, self.scorers[0].related.tolist())
 
     def unusual_rows(self, side: int, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of X (side 0) or Y (side 1) with scores above 1 for both references.
@@ -208,7 +228,7 @@ class Detector:
             return []
         chosen = Rows(rows.points[indices][:, list(self.kept)], rows.codes[indices])
         found = []
-        for i, unusual in enumerate(self.scorers[side].explain(chosen)):
+        for i, unusual in enumerate(self.scorers[side].explain(chosen, self.observed[side])):
             fields = self.describe.row(chosen.points[i], chosen.codes[i], unusual)
             sample, row, score = "XY"[side], int(indices[i]), float(scores[i])
             found.append(SuspiciousRow(sample=sample, row=row, score=score, **fields))
@@ -228,18 +248,26 @@ def _without_sentinels(rows: Sequence[Rows], sentinels: Sequence[Sentinel]) -> l
     return [Rows(part, each.codes) for part, each in zip(points, rows, strict=True)]
 
 
-def _scorers(rows: Sequence[Rows]) -> list[RowScorer]:
+def _ends(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the minima and maxima (d,) of columns, ignoring missing values."""
+    return (
+        np.fmin.reduce(points, axis=0, initial=np.inf) + 0.0,  # not -0.0
+        np.fmax.reduce(points, axis=0, initial=-np.inf),
+    )
+
+
+def _scorers(rows: Sequence[Rows], related: Sequence[int]) -> list[RowScorer]:
     """Return scorers relative to Y and to X, in this order, fitted without clear outliers.
 
     Rows of a sample that are far from the other sample are removed, unless they are more than 20%
     of the rows. If wrong rows remained in a reference, similar wrong rows of the other sample would
     look usual. Wrong rows would also move the quantiles that define usual values.
     """
-    scorers = [RowScorer(rows[1]), RowScorer(rows[0])]
+    scorers = [RowScorer(rows[1], related), RowScorer(rows[0], related)]
     far = [each.score(part) > _CLEARLY for each, part in zip(scorers, rows, strict=True)]
     for side, outliers in enumerate(far):
         if outliers.any() and outliers.mean() <= _MAX_REMOVED:
-            scorers[1 - side] = RowScorer(rows[side].take(~outliers))
+            scorers[1 - side] = RowScorer(rows[side].take(~outliers), related)
     return scorers
 
 
