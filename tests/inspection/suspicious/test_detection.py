@@ -74,6 +74,29 @@ def test_usual_ranges_of_counts_are_not_negative() -> None:
     assert row.text.startswith("b = 17 at a = 0.2, usually 0 to ")
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_usual_ranges_are_within_the_values_of_usual_rows(seed: int) -> None:
+    """Both samples have wrong values, so that the other sample is not a clean reference."""
+    rng = np.random.default_rng([13, seed])
+    parts = []
+    for _ in range(2):
+        group = rng.integers(0, 8, 400)
+        size = np.exp(rng.normal(0, 1.5, 400) + group)
+        wind = np.clip(180 + 90 * np.log(size) + rng.normal(0, 40, 400), 0, 360)
+        kind = np.char.add("c", group.astype(str))
+        parts.append(pd.DataFrame({"size": size, "wind": wind, "kind": kind}))
+    x, y = parts
+    clean = {"X": y[20:].copy(), "Y": x.drop(index=range(100, 111))}  # the other sample
+    y.loc[:19, "size"] = 1e6
+    x.loc[100:110, "size"] = -1e5
+    found = read(x, y)
+    assert len(found) >= 20
+    for row in found:
+        assert row.usual_range is not None
+        values = clean[row.sample][row.column]
+        assert values.min() <= row.usual_range[0] < row.usual_range[1] <= values.max()
+
+
 def test_a_column_without_overlap_is_a_change_and_not_a_list_of_rows() -> None:
     x, y = frames()
     x["day"], y["day"] = np.arange(400.0), np.arange(1000.0, 1400.0)

@@ -87,8 +87,9 @@ class SuspiciousRow(ResultPart):
         Value of the row in this column; a string if the column is a category.
     usual_range : pair of float or None
         Range of about 98% of the values of this column in the other sample. If the value is unusual
-        only together with other values of the row, it is the range for these other values. None if
-        the usual values are listed in `usual_values`, or if the reason is "repeated value".
+        only together with other values of the row, it is the range for these other values. The
+        range is within the values of rows that are not suspicious. None if the usual values are
+        listed in `usual_values`, or if the reason is "repeated value".
     usual_values : tuple of float, tuple of str or None
         Usual values of a number with few distinct values, such as ``(0.0, 1.0)``, or the only usual
         value of a category, such as ``("Africa",)``. None if `usual_range` is given, or if the
