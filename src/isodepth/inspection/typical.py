@@ -209,7 +209,7 @@ def _wrong_rows(samples: TwoSamples) -> list[np.ndarray]:
         rows = np.zeros(len(points), bool)
         rows[RowScorer(both[0], related=()).candidates(both[1])] = True
         wrong.append(rows)
-    for side, column, value, *_ in find_sentinels(samples.points):
+    for side, column, value, *_ in find_sentinels(samples.points, samples.categories):
         wrong[side] |= samples.points[side][:, column] == value
     return [each & (each.mean() <= _MAX_WRONG) for each in wrong]
 

@@ -74,6 +74,25 @@ def test_usual_ranges_of_counts_are_not_negative() -> None:
     assert row.text.startswith("b = 17 at a = 0.2, usually 0 to ")
 
 
+@pytest.mark.parametrize("n_rare", [0, 2])
+@pytest.mark.parametrize(("value", "n_listed"), [(50.0, 0), (0.0, 0), (-9999.0, 30)])
+def test_the_only_value_of_a_rare_category_is_listed_if_it_is_far(
+    value: float, n_listed: int, n_rare: int
+) -> None:
+    """The rows of a rare category are listed neither as unusual values nor as repeated values."""
+    rng = np.random.default_rng(15)
+    parts = []
+    for n_rows in (n_rare, 30):
+        group, other = rng.integers(0, 8, 400), rng.normal(size=400)
+        fee = 50 + 5 * group + 4 * other + rng.normal(0, 3, 400)
+        kind = np.char.add("c", group.astype(str)).astype(object)
+        kind[:n_rows], fee[:n_rows] = "new", value
+        parts.append(pd.DataFrame({"fee": fee, "other": other, "kind": kind}))
+    found = read(*parts)
+    assert set(found.indices("Y")) == set(range(n_listed))
+    assert set(found.indices("X")) <= set(range(min(n_rare, n_listed)))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_usual_ranges_are_within_the_values_of_usual_rows(seed: int) -> None:
     """Both samples have wrong values, so that the other sample is not a clean reference."""

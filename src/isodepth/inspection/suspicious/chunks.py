@@ -54,7 +54,7 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
     if pair.is_whole:
         return _located(suspicious_rows(samples), pair)
     codes, labels = category_codes(samples.categories, samples.n_rows)
-    sentinels = find_sentinels(samples.points)
+    sentinels = find_sentinels(samples.points, samples.categories)
     repeated = repeated_values(samples, sentinels)
     detector = Detector.fit(samples, codes, labels, sentinels)
     detector.pooled  # noqa: B018  # fitted once, before threads or Dask tasks use it

@@ -18,6 +18,7 @@ from isodepth.data.columns.kinds import date_columns
 from isodepth.data.columns.values import visible
 from isodepth.data.export import name_text
 from isodepth.inspection.rows import TwoSamples, category_codes
+from isodepth.inspection.suspicious.constants import rare_constants, without_constants
 from isodepth.inspection.suspicious.contradictions import find_contradictions
 from isodepth.inspection.suspicious.repeated import (
     Sentinel,
@@ -69,7 +70,7 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
     sample excludes (see `find_contradictions`).
     """
     codes, labels = category_codes(samples.categories, samples.n_rows)
-    sentinels = find_sentinels(samples.points)
+    sentinels = find_sentinels(samples.points, samples.categories)
     detector = Detector.fit(samples, codes, labels, sentinels)
     rows: list[SuspiciousRow] = []
     for side, (points, own) in enumerate(zip(samples.points, codes, strict=True)):
@@ -121,6 +122,9 @@ class Detector:
         Rows of both samples with small scores, see `suspicious_rows`.
     observed : list of pairs of ndarrays of shape (d,)
         Minima and maxima of the used columns in rows of Y, and in rows of X, that are not unusual.
+    constants : list of ndarrays
+        Values that are not scored, because they are the only ones in a rare category; see
+        `rare_constants`.
     describe : _Descriptions
         Names of the used columns and of the categories, with which rows are described.
     """
@@ -131,6 +135,7 @@ class Detector:
     scorers: list[RowScorer]
     ordinary: Rows
     observed: list[tuple[np.ndarray, np.ndarray]]
+    constants: list[np.ndarray]
     describe: _Descriptions
 
     @classmethod
@@ -187,7 +192,10 @@ class Detector:
         )
         unrelated = tuple(name for name, own in zip(names, related, strict=True) if not own)
         observed = [_ends(part.points) for part in reversed(usual)]
-        return cls(tuple(kept), tuple(skipped), unrelated, scorers, both, observed, describe)
+        constants = rare_constants(samples.points, codes)
+        return cls(
+            tuple(kept), tuple(skipped), unrelated, scorers, both, observed, constants, describe
+        )
 
     @cached_property
     def pooled(self) -> RowScorer:
@@ -210,12 +218,22 @@ class Detector:
         if not self.scorers:
             return np.empty(0, dtype=np.int64), np.empty(0)
         if len(self.kept) < rows.points.shape[1]:
-            rows = Rows(rows.points[:, list(self.kept)], rows.codes)
-        indices = self.scorers[side].candidates(rows)
-        scores = self.scorers[side].score(rows.take(indices))
-        indices, scores = indices[scores > 1], scores[scores > 1]
-        listed = self.pooled.score(rows.take(indices)) > 1 if len(indices) else np.empty(0, bool)
-        return indices[listed], scores[listed]
+            kept = Rows(rows.points[:, list(self.kept)], rows.codes)
+        else:
+            kept = rows
+        indices = self.scorers[side].candidates(kept)
+        chosen = self._scored(rows, indices)
+        scores = self.scorers[side].score(chosen)
+        unusual = np.flatnonzero(scores > 1)
+        if len(unusual):
+            unusual = unusual[self.pooled.score(chosen.take(unusual)) > 1]
+        return indices[unusual], scores[unusual]
+
+    def _scored(self, rows: Rows, indices: np.ndarray) -> Rows:
+        """Return rows, given by their indices, with the used columns and without constants."""
+        chosen = rows.take(indices)
+        points = without_constants(chosen.points, chosen.codes, self.constants)
+        return Rows(points[:, list(self.kept)], chosen.codes)
 
     def explained_rows(
         self, side: int, rows: Rows, indices: np.ndarray, scores: np.ndarray
@@ -226,7 +244,7 @@ class Detector:
         """
         if not len(indices):
             return []
-        chosen = Rows(rows.points[indices][:, list(self.kept)], rows.codes[indices])
+        chosen = self._scored(rows, indices)
         found = []
         for i, unusual in enumerate(self.scorers[side].explain(chosen, self.observed[side])):
             fields = self.describe.row(chosen.points[i], chosen.codes[i], unusual)
