@@ -516,6 +516,7 @@ def test_dates_are_shown_as_dates(n_wrong: int, n_days: int) -> None:
     )
     rows = result.suspicious_rows()
     assert all(row.text.startswith("t = 1900-01-01") for row in rows)
+    assert not any(":" in row.text for row in rows)  # no time of day
     assert len(rows) == n_wrong
     for row in rows:
         # Values of dates are days since 1970.

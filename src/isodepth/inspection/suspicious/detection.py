@@ -187,9 +187,9 @@ class Detector:
             rows = [part.without_column(worst) for part in rows]
             cleaned = [part.without_column(worst) for part in cleaned]
         both = Rows(*(np.concatenate(arrays) for arrays in zip(*ordinary, strict=True)))
-        describe = _Descriptions(
-            names, list(samples.categories), labels, date_columns(samples.kinds)
-        )
+        dates = date_columns(samples.kinds)
+        days = {name for name in dates if all((p % 1 == 0).all() for p in samples.numbers(name))}
+        describe = _Descriptions(names, list(samples.categories), labels, dates, days)
         unrelated = tuple(name for name, own in zip(names, related, strict=True) if not own)
         observed = [_ends(part.points) for part in reversed(usual)]
         constants = rare_constants(samples.points, codes)
@@ -290,12 +290,23 @@ def _scorers(rows: Sequence[Rows], related: Sequence[int]) -> list[RowScorer]:
 
 
 class _Descriptions(NamedTuple):
-    """Names of columns and categories, values of each category, and names of columns of dates."""
+    """Names with which rows are described.
+
+    Attributes
+    ----------
+    names, categories : list of str
+        Names of the used columns and of the categories.
+    labels : list of lists of str
+        Values of each category.
+    dates, days : sets of str
+        Names of columns of dates, and of those without a time of day.
+    """
 
     names: list[str]
     categories: list[str]
     labels: list[list[str]]
     dates: set[str]
+    days: set[str]
 
     def row(self, point: np.ndarray, codes: np.ndarray, unusual: Unusual) -> dict[str, Any]:
         """Return the fields of a suspicious row, except for `sample`, `row` and `score`."""
@@ -307,6 +318,8 @@ class _Descriptions(NamedTuple):
         elif reason == "value given the other columns":
             where = f" at {given}" if given else " given the other columns"
             given = given or "the other columns"
+        if self.names[j] in self.days:
+            usual = float(round(usual[0])), float(round(usual[1]))
         ends, is_date = usual if values is None else None, self.names[j] in self.dates
         shown = usual_text(ends, values, is_date)
         return {
