@@ -28,7 +28,7 @@ def test_rows_outside_the_ranges_are_those_with_scores_above_one(n: int) -> None
         scale = np.nanmax(np.abs(column), initial=1e-200)
         tried = np.concatenate([column, values * scale])[:, None]
         codes = np.empty((len(tried), 0), np.int64)
-        scorer = RowScorer(Rows(column[:, None], codes[:n]), relations=False)
+        scorer = RowScorer(Rows(column[:, None], codes[:n]), related=())
         found = UsualValues.of_rows(column[:, None], 1).suspicious(tried)
         assert found.tolist() == (scorer.score(Rows(tried, codes)) > 1).tolist()
         assert not found[:n].any()

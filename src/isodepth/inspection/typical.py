@@ -207,9 +207,9 @@ def _wrong_rows(samples: TwoSamples) -> list[np.ndarray]:
         reference = other[:: len(other) // _MAX_REFERENCE + 1]
         both = [Rows(part, np.empty((len(part), 0), np.int64)) for part in (reference, points)]
         rows = np.zeros(len(points), bool)
-        rows[RowScorer(both[0], relations=False).candidates(both[1])] = True
+        rows[RowScorer(both[0], related=()).candidates(both[1])] = True
         wrong.append(rows)
-    for side, column, value, *_ in find_sentinels(samples.points):
+    for side, column, value, *_ in find_sentinels(samples.points, samples.categories):
         wrong[side] |= samples.points[side][:, column] == value
     return [each & (each.mean() <= _MAX_WRONG) for each in wrong]
 

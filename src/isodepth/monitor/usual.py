@@ -27,7 +27,7 @@ class UsualValues(NamedTuple):
         """Return the ranges of the first `width` columns of `rows` (n, d + C)."""
         if not width:
             return cls(np.empty((2, 0)), np.empty((2, 0)))
-        scorer = RowScorer(Rows(rows[:, :width], np.empty((len(rows), 0), np.int64)), False)
+        scorer = RowScorer(Rows(rows[:, :width], np.empty((len(rows), 0), np.int64)), ())
         return cls(*scorer.usual_values())
 
     def suspicious(self, rows: np.ndarray) -> np.ndarray:

@@ -74,14 +74,82 @@ def test_usual_ranges_of_counts_are_not_negative() -> None:
     assert row.text.startswith("b = 17 at a = 0.2, usually 0 to ")
 
 
+@pytest.mark.parametrize("n_rare", [0, 2])
+@pytest.mark.parametrize(("value", "n_listed"), [(50.0, 0), (0.0, 0), (-9999.0, 30)])
+def test_the_only_value_of_a_rare_category_is_listed_if_it_is_far(
+    value: float, n_listed: int, n_rare: int
+) -> None:
+    """The rows of a rare category are listed neither as unusual values nor as repeated values."""
+    rng = np.random.default_rng(15)
+    parts = []
+    for n_rows in (n_rare, 30):
+        group, other = rng.integers(0, 8, 400), rng.normal(size=400)
+        fee = 50 + 5 * group + 4 * other + rng.normal(0, 3, 400)
+        kind = np.char.add("c", group.astype(str)).astype(object)
+        kind[:n_rows], fee[:n_rows] = "new", value
+        parts.append(pd.DataFrame({"fee": fee, "other": other, "kind": kind}))
+    found = read(*parts)
+    assert set(found.indices("Y")) == set(range(n_listed))
+    assert set(found.indices("X")) <= set(range(min(n_rare, n_listed)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_usual_ranges_are_within_the_values_of_usual_rows(seed: int) -> None:
+    """Both samples have wrong values, so that the other sample is not a clean reference."""
+    rng = np.random.default_rng([13, seed])
+    parts = []
+    for _ in range(2):
+        group = rng.integers(0, 8, 400)
+        size = np.exp(rng.normal(0, 1.5, 400) + group)
+        wind = np.clip(180 + 90 * np.log(size) + rng.normal(0, 40, 400), 0, 360)
+        kind = np.char.add("c", group.astype(str))
+        parts.append(pd.DataFrame({"size": size, "wind": wind, "kind": kind}))
+    x, y = parts
+    clean = {"X": y[20:].copy(), "Y": x.drop(index=range(100, 111))}  # the other sample
+    y.loc[:19, "size"] = 1e6
+    x.loc[100:110, "size"] = -1e5
+    found = read(x, y)
+    assert len(found) >= 20
+    for row in found:
+        assert row.usual_range is not None
+        values = clean[row.sample][row.column]
+        assert values.min() <= row.usual_range[0] < row.usual_range[1] <= values.max()
+
+
 def test_a_column_without_overlap_is_a_change_and_not_a_list_of_rows() -> None:
     x, y = frames()
     x["day"], y["day"] = np.arange(400.0), np.arange(1000.0, 1400.0)
     y.loc[50, "height"] = -9999
     found = suspicious_rows(TwoSamples.read(x, y))
     assert found.skipped_columns == ("day",)
+    assert "Columns without search for single values: day. Values are unusual in more" in str(found)
     assert found.indices("Y").tolist() == [50]
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("n_groups", [3, 30])
+def test_far_values_are_listed_if_a_category_belongs_to_other_values(n_groups: int) -> None:
+    rng = np.random.default_rng(12)
+    parts = []
+    for _ in range(2):
+        group = rng.integers(0, n_groups, 300)
+        size = 100 + 30 * group + rng.normal(0, 5, 300)
+        kind = np.char.add("c", group.astype(str))
+        parts.append(pd.DataFrame({"size": size, "other": rng.normal(size=300), "kind": kind}))
+    x, y = parts
+    y["kind"] = rng.permutation(y["kind"])
+    y.loc[:19, "size"] = 1e6 * rng.uniform(1, 2, 20)
+    found = read(x, y)
+    assert set(found.indices("Y")) == set(range(20))
+    assert len(found) == 20
+    assert {(row.column, row.reason) for row in found} == {("size", "value")}
+    (note,) = found._notes()
+    assert note.startswith("Columns searched without other columns and categories: size. ")
+    scanned = isodepth.two_sample_test(
+        isodepth.scan(x), isodepth.scan(y), n_permutations=9, random_state=0
+    ).suspicious_rows()
+    assert set(scanned.indices("Y")) == set(range(20))
+    assert scanned._notes() == [note]
 
 
 def test_wrong_rows_of_one_sample_do_not_hide_those_of_the_other() -> None:
@@ -457,6 +525,7 @@ def test_dates_are_shown_as_dates(n_wrong: int, n_days: int) -> None:
     )
     rows = result.suspicious_rows()
     assert all(row.text.startswith("t = 1900-01-01") for row in rows)
+    assert not any(":" in row.text for row in rows)  # no time of day
     assert len(rows) == n_wrong
     for row in rows:
         # Values of dates are days since 1970.

@@ -34,7 +34,12 @@ def test_residuals_of_complete_rows(j: int) -> None:
     z = rows(0)
     model = Regressions(z, NO_CATEGORIES, np.random.default_rng(0))
     found = model.residuals(z, NO_CATEGORIES)[:, j]
-    np.testing.assert_allclose(found, ridge_residuals(z, j), atol=1e-10)
+    wanted = ridge_residuals(z, j)
+    low, high = z[:, j].min(), z[:, j].max()
+    # A prediction beyond all values of the column is an extrapolation.
+    wanted = np.where(z[:, j] - wanted > high, z[:, j] - high, wanted)
+    wanted = np.where(z[:, j] - wanted < low, z[:, j] - low, wanted)
+    np.testing.assert_allclose(found, wanted, atol=1e-10)
 
 
 def test_indicators_of_categories() -> None:
@@ -74,7 +79,7 @@ def test_missing_values_change_neither_the_moments_nor_the_scale_of_residuals() 
 def test_the_contribution_of_a_column() -> None:
     z = rows(13)
     model = Regressions(z, NO_CATEGORIES, np.random.default_rng(0))
-    row = np.array([3.0, 2.7, 0.0, 0.1])
+    row = np.array([2.0, 1.7, 0.0, 0.1])
     contributions = model.contributions(row, np.empty(0, dtype=np.int64), 1)
     assert contributions.argmax() == 0
     prediction = row[1] - model.residuals(row[None], NO_CATEGORIES[:1])[0, 1]
@@ -178,6 +183,19 @@ def test_leave_one_out_residuals_of_rows_with_missing_values() -> None:
             assert model.fitted_residuals[i, j] == pytest.approx(wanted, abs=1e-8)
             n_checked += 1
     assert n_checked > 20
+
+
+def test_extrapolated_predictions_are_replaced_by_the_nearest_value() -> None:
+    rng = np.random.default_rng(32)
+    z = rng.uniform(-1, 1, size=(400, 1)) + np.array([[0.0, 0.0]])
+    model = Regressions(z, NO_CATEGORIES, np.random.default_rng(0))
+    low, high = z[:, 0].min(), z[:, 0].max()
+    # Values of the first column are predicted by the second one, which is 2 or -2.
+    values = np.array([-0.5, 3.0, 0.5, -3.0])
+    rows = np.column_stack([values, [2.0, 2.0, -2.0, -2.0]])
+    wanted = [-0.5 - high, 0.0, 0.5 - low, 0.0]
+    found = model.residuals(rows, NO_CATEGORIES[:4])[:, 0]
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
 def test_a_column_with_few_values_is_not_used() -> None:

@@ -54,7 +54,7 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
     if pair.is_whole:
         return _located(suspicious_rows(samples), pair)
     codes, labels = category_codes(samples.categories, samples.n_rows)
-    sentinels = find_sentinels(samples.points)
+    sentinels = find_sentinels(samples.points, samples.categories)
     repeated = repeated_values(samples, sentinels)
     detector = Detector.fit(samples, codes, labels, sentinels)
     detector.pooled  # noqa: B018  # fitted once, before threads or Dask tasks use it
@@ -100,7 +100,11 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
             name for name, n in zip("XY", pair.n_rows, strict=True) if n < SMALL_SAMPLE
         ),
         n_unlisted=(unlisted[0], unlisted[1]),
-    )._with(_points=points, _pair_rows=samples.n_rows if len(labels) > 1 else None)
+    )._with(
+        _points=points,
+        _pair_rows=samples.n_rows if len(labels) > 1 else None,
+        _unrelated=detector.unrelated,
+    )
 
 
 def _located(found: SuspiciousRows, pair: SubsetPair) -> SuspiciousRows:
@@ -112,7 +116,7 @@ def _located(found: SuspiciousRows, pair: SubsetPair) -> SuspiciousRows:
     for row in found.rows:
         random = pair.random_rows["XY".index(row.sample)]
         rows.append(replace(row, file=random.files[row.row], file_row=int(random.rows[row.row])))
-    return replace(found, rows=tuple(rows))
+    return found._with(rows=tuple(rows))
 
 
 def _one_sided(pair: SubsetPair, states: list[SuspectState]) -> tuple[OneSidedValue, ...]:

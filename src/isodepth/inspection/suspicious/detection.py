@@ -18,6 +18,7 @@ from isodepth.data.columns.kinds import date_columns
 from isodepth.data.columns.values import visible
 from isodepth.data.export import name_text
 from isodepth.inspection.rows import TwoSamples, category_codes
+from isodepth.inspection.suspicious.constants import rare_constants, without_constants
 from isodepth.inspection.suspicious.contradictions import find_contradictions
 from isodepth.inspection.suspicious.repeated import (
     Sentinel,
@@ -69,7 +70,7 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
     sample excludes (see `find_contradictions`).
     """
     codes, labels = category_codes(samples.categories, samples.n_rows)
-    sentinels = find_sentinels(samples.points)
+    sentinels = find_sentinels(samples.points, samples.categories)
     detector = Detector.fit(samples, codes, labels, sentinels)
     rows: list[SuspiciousRow] = []
     for side, (points, own) in enumerate(zip(samples.points, codes, strict=True)):
@@ -86,7 +87,7 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
         small_samples=tuple(
             name for name, n in zip("XY", samples.n_rows, strict=True) if n < SMALL_SAMPLE
         ),
-    )
+    )._with(_unrelated=detector.unrelated)
 
 
 def distinct_rows(rows: Sequence[SuspiciousRow]) -> tuple[SuspiciousRow, ...]:
@@ -111,19 +112,30 @@ class Detector:
         Indices of the numeric columns that are used.
     skipped : tuple of str
         Columns in which the whole distribution differs.
+    unrelated : tuple of str
+        Used columns without residuals and deviations, because their relation to other columns or to
+        categories differs. Their values are scored.
     scorers : list of RowScorer
         The first scores rows of X relative to Y, the second rows of Y relative to X. Empty if all
         columns are skipped.
     ordinary : Rows
         Rows of both samples with small scores, see `suspicious_rows`.
+    observed : list of pairs of ndarrays of shape (d,)
+        Minima and maxima of the used columns in rows of Y, and in rows of X, that are not unusual.
+    constants : list of ndarrays
+        Values that are not scored, because they are the only ones in a rare category; see
+        `rare_constants`.
     describe : _Descriptions
         Names of the used columns and of the categories, with which rows are described.
     """
 
     kept: tuple[int, ...]
     skipped: tuple[str, ...]
+    unrelated: tuple[str, ...]
     scorers: list[RowScorer]
     ordinary: Rows
+    observed: list[tuple[np.ndarray, np.ndarray]]
+    constants: list[np.ndarray]
     describe: _Descriptions
 
     @classmethod
@@ -143,36 +155,52 @@ class Detector:
         rows = [Rows(*each) for each in zip(samples.points, codes, strict=True)]
         names, kept = list(samples.columns), list(range(len(samples.columns)))
         skipped: list[str] = []
+        related = np.ones(len(names), dtype=bool)
         cleaned = _without_sentinels(rows, sentinels)
         scorers: list[RowScorer] = []
-        ordinary = cleaned
+        ordinary, usual = cleaned, cleaned
         while names:
-            scorers = _scorers(cleaned)
-            flagged = np.maximum(*(s.flagged(part) for s, part in zip(scorers, rows, strict=True)))
-            worst = int(flagged.argmax())
-            if flagged[worst] <= _MAX_REMOVED:
+            scorers = _scorers(cleaned, np.flatnonzero(related).tolist())
+            alone, flagged = np.maximum(
+                *(s.flagged(part) for s, part in zip(scorers, rows, strict=True))
+            )
+            if flagged.max() <= _MAX_REMOVED:
                 # The ordinary rows are taken from the rows without repeated values.
                 scores = [scorer.score(part) for scorer, part in zip(scorers, rows, strict=True)]
-                ordinary = [
-                    part.take(score <= max(_ORDINARY, float(np.median(score))))
-                    for part, score in zip(cleaned, scores, strict=True)
-                ]
+                ordinary, usual = (
+                    [
+                        part.take(score <= max(limit, float(np.median(score))))
+                        for part, score in zip(cleaned, scores, strict=True)
+                    ]
+                    for limit in (_ORDINARY, 1.0)
+                )
                 break
+            worst = int(alone.argmax())
+            if alone[worst] <= _MAX_REMOVED:
+                # The values are usual, but not given the other columns or within categories.
+                related[int(flagged.argmax())] = False
+                continue
             skipped.append(names.pop(worst))
             kept.pop(worst)
+            related = np.delete(related, worst)
             scorers = []
             rows = [part.without_column(worst) for part in rows]
             cleaned = [part.without_column(worst) for part in cleaned]
         both = Rows(*(np.concatenate(arrays) for arrays in zip(*ordinary, strict=True)))
-        describe = _Descriptions(
-            names, list(samples.categories), labels, date_columns(samples.kinds)
+        dates = date_columns(samples.kinds)
+        days = {name for name in dates if all((p % 1 == 0).all() for p in samples.numbers(name))}
+        describe = _Descriptions(names, list(samples.categories), labels, dates, days)
+        unrelated = tuple(name for name, own in zip(names, related, strict=True) if not own)
+        observed = [_ends(part.points) for part in reversed(usual)]
+        constants = rare_constants(samples.points, codes)
+        return cls(
+            tuple(kept), tuple(skipped), unrelated, scorers, both, observed, constants, describe
         )
-        return cls(tuple(kept), tuple(skipped), scorers, both, describe)
 
     @cached_property
     def pooled(self) -> RowScorer:
         """Scorer relative to the ordinary rows of both samples."""
-        return RowScorer(self.ordinary)
+        return RowScorer(self.ordinary, self.scorers[0].related.tolist())
 
     def unusual_rows(self, side: int, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of X (side 0) or Y (side 1) with scores above 1 for both references.
@@ -190,12 +218,22 @@ class Detector:
         if not self.scorers:
             return np.empty(0, dtype=np.int64), np.empty(0)
         if len(self.kept) < rows.points.shape[1]:
-            rows = Rows(rows.points[:, list(self.kept)], rows.codes)
-        indices = self.scorers[side].candidates(rows)
-        scores = self.scorers[side].score(rows.take(indices))
-        indices, scores = indices[scores > 1], scores[scores > 1]
-        listed = self.pooled.score(rows.take(indices)) > 1 if len(indices) else np.empty(0, bool)
-        return indices[listed], scores[listed]
+            kept = Rows(rows.points[:, list(self.kept)], rows.codes)
+        else:
+            kept = rows
+        indices = self.scorers[side].candidates(kept)
+        chosen = self._scored(rows, indices)
+        scores = self.scorers[side].score(chosen)
+        unusual = np.flatnonzero(scores > 1)
+        if len(unusual):
+            unusual = unusual[self.pooled.score(chosen.take(unusual)) > 1]
+        return indices[unusual], scores[unusual]
+
+    def _scored(self, rows: Rows, indices: np.ndarray) -> Rows:
+        """Return rows, given by their indices, with the used columns and without constants."""
+        chosen = rows.take(indices)
+        points = without_constants(chosen.points, chosen.codes, self.constants)
+        return Rows(points[:, list(self.kept)], chosen.codes)
 
     def explained_rows(
         self, side: int, rows: Rows, indices: np.ndarray, scores: np.ndarray
@@ -206,9 +244,9 @@ class Detector:
         """
         if not len(indices):
             return []
-        chosen = Rows(rows.points[indices][:, list(self.kept)], rows.codes[indices])
+        chosen = self._scored(rows, indices)
         found = []
-        for i, unusual in enumerate(self.scorers[side].explain(chosen)):
+        for i, unusual in enumerate(self.scorers[side].explain(chosen, self.observed[side])):
             fields = self.describe.row(chosen.points[i], chosen.codes[i], unusual)
             sample, row, score = "XY"[side], int(indices[i]), float(scores[i])
             found.append(SuspiciousRow(sample=sample, row=row, score=score, **fields))
@@ -228,28 +266,47 @@ def _without_sentinels(rows: Sequence[Rows], sentinels: Sequence[Sentinel]) -> l
     return [Rows(part, each.codes) for part, each in zip(points, rows, strict=True)]
 
 
-def _scorers(rows: Sequence[Rows]) -> list[RowScorer]:
+def _ends(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the minima and maxima (d,) of columns, ignoring missing values."""
+    return (
+        np.fmin.reduce(points, axis=0, initial=np.inf) + 0.0,  # not -0.0
+        np.fmax.reduce(points, axis=0, initial=-np.inf),
+    )
+
+
+def _scorers(rows: Sequence[Rows], related: Sequence[int]) -> list[RowScorer]:
     """Return scorers relative to Y and to X, in this order, fitted without clear outliers.
 
     Rows of a sample that are far from the other sample are removed, unless they are more than 20%
     of the rows. If wrong rows remained in a reference, similar wrong rows of the other sample would
     look usual. Wrong rows would also move the quantiles that define usual values.
     """
-    scorers = [RowScorer(rows[1]), RowScorer(rows[0])]
+    scorers = [RowScorer(rows[1], related), RowScorer(rows[0], related)]
     far = [each.score(part) > _CLEARLY for each, part in zip(scorers, rows, strict=True)]
     for side, outliers in enumerate(far):
         if outliers.any() and outliers.mean() <= _MAX_REMOVED:
-            scorers[1 - side] = RowScorer(rows[side].take(~outliers))
+            scorers[1 - side] = RowScorer(rows[side].take(~outliers), related)
     return scorers
 
 
 class _Descriptions(NamedTuple):
-    """Names of columns and categories, values of each category, and names of columns of dates."""
+    """Names with which rows are described.
+
+    Attributes
+    ----------
+    names, categories : list of str
+        Names of the used columns and of the categories.
+    labels : list of lists of str
+        Values of each category.
+    dates, days : sets of str
+        Names of columns of dates, and of those without a time of day.
+    """
 
     names: list[str]
     categories: list[str]
     labels: list[list[str]]
     dates: set[str]
+    days: set[str]
 
     def row(self, point: np.ndarray, codes: np.ndarray, unusual: Unusual) -> dict[str, Any]:
         """Return the fields of a suspicious row, except for `sample`, `row` and `score`."""
@@ -261,6 +318,8 @@ class _Descriptions(NamedTuple):
         elif reason == "value given the other columns":
             where = f" at {given}" if given else " given the other columns"
             given = given or "the other columns"
+        if self.names[j] in self.days:
+            usual = float(round(usual[0])), float(round(usual[1]))
         ends, is_date = usual if values is None else None, self.names[j] in self.dates
         shown = usual_text(ends, values, is_date)
         return {

@@ -104,6 +104,9 @@ class Regressions:
     The residual of a row with missing values is larger, because fewer values explain it. It is
     multiplied by the ratio of two standard deviations of residuals: for complete rows, and for
     rows with values in the same columns. So the residuals of all rows have the same scale.
+
+    A prediction above the maximum of the column, or below its minimum, is an extrapolation. It is
+    replaced by this maximum or minimum. The residual is 0 if the value itself is beyond it.
     """
 
     def __init__(self, standard: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> None:
@@ -119,6 +122,8 @@ class Regressions:
         n, d = standard.shape
         self._unused = np.count_nonzero(~np.isnan(standard), axis=0) < _MIN_FITTED
         standard = self._used(standard)
+        self._minima = np.fmin.reduce(standard, axis=0, initial=np.inf)
+        self._maxima = np.fmax.reduce(standard, axis=0, initial=-np.inf)
         near = ~(np.abs(standard) > _FAR).any(axis=1)
         used = np.flatnonzero(near) if near.sum() > 0.6 * n else np.arange(n)
         fitted = rng.permutation(used)[:_MAX_FITTED]
@@ -133,8 +138,10 @@ class Regressions:
         #: Regressions for complete rows, and the standard deviations of their residuals.
         self._complete = self._solve(np.zeros(d, dtype=bool))
         self.deviation = self._complete.deviation
-        #: Residuals (n, d); those of the fitted rows are leave-one-out residuals.
-        self.fitted_residuals = self.residuals(standard, codes)
+        #: Residuals (n, d), also from extrapolated predictions; those of the fitted rows are
+        #: leave-one-out residuals.
+        plain, scale = self._plain_residuals(standard, codes)
+        self.fitted_residuals = plain * scale
         leverage = self._leverage(standard[fitted], codes[fitted]) / len(fitted)
         self.fitted_residuals[fitted] /= np.maximum(1 - leverage, 0.05)
 
@@ -147,7 +154,18 @@ class Regressions:
     def residuals(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return the residuals (m, d) of m rows; NaN for missing values."""
         standard = self._used(standard)
+        plain, scale = self._plain_residuals(standard, codes)
+        return self._supported(plain, standard) * scale
+
+    def _plain_residuals(
+        self, standard: np.ndarray, codes: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the differences (m, d) of values and predictions, and the factors (m, d).
+
+        Predictions may be extrapolated. The class describes the factors.
+        """
         terms, residuals = self._terms(standard, codes), np.empty_like(standard)
+        scale = np.ones(standard.shape)
         missing = self._of_terms(np.isnan(standard))
         partial = np.flatnonzero(missing.any(axis=1))
         # The result for a row of `project` does not depend on the other rows.
@@ -157,9 +175,16 @@ class Regressions:
             inverse = np.ascontiguousarray(self._inverse[1 : 1 + missing.shape[1]])
             products = project(terms[partial], inverse).T
             found, variances = self._residuals(*self._restricted(products, missing[partial])[1:])
-            residuals[partial] = found * (self.deviation / np.sqrt(variances))
+            residuals[partial], scale[partial] = found, self.deviation / np.sqrt(variances)
         residuals[np.isnan(standard)] = np.nan
-        return residuals
+        return residuals, scale
+
+    def _supported(self, residuals: np.ndarray, standard: np.ndarray) -> np.ndarray:
+        """Return residuals (m, d) of rows (m, d) from predictions that are not extrapolated."""
+        predictions = standard - residuals
+        above, below = predictions > self._maxima, predictions < self._minima
+        residuals = np.where(above, np.minimum(standard - self._maxima, 0.0), residuals)
+        return np.where(below, np.maximum(standard - self._minima, 0.0), residuals)
 
     def outside(
         self, standard: np.ndarray, codes: np.ndarray, low: np.ndarray, high: np.ndarray
@@ -168,7 +193,8 @@ class Regressions:
 
         Residuals of complete rows are computed in single precision. The result is also True for
         rows whose residuals are inside, but not farther from a bound than the maximum rounding
-        error.
+        error, and for rows with residuals outside from extrapolated predictions. The bounds `low`
+        must be negative, and `high` positive.
         """
         standard = self._used(standard)
         partial = np.flatnonzero(np.isnan(standard).any(axis=1))

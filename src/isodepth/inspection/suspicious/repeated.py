@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.rows import TwoSamples, category_codes
+from isodepth.inspection.suspicious.constants import far_values, in_constant_groups
 from isodepth.inspection.suspicious.results import (
     NEARLY_ABSENT,
     OneSidedValue,
@@ -62,15 +63,26 @@ class Sentinel(NamedTuple):
     score: float
 
 
-def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
+def find_sentinels(
+    points: Sequence[np.ndarray], categories: dict[str, list[list[str | None]]] | None = None
+) -> list[Sentinel]:
     """Find isolated values of columns that one sample repeats and the other nearly never has.
 
     A value is isolated if it is at least three times as frequent as the median of its neighbors,
     the next distinct values of the column. Isolated values are found without the labels of rows. If
     labels are random, the number of rows with the value in one sample has a hypergeometric
     distribution. The bound on the probability of the counts is divided by the number of isolated
-    values that enough rows have, see `_log_limit`. `points` are the numeric columns of both
-    samples.
+    values that enough rows have, see `_log_limit`.
+
+    A value that is the only one in a category may be frequent because the category is. Rows with
+    such a category do not count for the sentinel, unless the value is far from all others.
+
+    Parameters
+    ----------
+    points : ndarrays of shapes (n, d) and (m, d)
+        Numeric columns of both samples; NaN for missing values.
+    categories : dict or None
+        Categories of both samples, see `TwoSamples`.
     """
     columns = [_isolated(*(part[:, j] for part in points)) for j in range(points[0].shape[1])]
     least = [
@@ -82,6 +94,7 @@ def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
         return []
     limit = _log_limit(least)
     found = []
+    codes: list[np.ndarray] | None = None
     for j, (values, counts, sizes) in enumerate(columns):
         sentinels = []
         for value, both in zip(values, counts, strict=True):
@@ -91,7 +104,14 @@ def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
             if own < _MIN_REPEATED or other_rate > NEARLY_ABSENT * rate or rate > _MAX_FRACTION:
                 continue
             chance = _log_chance(own, own + other, sizes[side], sum(sizes))
-            if chance <= limit and _is_isolated(points[side][:, j], value):
+            if chance > limit or not _is_isolated(points[side][:, j], value):
+                continue
+            if codes is None:
+                codes, _ = category_codes(categories or {}, [len(part) for part in points])
+            explained = in_constant_groups([part[:, j] for part in points], codes, value)
+            rest = own - int(explained[side].sum())
+            chance_of_rest = _log_chance(rest, rest + other, sizes[side], sum(sizes))
+            if rest >= _MIN_REPEATED and chance_of_rest <= limit:
                 sentinels.append(Sentinel(side, j, float(value), (own, other), chance / limit))
         if sentinels:
             found += _of_few_rows(sentinels, sizes)
@@ -219,7 +239,7 @@ def repeated_values(
     `find_sentinels` for these samples, which is computed if it is None.
     """
     if sentinels is None:
-        sentinels = find_sentinels(samples.points)
+        sentinels = find_sentinels(samples.points, samples.categories)
     unusual = {(each.column, each.value) for each in sentinels}
     for j in range(len(samples.columns)):
         unusual |= {(j, value) for side in (0, 1) for value in _far_ends(samples, side, j)}
@@ -250,17 +270,12 @@ def _far_ends(samples: TwoSamples, side: int, j: int) -> list[float]:
     conditions of the first kind in `repeated_values`; its share is not tested.
     """
     column = samples.points[side][:, j]
-    found: list[float] = []
     if np.isnan(column).all():
-        return found
+        return []
     both = np.concatenate([part[:, j] for part in samples.points])
-    for value in sorted({float(np.nanmin(column)), float(np.nanmax(column))}):
-        others = both[(both != value) & ~np.isnan(both)]
-        if (column == value).sum() >= _MIN_REPEATED and len(others):
-            low, high = np.quantile(others, [0.05, 0.95])
-            if max(low - value, value - high) > 3 * (high - low) > 0:
-                found.append(value)
-    return found
+    ends = np.unique([np.nanmin(column), np.nanmax(column)])
+    enough = [(column == value).sum() >= _MIN_REPEATED for value in ends]
+    return ends[enough & far_values(both, ends)].tolist()
 
 
 def one_sided_values(samples: TwoSamples) -> tuple[OneSidedValue, ...]:

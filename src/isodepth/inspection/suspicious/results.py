@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.arrays import listed
 from isodepth.data.columns.dates import day_text
 from isodepth.data.columns.values import visible
 from isodepth.data.export import ResultMixin, ResultPart, document, name_text
@@ -86,8 +87,9 @@ class SuspiciousRow(ResultPart):
         Value of the row in this column; a string if the column is a category.
     usual_range : pair of float or None
         Range of about 98% of the values of this column in the other sample. If the value is unusual
-        only together with other values of the row, it is the range for these other values. None if
-        the usual values are listed in `usual_values`, or if the reason is "repeated value".
+        only together with other values of the row, it is the range for these other values. The
+        range is within the values of rows that are not suspicious. None if the usual values are
+        listed in `usual_values`, or if the reason is "repeated value".
     usual_values : tuple of float, tuple of str or None
         Usual values of a number with few distinct values, such as ``(0.0, 1.0)``, or the only usual
         value of a category, such as ``("Africa",)``. None if `usual_range` is given, or if the
@@ -265,7 +267,8 @@ class SuspiciousRows(ResultMixin):
         Numbers of rows of X and Y.
     skipped_columns : tuple of str
         Columns that were not used, because more than 20% of the rows of a sample have unusual
-        values in these columns. The whole distribution differs then, not single rows.
+        values in these columns. The whole distribution differs then, not single rows. A column with
+        usual values is not skipped if only its relation to other columns or to categories differs.
     repeated_values : tuple of RepeatedValue
         Unusual values, such as -9999, that many rows have in common.
     small_samples : tuple of {"X", "Y"}
@@ -299,6 +302,9 @@ class SuspiciousRows(ResultMixin):
     # Numbers of random rows of X and of Y among which pairs of categories were searched, if not
     # among all rows.
     _pair_rows: tuple[int, int] | None = field(init=False, repr=False, default=None)
+    # Columns of which only the values are scored, because their relation to other columns or to
+    # categories differs.
+    _unrelated: tuple[str, ...] = field(init=False, repr=False, default=())
 
     def _points_of(self, row: SuspiciousRow, samples: TwoSamples) -> np.ndarray:
         """Return the numeric values (d,) of a suspicious row; `samples` are those in memory."""
@@ -352,6 +358,18 @@ class SuspiciousRows(ResultMixin):
     def _notes(self, names: Sequence[str] = ("X", "Y")) -> list[str]:
         """Return sentences about limits of the search; `names` are the names of X and Y."""
         sentences = []
+        share = "in more than 20% of the rows of a sample"
+        if self.skipped_columns:
+            sentences.append(
+                f"Columns without search for single values: {listed(self.skipped_columns)}. Values "
+                f"are unusual {share}, so the whole distribution differs."
+            )
+        if self._unrelated:
+            columns = listed(self._unrelated)
+            sentences.append(
+                f"Columns searched without other columns and categories: {columns}. Together with "
+                f"these, values are unusual {share}."
+            )
         if self._pair_rows is not None:
             first, second = self._pair_rows
             sentences.append(

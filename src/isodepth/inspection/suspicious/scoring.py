@@ -10,7 +10,7 @@ maximum of its ratios, each divided by its threshold; see `suspicious_rows` in
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -105,8 +105,8 @@ class RowScorer:
     """Scorer of rows: how unusual they are relative to a reference sample.
 
     The score of a row is defined in `suspicious_rows`. The rows and the reference may have missing
-    values. Without `relations`, only values and logarithms are scored, and neither residuals of
-    regressions nor deviations within categories.
+    values. Residuals of regressions and deviations within categories are scored for the columns
+    `related` only, and values and logarithms for all columns.
 
     Attributes
     ----------
@@ -121,8 +121,8 @@ class RowScorer:
         Medians and spreads of the logarithms, by which they are standardized.
     units : ndarray of shape (d,)
         Spreads of the values.
-    observed : pair of ndarrays of shape (d,)
-        Minima and maxima of the values in the reference.
+    related : int64 ndarray of shape (r,)
+        Indices of the columns in regressions and groups, in increasing order.
     regressions : Regressions or None
     groups : list of Groups
         Columns and categories whose deviations are scored.
@@ -132,14 +132,16 @@ class RowScorer:
         Threshold of the negative and of the positive ratios of each function.
     """
 
-    def __init__(self, reference: Rows, relations: bool = True) -> None:
+    def __init__(self, reference: Rows, related: Sequence[int] | None = None) -> None:
+        """Fit the scorer to the rows `reference`; all columns are related if `related` is None."""
         rng = rng_for(0, "subsamples")
         if len(reference.points) > _MAX_ROWS:
             reference = reference.take(rng.choice(len(reference.points), _MAX_ROWS, replace=False))
         points = self._points = bounded(reference.points)
         self.values, self.units = Tails.of(points), spreads(points)
+        columns = range(points.shape[1]) if related is None else related
+        self.related = np.array(columns, dtype=np.int64)
         minima = np.fmin.reduce(points, axis=0, initial=np.inf)
-        self.observed = minima + 0.0, np.fmax.reduce(points, axis=0, initial=-np.inf)
         self.floors = np.where((minima > 0) & (minima < np.inf), minima / 1000, 0.0)
         transformed = self._transform(points)
         self.center, self.spread = quantiles(transformed, (0.5,))[0], spreads(transformed)
@@ -147,13 +149,14 @@ class RowScorer:
         self.logs = Tails.of(standard)
         ratios = {"values": self.values.ratios(points), "logarithms": self.logs.ratios(standard)}
         self.regressions = None
-        if relations and Regressions.possible(standard):
-            self.regressions = Regressions(standard, reference.codes, rng)
+        if Regressions.possible(self._of_related(standard)):
+            self.regressions = Regressions(self._of_related(standard), reference.codes, rng)
             ratios["residuals"] = self._residual_ratios(self.regressions.fitted_residuals)
         self.groups: list[Groups] = []
-        if relations:
+        if len(self.related):
             values = (points - self.values.median) / self.units
-            self.groups = find_groups(values, standard, self.floors > 0, reference.codes)
+            found = find_groups(values, standard, self.floors > 0, reference.codes)
+            self.groups = [each for each in found if each.column in self.related]
         if self.groups:
             deviations = [
                 each.fitted_deviations(self._scaled(each, points, standard), reference.codes)
@@ -162,15 +165,25 @@ class RowScorer:
             self.deviations = Tails.of(np.column_stack(deviations))
             ratios["deviations"] = self.deviations.ratios(np.column_stack(deviations))
         self.functions = [
-            Function(part, self.groups[i].column if part == "deviations" else i, i)
-            for part, part_ratios in ratios.items()
-            for i in range(part_ratios.shape[1])
+            Function(part, column, i)
+            for part in ratios
+            for i, column in enumerate(self._columns_of(part))
         ]
         light = np.array([each.part == "deviations" for each in self.functions], dtype=bool)
         self.below, self.above = tail_limits(np.hstack([*ratios.values()]), points.shape[1], light)
 
+    def _columns_of(self, part: str) -> list[int]:
+        """Return the index of the column of each function of a part, such as "residuals"."""
+        if part == "deviations":
+            return [each.column for each in self.groups]
+        return self.related.tolist() if part == "residuals" else list(range(len(self.floors)))
+
+    def _of_related(self, table: np.ndarray) -> np.ndarray:
+        """Return the related columns of a table (m, d)."""
+        return table if len(self.related) == table.shape[1] else table.take(self.related, axis=1)
+
     def _residual_ratios(self, residuals: np.ndarray) -> np.ndarray:
-        """Compute the tails of the residuals (n, d) of the reference, and return their ratios.
+        """Compute the tails of the residuals (n, r) of the reference, and return their ratios.
 
         The ratios are NaN in columns in which nearly all values are equal.
         """
@@ -179,7 +192,7 @@ class RowScorer:
         self.residuals = Tails.of(residuals, floor=0.1)
         ratios = self.residuals.ratios(residuals)
         # If nearly all values of a column are equal, residuals are not better than values.
-        low, high = quantiles(self._points, (0.1, 0.9))
+        low, high = quantiles(self._of_related(self._points), (0.1, 0.9))
         ratios[:, low == high] = np.nan
         return ratios
 
@@ -187,6 +200,11 @@ class RowScorer:
     def columns(self) -> np.ndarray:
         """Index of the column of each function in `functions`."""
         return np.array([each.column for each in self.functions], dtype=np.int64)
+
+    @property
+    def _alone(self) -> np.ndarray:
+        """Whether each function depends on the value of its column only."""
+        return np.array([each.part in ("values", "logarithms") for each in self.functions], bool)
 
     def _thresholds(self, part: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the thresholds of the functions of one part, such as "residuals".
@@ -232,7 +250,7 @@ class RowScorer:
                 outside |= standard[:, j] > logs[1]
         if self.regressions is not None:
             ends = self.residuals.interval(*self._thresholds("residuals"))
-            outside |= self.regressions.outside(standard, rows.codes, *ends)
+            outside |= self.regressions.outside(self._of_related(standard), rows.codes, *ends)
         if self.groups:
             ends = self.deviations.interval(*self._thresholds("deviations"))
             points = bounded(rows.points)
@@ -300,49 +318,45 @@ class RowScorer:
         return np.concatenate(blocks) if blocks else np.empty(0)
 
     def flagged(self, rows: Rows) -> np.ndarray:
-        """Return the fraction (d,) of rows that are unusual in each column.
+        """Return the fractions (2, d) of rows that are unusual in each column.
 
         A row is unusual in a column if the ratio of one of its functions of this column exceeds the
-        threshold.
+        threshold. The functions of the first line are values and logarithms, those of the second
+        line are all functions.
         """
-        counts, columns = np.zeros(rows.points.shape[1]), self.columns
+        counts, columns = np.zeros((2, rows.points.shape[1])), self.columns
         for ratios in self._blocks(rows):
             above = ratios > 1
             for j in np.unique(columns[above.any(axis=0)]):
-                counts[j] += above[:, columns == j].any(axis=1).sum()
+                counts[0, j] += above[:, (columns == j) & self._alone].any(axis=1).sum()
+                counts[1, j] += above[:, columns == j].any(axis=1).sum()
         return counts / max(len(rows.points), 1)
 
-    def explain(self, rows: Rows) -> list[Unusual]:
-        """Return for each row the column with the most unusual value, and the usual values."""
+    def explain(self, rows: Rows, observed: tuple[np.ndarray, np.ndarray]) -> list[Unusual]:
+        """Return for each row the column with the most unusual value, and the usual values.
+
+        Usual ranges are clipped to `observed`, the minima and maxima (d,) of columns in rows of the
+        reference that are not suspicious.
+        """
         ratios = chain.from_iterable(self._blocks(rows))
         found = [self._explain_row(rows, i, np.nan_to_num(row)) for i, row in enumerate(ratios)]
         distinct = {j: np.unique(self._points[:, j]) for j in {each.column for each in found}}
         explained = []
         for each, point in zip(found, rows.points, strict=True):
-            usual = self._clipped(each.usual_range, each.column)
+            low, high = (float(ends[each.column]) for ends in observed)
+            first, last = each.usual_range
+            usual = min(max(first, low), high), min(max(last, low), high)
             named = _named_values(usual, float(point[each.column]), distinct[each.column])
             explained.append(each._replace(usual_range=usual, usual_values=named))
         return explained
 
-    def _clipped(self, usual: tuple[float, float], j: int) -> tuple[float, float]:
-        """Return the part of a range between the minimum and maximum of column j in the reference.
-
-        For example, the range of a column of counts then has no negative numbers. A range outside
-        of these values is returned unchanged.
-        """
-        low, high = float(self.observed[0][j]), float(self.observed[1][j])
-        if usual[1] < low or usual[0] > high:
-            return usual
-        return max(usual[0], low), min(usual[1], high)
-
     def _explain_row(self, rows: Rows, i: int, ratios: np.ndarray) -> Unusual:
-        alone = np.array([each.part in ("values", "logarithms") for each in self.functions])
         # If a value is unusual by itself, its relation to other values is not considered.
-        if ratios[alone].max() > 1:
-            ratios = np.where(alone, ratios, 0.0)
+        if ratios[self._alone].max() > 1:
+            ratios = np.where(self._alone, ratios, 0.0)
         function = self.functions[int(ratios.argmax())]
         if function.part == "residuals":
-            return self._given_columns(rows.take(np.array([i])), function.column)
+            return self._given_columns(rows.take(np.array([i])), function)
         if function.part == "deviations":
             return self._given_category(rows.codes[i], function)
         return Unusual(function.column, _range(self.values, function.column), "value", ())
@@ -360,20 +374,25 @@ class RowScorer:
             usual = low, high
         return Unusual(j, usual, "value within a category", given)
 
-    def _given_columns(self, row: Rows, j: int) -> Unusual:
+    def _given_columns(self, row: Rows, function: Function) -> Unusual:
         assert self.regressions is not None
+        j, i = function.column, function.position
         standard = (self._transform(bounded(row.points)) - self.center) / self.spread
+        standard = self._of_related(standard)
         z = standard[0]
-        scale = self.regressions.scale(z)[j]
-        expected = z[j] - self.regressions.residuals(standard, row.codes)[0, j] / scale
-        ends = expected + np.array(_range(self.residuals, j)) / scale
+        scale = self.regressions.scale(z)[i]
+        expected = z[i] - self.regressions.residuals(standard, row.codes)[0, i] / scale
+        ends = expected + np.array(_range(self.residuals, i)) / scale
         # The columns that move the prediction away from the value; at most two, of which the second
         # is named only if it matters about as much as the first.
-        pull = self.regressions.contributions(z, row.codes[0], j) * np.sign(expected - z[j])
+        pull = self.regressions.contributions(z, row.codes[0], i) * np.sign(expected - z[i])
         first, second = np.argsort(-pull)[:2].tolist()
-        given = (first, second) if pull[second] > pull[first] / 2 else (first,)
-        usual = self._in_units(ends, j)
-        return Unusual(j, usual, "value given the other columns", given if pull[first] > 0 else ())
+        given = [first, second] if pull[second] > pull[first] / 2 else [first]
+        # The contributions are those of related columns, followed by those of categories.
+        d, codes = len(self.floors), range(row.codes.shape[1])
+        indices = [*self.related.tolist(), *(d + category for category in codes)]
+        others = tuple(indices[each] for each in given) if pull[first] > 0 else ()
+        return Unusual(j, self._in_units(ends, j), "value given the other columns", others)
 
     def _in_units(self, ends: np.ndarray, j: int) -> tuple[float, float]:
         """Convert a range of a standardized column to the units of the column."""
@@ -422,7 +441,8 @@ class RowScorer:
         standard = (self._transform(points) - self.center) / self.spread
         parts = [self.values.ratios(points), self.logs.ratios(standard)]
         if self.regressions is not None:
-            parts.append(self.residuals.ratios(self.regressions.residuals(standard, rows.codes)))
+            related = self._of_related(standard)
+            parts.append(self.residuals.ratios(self.regressions.residuals(related, rows.codes)))
         if self.groups:
             deviations = [
                 each.deviations(self._scaled(each, points, standard), rows.codes)
