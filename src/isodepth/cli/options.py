@@ -17,6 +17,7 @@ from isodepth.cli.commands import session
 from isodepth.data.annotations import TestNanPolicy
 from isodepth.data.extras import load_extra
 from isodepth.data.files.output import PAGE_ENDINGS, check_target
+from isodepth.data.files.readers import split_names
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import ALPHA, check_alpha
 from isodepth.depth import BY_NAME
@@ -24,7 +25,7 @@ from isodepth.errors import InvalidOptionError
 from isodepth.significance.findings import too_few_permutations
 
 if TYPE_CHECKING:
-    from isodepth.report.repeat import TableFile
+    from isodepth.report.table_files import TableFile
 
 PERMUTATIONS = 999
 
@@ -157,10 +158,7 @@ class ReadingOptions:
 
         The result maps column names to "category" or "numeric". It is None if no column is named.
         """
-        category, numeric = (
-            [name for text in texts for name in text.split(",")]
-            for texts in (self.category, self.numeric)
-        )
+        category, numeric = split_names(self.category), split_names(self.numeric)
         both = next((name for name in category if name in numeric), None)
         if both is not None:
             raise InvalidOptionError(
@@ -337,6 +335,6 @@ def monitor_source(path: str) -> dict[str, Any]:
     The monitor was read from the file `path`.
     """
     # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.report.repeat import TableFile
+    from isodepth.report.table_files import TableFile
 
     return {"files": [TableFile(path)]}

@@ -46,6 +46,8 @@ class CsvFormat(NamedTuple):
         Separator of the cells, and decimal mark.
     header_lines : int
         Number of lines up to the end of the header; 0 without a header.
+    padded : bool
+        Whether names in the header have spaces at their ends, which `names` does not have.
     """
 
     names: tuple[str, ...] | None
@@ -53,6 +55,7 @@ class CsvFormat(NamedTuple):
     delimiter: str
     decimal: str
     header_lines: int
+    padded: bool = False
 
     def notes(self, file: InputFile) -> list[str]:
         """Return messages about an unusual separator, decimal commas, and a missing header."""
@@ -88,7 +91,8 @@ def csv_format(file: InputFile) -> CsvFormat:
     reader = csv.reader(lines, delimiter=delimiter)
     next(row for row in reader if row)
     decimal = _decimal_mark(rows[1:], delimiter)
-    return CsvFormat(tuple(names), len(names), delimiter, decimal, reader.line_num)
+    padded = names != rows[0]
+    return CsvFormat(tuple(names), len(names), delimiter, decimal, reader.line_num, padded)
 
 
 def _decoded_lines(file: InputFile, size: int) -> tuple[list[str], bool]:

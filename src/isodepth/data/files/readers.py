@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 from isodepth.data.arrays import did_you_mean, listed, numbered
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.files import csv_files
-from isodepth.data.files.csv_format import check_distinct, csv_format
+from isodepth.data.files.csv_format import CsvFormat, check_distinct, csv_format
 from isodepth.data.files.input_file import (
     ENDINGS,
     TEXT_ENDINGS,
@@ -77,6 +78,8 @@ class ReadResult:
     absent : list of str
         Columns in the option `drop` that the file does not have.
     path : Path
+    form : CsvFormat or None
+        Format of a text file; None for other files.
     """
 
     frame: Any
@@ -85,6 +88,7 @@ class ReadResult:
     notes: list[str] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
     path: Path = Path()
+    form: CsvFormat | None = None
 
     @cached_property
     def numbers(self) -> NamedArray:
@@ -145,7 +149,7 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
 
     def parts(wanted: Sequence[str]) -> list[str]:
         # A string that is the name of a column is not split, because names may contain commas.
-        split = ([name] if name in places else name.split(",") for name in wanted)
+        split = ([name] if name in places else split_names([name]) for name in wanted)
         return list(dict.fromkeys(name for part in split for name in part))
 
     wanted = names if options.columns is None else parts(options.columns)
@@ -158,6 +162,23 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
         raise InvalidOptionError(f"no column of {file} is selected; it has {listed(names)}")
     there = [name for name in dropped if name in places]
     return Choice(kept, there, [name for name in dropped if name not in places])
+
+
+def split_names(texts: Sequence[str]) -> list[str]:
+    """Return the names in strings of comma-separated names, as in options of the command line.
+
+    A name that contains a comma is quoted.
+
+    Examples
+    --------
+    >>> split_names(["temp,dewp", '"price, EUR",size'])
+    ['temp', 'dewp', 'price, EUR', 'size']
+    """
+    return [
+        name
+        for text in texts
+        for name in (next(csv.reader([text])) if '"' in text and "," in text else text.split(","))
+    ]
 
 
 def unknown_column(name: str, names: Sequence[str], file: object) -> InvalidOptionError:
@@ -224,6 +245,7 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
         return csv_files.cell_name(form, csv_files.line_of_row(file, form, row), place)
 
     result = _chosen_columns(file, frame, names, choice, options, where)
+    result.form = form
     result.notes[:0] = form.notes(file)
     if form.names is None:
         result.columns = None
