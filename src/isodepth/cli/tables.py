@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,6 +61,7 @@ def read_tables(
             _check_values(each, reading.nan_policy, text)
         for message in each.notes:
             note(message)
+    _note_unused_words(results, options.missing_words)
     _check_column_names(results, reading)
     left_out = dict.fromkeys(name for each in results for name in each.left_out)
     reading.left_out = [name for name in left_out if name not in taken]
@@ -97,6 +99,19 @@ def _check_values(table: ReadResult, nan_policy: str, text: str) -> None:
     sample = read_sample(table.numbers, None, path, None, policy, hint=hint)
     if text == "raise" and sample.missing is not None and sample.missing.n_dropped:
         note(f"dropped {sample.missing} of {path}")
+
+
+def _note_unused_words(results: Sequence[ReadResult], words: Sequence[str]) -> None:
+    """Issue a note for each word of the option --missing that does not occur in any table."""
+    found: set[str] = set().union(*(each.words for each in results))
+    paths = listed([*dict.fromkeys(str(each.path) for each in results)])
+    for word in [word for word in dict.fromkeys(words) if word not in found]:
+        equal = ""
+        with suppress(ValueError):
+            number = float(word)
+            if any((each.numbers.points == number).any() for each in results):
+                equal = ", although some are equal as numbers"
+        note(f"--missing {word} has no effect: no cell of {paths} is the string {word!r}{equal}")
 
 
 def _check_column_names(results: Sequence[ReadResult], reading: ReadingOptions) -> None:

@@ -80,6 +80,8 @@ class ReadResult:
     path : Path
     form : CsvFormat or None
         Format of a text file; None for other files.
+    words : set of str
+        Strings of the option `missing_words` that occur in the selected columns.
     """
 
     frame: Any
@@ -89,6 +91,7 @@ class ReadResult:
     absent: list[str] = field(default_factory=list)
     path: Path = Path()
     form: CsvFormat | None = None
+    words: set[str] = field(default_factory=set)
 
     @cached_property
     def numbers(self) -> NamedArray:
@@ -246,6 +249,9 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
 
     result = _chosen_columns(file, frame, names, choice, options, where)
     result.form = form
+    if options.missing_words:
+        words = options.missing_words
+        result.words = csv_files.words_in_csv(file, form, choice.kept, words)
     result.notes[:0] = form.notes(file)
     if form.names is None:
         result.columns = None
@@ -266,7 +272,12 @@ def _read_parquet(file: InputFile, options: ReadOptions) -> ReadResult:
         def where(row: int, place: int) -> str:
             return f"row {row}, column {names[place]!r} is of type {frame.schema.field(place).type}"
 
-        return _chosen_columns(file, frame.select(choice.kept), names, choice, options, where)
+        chosen = frame.select(choice.kept)
+        result = _chosen_columns(file, chosen, names, choice, options, where)
+        strings = [column for column in chosen.columns if _has_strings(column)]
+        found = {value for column in strings for value in column.unique().to_pylist()}
+        result.words = found.intersection(options.missing_words)
+        return result
     except Exception as error:
         refuse_damaged(file, error)
 
