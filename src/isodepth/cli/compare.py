@@ -19,7 +19,7 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli import tables
 from isodepth.cli.commands import Answer, Command, note, progress_wanted
-from isodepth.data.files.readers import ReadResult, split_names
+from isodepth.data.files.readers import ReadResult, split_names, unknown_column
 from isodepth.data.frames import labels_of
 from isodepth.data.missing import TEST_NAN_POLICIES
 from isodepth.errors import (
@@ -257,8 +257,12 @@ def _scanned(paths: Sequence[str], reading: cli.ReadingOptions, blocks: str | No
                 f"in chunks; remove it, or {remedy}"
             )
     columns, dropped, missing = map(split_names, (reading.columns, reading.drop, reading.missing))
-    sources = [isodepth.scan(path, columns or None) for path in paths]
-    return [source._without(dropped)._with_missing(missing) for source in sources]
+    sources = [isodepth.scan(path, columns or None)._without(dropped) for path in paths]
+    known = {name for source in sources for name in source._labels}
+    unknown = next((name for name in reading.kinds or () if name not in known), None)
+    if unknown is not None:
+        raise unknown_column(unknown, sources[0]._labels, paths[0])
+    return [source._with_missing(missing) for source in sources]
 
 
 def _compare_chunks(

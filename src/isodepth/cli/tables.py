@@ -12,7 +12,7 @@ import numpy as np
 
 from isodepth.cli.commands import note
 from isodepth.cli.options import ReadingOptions
-from isodepth.data.arrays import EXACT_INTEGERS, listed, numbered
+from isodepth.data.arrays import EXACT_INTEGERS, listed
 from isodepth.data.files.input_file import STDIN, InputFile, open_input, refuse, table_files
 from isodepth.data.files.readers import (
     ReadOptions,
@@ -62,7 +62,7 @@ def read_tables(
         for message in each.notes:
             note(message)
     _note_unused_words(results, options.missing_words)
-    _check_column_names(results, reading)
+    _check_column_names(results, reading, taken)
     left_out = dict.fromkeys(name for each in results for name in each.left_out)
     reading.left_out = [name for name in left_out if name not in taken]
     return results
@@ -114,15 +114,30 @@ def _note_unused_words(results: Sequence[ReadResult], words: Sequence[str]) -> N
         note(f"--missing {word} has no effect: no cell of {paths} is the string {word!r}{equal}")
 
 
-def _check_column_names(results: Sequence[ReadResult], reading: ReadingOptions) -> None:
-    """Raise an error if an option names a column that no table has."""
-    frame = results[0].frame
-    names = getattr(frame, "column_names", None) or numbered(np.atleast_2d(frame).shape[1])
-    known = [*names, *results[0].left_out]
+def _check_column_names(
+    results: Sequence[ReadResult], reading: ReadingOptions, labels: Sequence[str]
+) -> None:
+    """Raise an error if an option names a column that no table has, or that is left out.
+
+    `labels` are the names of columns with labels of rows.
+    """
+    known = list(dict.fromkeys(name for each in results for name in each.names))
     absent = set.intersection(*(set(each.absent) for each in results))
     absent |= {*(reading.kinds or ())} - {*known}
     if absent:
-        raise unknown_column(min(absent), known, results[0].path)
+        raise unknown_column(min(absent), results[0].names, results[0].path)
+    selected = {name for each in results for name in each.columns or each.names}
+    for name, kind in (reading.kinds or {}).items():
+        if name not in selected:
+            flag = (
+                "--columns" if name not in {*(split_names(reading.columns) or known)}
+                else "--drop" if name in split_names(reading.drop)
+                else "the option for labels" if name in labels
+                else "--numeric-only"
+            )  # fmt: skip
+            raise InvalidOptionError(
+                f"--{kind} {name} has no effect, because {flag} leaves out this column; remove one"
+            )
 
 
 # -- columns --------------------------------------------------------------------------------------
@@ -133,6 +148,12 @@ def frames_of(results: Sequence[ReadResult], kinds: Any) -> list[Any]:
 
     If a column is not numeric, or `kinds` is set, return `ReadResult.frame` of each file instead.
     """
+    array = next((each for each in results if isinstance(each.frame, np.ndarray)), None)
+    if kinds and array is not None:
+        raise InvalidOptionError(
+            f"--category and --numeric have no effect on {array.path}, because its columns are "
+            "numbers; remove them, or use a .csv or .parquet file"
+        )
     mixed = kinds or any(not isinstance(each.mixed, NamedArray) for each in results)
     return [each.frame if mixed else each.numbers for each in results]
 

@@ -80,6 +80,8 @@ class ReadResult:
     path : Path
     form : CsvFormat or None
         Format of a text file; None for other files.
+    names : tuple of str
+        Names or indices of all columns of the file.
     words : set of str
         Strings of the option `missing_words` that occur in the selected columns.
     """
@@ -91,6 +93,7 @@ class ReadResult:
     absent: list[str] = field(default_factory=list)
     path: Path = Path()
     form: CsvFormat | None = None
+    names: tuple[str, ...] = ()
     words: set[str] = field(default_factory=set)
 
     @cached_property
@@ -399,7 +402,8 @@ def _chosen_columns(
     # A column without values is numeric.
     empty = {p: c.cast(pa.float64()) for p, c in numeric.items() if pa.types.is_null(c.type)}
     table = pa.table({names[place]: column for place, column in (columns | empty).items()})
-    return ReadResult(table, tuple(table.column_names), left_out, notes, choice.absent)
+    labels = tuple(table.column_names)
+    return ReadResult(table, labels, left_out, notes, choice.absent, names=tuple(names))
 
 
 def _refuse_text(
@@ -495,14 +499,15 @@ def _is_mostly_numbers(column: Any) -> bool:
 
 def _read_array(file: InputFile, options: ReadOptions) -> ReadResult:
     points = array_of(file)
+    names = tuple(numbered(np.atleast_2d(points).shape[1]))
     if options.columns is None and not options.drop:
-        return ReadResult(points, None)
+        return ReadResult(points, None, names=names)
     if points.ndim != 2:
         refuse(file.path, f"it contains an array of shape {points.shape}, which has no columns")
-    choice = choose_columns(numbered(points.shape[1]), options, file.path)
+    choice = choose_columns(names, options, file.path)
     # Selecting columns may give a column-major array, which is copied to row-major order.
     chosen = np.ascontiguousarray(points[:, choice.kept])
-    return ReadResult(chosen, None, choice.dropped, [], choice.absent)
+    return ReadResult(chosen, None, choice.dropped, [], choice.absent, names=names)
 
 
 def array_of(file: InputFile) -> np.ndarray:
