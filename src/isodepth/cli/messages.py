@@ -49,8 +49,8 @@ def command_message(message: str, params: Sequence[click.Parameter]) -> str:
         value = "none" if match[3] == "None" else match[3]
         return f"{flags[match[1]]} {value}" if match[1] in flags else match[0]
 
-    message = _ASSIGNMENT.sub(assigned, _KINDS.sub("", message))
-    message = choices_message(message.replace("blocks=...", "--blocks COLUMN"), params)
+    message = _KINDS.sub("", message).replace("blocks=...", "--blocks COLUMN")
+    message = choices_message(_ASSIGNMENT.sub(assigned, message), params)
     message = message.replace("(two_sample_test, isodepth test)", "(isodepth test)")
     return message.replace("two_sample_test", "isodepth test")
 
