@@ -268,6 +268,21 @@ def test_the_code_scans_folders(folders: list[str]) -> None:
 
 
 @pytest.mark.usefixtures("without_pictures")
+def test_a_report_shows_each_note_once(tmp_path: Path) -> None:
+    """The line about a doubtful column is part of the page, and few rows have one warning."""
+    rng, page = np.random.default_rng(0), tmp_path / "r.html"
+    paths = [tmp_path / "x.csv", tmp_path / "y.csv"]
+    for path in paths:
+        table = pd.DataFrame(rng.normal(size=(5, 8)), columns=list("abcdefgh"))
+        table.assign(s=["1", "2", "XL", "1", "2"]).to_csv(path, index=False)
+    said = run("report", *paths, "-o", page, "--n-permutations", 19).stderr
+    assert said.count("cannot order") == 1
+    (text,) = re.findall(r'<div class="notes".*?</div>', page.read_text("utf-8"), re.DOTALL)
+    for part in ("are read as missing", "cannot order", "rows dropped: "):
+        assert text.count(part) == 1
+
+
+@pytest.mark.usefixtures("without_pictures")
 def test_reports_of_a_monitor_and_wrong_files(files: list[str]) -> None:
     rows = np.random.default_rng(0).normal(size=(600, 2))
     isodepth.Monitor(rows, random_state=0, path="m.npz").check(rows[:20])
@@ -283,6 +298,10 @@ def test_reports_of_a_monitor_and_wrong_files(files: list[str]) -> None:
         assert f"got {', '.join(wrong)}" in refusal("report", *wrong, "-o", "r.html")
     said = refusal("report", "june.csv", "-o", "r.html", "--by", "day")
     assert "two groups, got 15 in column 'day'" in said
+    assert "isodepth pairwise --by day" in said
+    Path("g.csv").write_text("g,v,w\na,1,2\na,3,4\nb,2,5\n")
+    said = refusal("report", "g.csv", "-o", "r.html", "--by", "g")
+    assert "Y must have at least 2 rows to be tested, got 1 (X is g a, Y is g b)" in said
     assert "Missing option '-o'" in refusal("report", *files)
 
 

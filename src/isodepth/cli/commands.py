@@ -17,7 +17,7 @@ import click
 
 from isodepth.cli.messages import choices_message, command_message, error_message, with_files
 from isodepth.data.export import printable
-from isodepth.errors import InvalidOptionError, IsodepthError
+from isodepth.errors import DegenerateDepthWarning, InvalidOptionError, IsodepthError
 
 _INPUT_ERROR = 2
 _INTERRUPTED = 130
@@ -58,11 +58,16 @@ class Session:
     caught: list[warnings.WarningMessage] = field(default_factory=list)
 
     def notes(self) -> list[tuple[str, str]]:
-        """Return pairs ("note" or "warning", message) for the distinct warnings of the run."""
+        """Return pairs ("note" or "warning", message) for the distinct warnings of the run.
+
+        Of the warnings about a depth that cannot order a few points, which may occur for each
+        sample, only the first is returned.
+        """
+        depths = [each for each in self.caught if each.category is DegenerateDepthWarning]
         levels = {
             str(each.message): "note" if issubclass(each.category, Note) else "warning"
             for each in self.caught
-            if issubclass(each.category, UserWarning)
+            if issubclass(each.category, UserWarning) and each not in depths[1:]
         }
         params = click.get_current_context().command.params
         return [(level, command_message(message, params)) for message, level in levels.items()]

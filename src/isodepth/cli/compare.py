@@ -90,7 +90,7 @@ def read_two_groups(
     if len(grouped.groups) != 2:
         raise InvalidInputError(
             f"a report compares two groups, got {len(grouped.groups)} in column {by!r}; keep the "
-            "rows of two groups"
+            f"rows of two groups, or compute all distances with isodepth pairwise --by {by}"
         )
     # The import is inside the function, because it imports Jinja, which is slow.
     from isodepth.report.table_files import RowLabels
@@ -400,6 +400,7 @@ def report(
         if test["blocks"] is not None:
             raise InvalidOptionError("--blocks cannot be combined with --by; remove one")
         x, y, about = read_two_groups(files, reading, by)
+        ctx.params |= dict(zip("xy", about["names"], strict=True))  # for messages about X and Y
         result = compare_samples(x, y, reading, settings, test)
     elif len(files) == 2:
         result, about = compare_tables(files, reading, settings, test)

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isodepth.cli.commands import session
+from isodepth.cli.messages import command_message
 from isodepth.data.annotations import TestNanPolicy
+from isodepth.data.columns.kinds import attention_lines
 from isodepth.data.extras import load_extra
 from isodepth.data.files.output import PAGE_ENDINGS, check_target
 from isodepth.data.files.readers import split_names
@@ -323,8 +325,14 @@ def save_report(
     if page is not None:
         # The import is inside the function, because it imports Jinja, which is slow.
         from isodepth.report.writing import write_report_of_files
+        from isodepth.results.summary import tested_result
 
         notes = [text for _, text in session().notes()]
+        if result._result_type != "monitor":
+            # The report shows the lines about columns of doubtful kind itself.
+            lines = "; ".join(attention_lines(tested_result(result).kinds))
+            shown = command_message(lines, click.get_current_context().command.params)
+            notes = [text for text in notes if text != shown]
         command = shlex.join(["isodepth", *session().arguments])
         write_report_of_files(result, page, files, notes=notes, command=command, **about)
 

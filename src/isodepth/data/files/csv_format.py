@@ -220,7 +220,8 @@ def _check_names(file: InputFile, names: Sequence[str]) -> None:
     if number is not None:
         other = next(name for name in names if name and not _is_number(name))
         mixed = f"its first row mixes numbers ({number!r}) and other strings ({other!r})"
-        refuse(file.path, f"{mixed}: it is not a header and not data")
+        advice = "if the file has no header, add a first row with the names of the columns"
+        refuse(file.path, f"{mixed}, so it is not a header; {advice}")
     if "" in names:
         advice = "if it is a row index, save the table without it (index=False in pandas)"
         refuse(file.path, f"column {names.index('') + 1} has no name in the header; {advice}")
