@@ -9,7 +9,7 @@ import isodepth
 from isodepth.cli import main
 from isodepth.data.files.readers import ReadOptions, read_table
 from isodepth.data.frames import NamedArray
-from isodepth.report.repeat import TableFile
+from isodepth.report.table_files import TableFile
 from isodepth.report.writing import write_report_of_files
 
 pytestmark = pytest.mark.browser

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from cli.helpers import QUICK, refusal, run, run_json, sample, save
 
@@ -54,7 +55,16 @@ def test_version_and_missing_commands() -> None:
         (["--n-directions", "0"], "--n-directions must be an integer >= 1"),
         (["--levels", "few"], "must be exact or a number of levels, got few"),
         (["--refine", "-1"], "--refine must"),
-        (["--random-state", "-1"], "--random-state must"),
+        (["--random-state", "-1"], "--random-state must be an integer >= 0, got -1\n"),
+        (
+            ["--refine", "3", "--q", "2"],
+            "--refine needs --q inf, the supremum over directions; got "
+            "--refine 3 with --q 2, a mean over directions; remove --refine\n",
+        ),
+        (
+            ["--n-permutations", "9", "--tolerance", "5%", "--blocks", "temp"],
+            "remove --tolerance or --blocks\n",
+        ),
         (["--depth", "tukey"], "'--depth': 'tukey' is not one of 'halfspace'"),
         (["--nan-policy", "drop"], "'--nan-policy'"),
         (["--n-permutations", "-1"], "'--n-permutations'"),
@@ -65,6 +75,40 @@ def test_messages_name_the_options_of_the_command_line(
     files: list[str], arguments: list[str], said: str
 ) -> None:
     assert said in refusal("compare", *files, *arguments)
+
+
+def test_messages_about_kinds_name_the_options(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"v": rng.normal(size=40), "k": ["a", "b"] * 20, "n": ["1", "x"] * 20})
+    paths = [tmp_path / "x.csv", tmp_path / "y.csv"]
+    for path in paths:
+        frame.to_csv(path, index=False)
+    for arguments, flag in (
+        (["--category", "k", "--drop", "k"], "--drop"),
+        (["--category", "k", "--columns", "v"], "--columns"),
+        (["--category", "k", "--numeric-only"], "--numeric-only"),
+        (["--category", "k", "--blocks", "k"], "the option for labels"),
+    ):
+        said = refusal("test", *paths, *arguments)
+        assert f"--category k has no effect, because {flag} leaves out this column" in said
+    said = refusal("compare", *paths, "--columns", "k")
+    assert "compares categories (isodepth test) (X is" in said
+    frame["n"] = [*map(str, range(39)), "x"]
+    frame.to_csv(paths[0], index=False)
+    result = run("compare", *paths, "--n-permutations", 9, *QUICK)
+    for text in (result.stdout, result.stderr):
+        assert "choose --category if they are" in text
+    array = tmp_path / "x.npy"
+    np.save(array, rng.normal(size=(20, 2)))
+    for arguments in (["test", array, array], ["monitor", "fit", array, "-o", tmp_path / "m.npz"]):
+        said = refusal(*arguments, "--category", "0")
+        assert "--category and --numeric have no effect on" in said
+        assert "x.npy, because its columns are numbers" in said
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    frame.to_csv(folder / "a.csv", index=False)
+    said = refusal("test", folder, folder, "--category", "z")
+    assert f"{folder} has no column 'z' (it has v, k, n)" in said
 
 
 @posix

@@ -176,6 +176,112 @@ def test_the_report_of_a_test_can_be_repeated(files: list[str]) -> None:
     assert made["result"].statistic == pytest.approx(found["statistic"], rel=1e-12)
 
 
+def mixed_table(seed: int) -> pd.DataFrame:
+    """Return a table whose values pandas would read in another way than the command line."""
+    rng, rows = np.random.default_rng(seed), 60
+    return pd.DataFrame(
+        {
+            "v": rng.normal(0.5 * seed, 1, rows).round(3),
+            " price, EUR": rng.normal(size=rows).round(2),
+            "code": [f"{code:03d}" for code in rng.integers(1, 30, rows)],
+            "land": rng.choice(["NA", "x", "nan", "u", ""], rows),
+            "flag": rng.choice(["1", "2", "XL"], rows),
+            "when": pd.date_range("2020-01-01", periods=rows, freq="31h").strftime("%F %T"),
+            "time": [f"{hour:02d}:30:00" for hour in rng.integers(0, 24, rows)],
+            "late": rng.choice(["true", "false"], rows),
+            "day": [f"{'ab'[seed]}{row // 4}" for row in range(rows)],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "options"),
+    [
+        ({}, ["--missing", "NA,x", "--blocks", "day"]),
+        ({}, ["--category", "code", "--numeric", "late,when", "--drop", "land"]),
+        ({"sep": ";", "decimal": ","}, ["--numeric", "when", "--missing", "2020-01-01 00:00:00"]),
+        ({"sep": "\t"}, ["--columns", '"price, EUR",time,land,v', "--missing", "u"]),
+        ({"header": False}, []),
+        ({"header": False}, ["--columns", "1,0"]),
+        ({"ending": ".parquet"}, ["--missing", "NA,x", "--blocks", "day"]),
+        ({"ending": ".npy"}, ["--columns", "1"]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
+def test_the_code_reads_files_like_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: dict, options: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ending, form = form.get("ending", ".csv"), {k: form[k] for k in form if k != "ending"}
+    names = [f"{name}{ending}" for name in "xy"]
+    for seed, name in enumerate(names):
+        table = mixed_table(seed)
+        if ending == ".parquet":
+            table.to_parquet(name)
+        elif ending == ".npy":
+            np.save(name, table.iloc[:, :2].to_numpy())
+        else:
+            selected = table if form.get("header", True) else table.iloc[:, :2]
+            selected.to_csv(name, index=False, **form)
+    check_code("test", *names, *options)
+
+
+def check_code(*arguments: str) -> None:
+    """Check that the code in the output of a command gives the same test and distance."""
+    made: dict[str, Any] = {}
+    found = run_json(*arguments, "--n-permutations", 19)
+    exec(found["code"], made)
+    again, wanted = made["result"], found if found["type"] == "test" else found["test"]
+    test = again if isinstance(again, isodepth.typing.TwoSampleResult) else again.test
+    assert test.pvalue == wanted["pvalue"]
+    assert test.statistic == pytest.approx(wanted["statistic"], rel=1e-9)
+    assert again is test or again.distance == pytest.approx(found["distance"], rel=1e-9)
+
+
+def test_words_that_pandas_reads_differently_have_no_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The string "-999.0" is a number if the word is -999, except for pandas."""
+    monkeypatch.chdir(tmp_path)
+    for name in "xy":
+        Path(f"{name}.csv").write_text("v\n" + "1.5\n-999.0\n2.5\n" * 9)
+    found = run_json("test", "x.csv", "y.csv", "--missing", "-999", "--n-permutations", 9)
+    assert "pandas reads differently" in found["code"]
+
+
+@pytest.mark.parametrize("labels", [["a", "NA"], ["01", "x"], [2, 10], [0.5, 1.0]])
+@pytest.mark.usefixtures("without_pictures")
+def test_the_code_selects_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, labels: list[Any]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pd.concat([mixed_table(k).assign(g=label) for k, label in enumerate(labels)]).to_csv(
+        "t.csv", index=False
+    )
+    check_code("report", "t.csv", "--by", "g", "--missing", "u", "-o", "r.html")
+
+
+def test_the_code_scans_folders(folders: list[str]) -> None:
+    check_code("test", *folders, "--columns", "wind,temp")
+    found = run_json("test", *folders, "--drop", "wind", "--n-permutations", 9)
+    assert "cannot be repeated" in found["code"]
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_report_shows_each_note_once(tmp_path: Path) -> None:
+    """The line about a doubtful column is part of the page, and few rows have one warning."""
+    rng, page = np.random.default_rng(0), tmp_path / "r.html"
+    paths = [tmp_path / "x.csv", tmp_path / "y.csv"]
+    for path in paths:
+        table = pd.DataFrame(rng.normal(size=(5, 8)), columns=list("abcdefgh"))
+        table.assign(s=["1", "2", "XL", "1", "2"]).to_csv(path, index=False)
+    said = run("report", *paths, "-o", page, "--n-permutations", 19).stderr
+    assert said.count("cannot order") == 1
+    (text,) = re.findall(r'<div class="notes".*?</div>', page.read_text("utf-8"), re.DOTALL)
+    for part in ("are read as missing", "cannot order", "rows dropped: "):
+        assert text.count(part) == 1
+
+
 @pytest.mark.usefixtures("without_pictures")
 def test_reports_of_a_monitor_and_wrong_files(files: list[str]) -> None:
     rows = np.random.default_rng(0).normal(size=(600, 2))
@@ -192,6 +298,10 @@ def test_reports_of_a_monitor_and_wrong_files(files: list[str]) -> None:
         assert f"got {', '.join(wrong)}" in refusal("report", *wrong, "-o", "r.html")
     said = refusal("report", "june.csv", "-o", "r.html", "--by", "day")
     assert "two groups, got 15 in column 'day'" in said
+    assert "isodepth pairwise --by day" in said
+    Path("g.csv").write_text("g,v,w\na,1,2\na,3,4\nb,2,5\n")
+    said = refusal("report", "g.csv", "-o", "r.html", "--by", "g")
+    assert "Y must have at least 2 rows to be tested, got 1 (X is g a, Y is g b)" in said
     assert "Missing option '-o'" in refusal("report", *files)
 
 

@@ -215,6 +215,19 @@ def test_missing_values(tmp_path: Path) -> None:
     assert found["distance"] == isodepth.distance(*left, depth="irw", random_state=0)
 
 
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_words_that_do_not_occur_are_noted(tmp_path: Path, ending: str) -> None:
+    paths = [tmp_path / f"x{ending}", tmp_path / f"y{ending}"]
+    for path, word in zip(paths, ("?", "u"), strict=True):
+        frame = pd.DataFrame({"v": [-999.0, 1.5, 2.5] * 4, "k": ["a", "b", word] * 4})
+        frame.to_csv(path, index=False) if ending == ".csv" else frame.to_parquet(path)
+    found = run_json("test", *paths, "--missing", "?,n/k,-999", "--n-permutations", 9)["warnings"]
+    start = "--missing {0} has no effect: no cell of " + f"{paths[0]}, {paths[1]} is the string"
+    for word, end in (("n/k", ""), ("-999", ", although some are equal as numbers")):
+        assert f"{start.format(word)} {word!r}{end}" in found
+    assert len(found) == 2
+
+
 def test_csv_and_parquet_give_the_same_answer(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     for name, mean in (("x", 1500), ("y", 3000)):

@@ -327,6 +327,30 @@ def test_one_style_for_both_samples() -> None:
         split(["x", "y"], v="numeric")
 
 
+@pytest.mark.parametrize("form", ["%F %T", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M", "%Y/%m/%dT%H:%MZ"])
+def test_dates_as_strings_are_converted_like_dates(form: str) -> None:
+    dates = pd.date_range("2020-01-28", periods=20, freq="31h")
+    both = [dates, dates[5:]]
+    wanted = split(*both, v="numeric")
+    for samples in ([each.strftime(form) for each in both], [dates.strftime(form), dates[5:]]):
+        found = split(*map(pd.Series, samples), v="numeric")
+        assert found.columns == wanted.columns
+        for array, other in zip(found.numeric, wanted.numeric, strict=True):
+            np.testing.assert_array_equal(array["v"], other["v"])
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([*["2020-01-30"] * 30, "soon"], "'soon' in X, which is not a date"),
+        (["01/02/2020", "03/02/2020"], "'01/02/2020' in X, where the order of day and month is"),
+    ],
+)
+def test_strings_that_are_not_clear_dates_are_refused(values: list[str], reason: str) -> None:
+    with pytest.raises(InvalidInputError, match=reason):
+        split(values, v="numeric")
+
+
 @pytest.mark.parametrize("cell", ["12 34", "1_000", "2024-01-05", "$", ".", "1.2.3", "--1", "$5%"])
 def test_other_strings_are_not_numbers(cell: str) -> None:
     assert Numerals([cell]).count == 0

@@ -20,7 +20,8 @@ from isodepth.inspection.rows import TwoSamples
 from isodepth.plot.changes import column_figure
 from isodepth.report import html_report
 from isodepth.report.comparison import comparison_content, comparison_context, comparison_lines
-from isodepth.report.repeat import TableFile, repeat_code
+from isodepth.report.repeat import repeat_code
+from isodepth.report.table_files import TableFile
 from isodepth.report.writing import html_report_of_files
 from isodepth.results.summary import comparison_headline, subtitle, unused_part
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -16,8 +15,9 @@ from typing import Any, NoReturn
 
 import click
 
+from isodepth.cli.messages import choices_message, command_message, error_message, with_files
 from isodepth.data.export import printable
-from isodepth.errors import InvalidOptionError, IsodepthError
+from isodepth.errors import DegenerateDepthWarning, InvalidOptionError, IsodepthError
 
 _INPUT_ERROR = 2
 _INTERRUPTED = 130
@@ -25,12 +25,6 @@ _INTERRUPTED = 130
 # arguments are input files as well.
 _OUTPUTS = ("output", "page")
 _INPUTS = ("reference", "candidates", "references")
-# Python option `kinds` in messages that also name the flag: the option is removed from the message.
-_PYTHON_KINDS = re.compile(r"kinds=\{[^{}]*\}, (?=--)")
-# Python option `nan_policy` in messages, which is replaced by the flag.
-_PYTHON_NAN_POLICY = re.compile(r"nan_policy='(\w+)'")
-# Python option in the warning of a monitor about dependent rows, which is replaced by the flag.
-_PYTHON_BLOCKS = "blocks=..."
 
 
 class Note(UserWarning):
@@ -64,16 +58,19 @@ class Session:
     caught: list[warnings.WarningMessage] = field(default_factory=list)
 
     def notes(self) -> list[tuple[str, str]]:
-        """Return pairs ("note" or "warning", message) for the distinct warnings of the run."""
+        """Return pairs ("note" or "warning", message) for the distinct warnings of the run.
+
+        Of the warnings about a depth that cannot order a few points, which may occur for each
+        sample, only the first is returned.
+        """
+        depths = [each for each in self.caught if each.category is DegenerateDepthWarning]
         levels = {
             str(each.message): "note" if issubclass(each.category, Note) else "warning"
             for each in self.caught
-            if issubclass(each.category, UserWarning)
+            if issubclass(each.category, UserWarning) and each not in depths[1:]
         }
-        return [
-            (level, message.replace(_PYTHON_BLOCKS, "--blocks COLUMN"))
-            for message, level in levels.items()
-        ]
+        params = click.get_current_context().command.params
+        return [(level, command_message(message, params)) for message, level in levels.items()]
 
 
 def session() -> Session:
@@ -95,16 +92,16 @@ class Command(click.Command):
             _refuse_outputs_that_are_inputs(self.params, ctx.params)
             answer: Answer = super().invoke(ctx)
         except IsodepthError as error:
-            message = _with_flag(error, self.params)
-            raise click.ClickException(_with_files(message, ctx.params)) from error
-        notes = [(level, _with_files(text, ctx.params)) for level, text in ctx.obj.notes()]
+            message = error_message(error, self.params)
+            raise click.ClickException(with_files(message, ctx.params)) from error
+        notes = [(level, with_files(text, ctx.params)) for level, text in ctx.obj.notes()]
         for level, text in notes:
             _say(level, text)
         if as_json:
             content = {**answer.content, "warnings": [text for _, text in notes]}
             _print(json.dumps(content, indent=2, allow_nan=False), sys.stdout)
         else:
-            _print("\n".join(answer.lines), sys.stdout)
+            _print(choices_message("\n".join(answer.lines), self.params), sys.stdout)
         return answer.code
 
 
@@ -156,33 +153,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, click.ClickException | OSError | MemoryError):
         return str(error) or "there is not enough memory"
     return f"unexpected {type(error).__name__}: {error}; please report this"
-
-
-def _with_flag(error: IsodepthError, params: Sequence[click.Parameter]) -> str:
-    """Return the message of an error, with the flag of the option instead of its Python name.
-
-    Examples
-    --------
-    >>> options = [click.Option(["--n-directions", "n_directions"])]
-    >>> _with_flag(InvalidOptionError("n_directions must be 1", option="n_directions"), options)
-    '--n-directions must be 1'
-    """
-    message, option = _PYTHON_KINDS.sub("", str(error)), getattr(error, "option", None) or ""
-    message = _PYTHON_NAN_POLICY.sub(r"--nan-policy \1", message)
-    flag = next((max(each.opts, key=len) for each in params if each.name == option), "")
-    if not flag.startswith("-"):
-        return message
-    if message.startswith(f"{option} "):
-        return flag + message.removeprefix(option)
-    return f"{flag}: {message}"
-
-
-def _with_files(message: str, values: Mapping[str, Any]) -> str:
-    """Add the names of the files to a message about the arguments "X" and "Y" of a function."""
-    files = [values["x"], values["y"]] if "x" in values else values.get("files", ())
-    if len(files) != 2 or not re.search(r"\b[XY]\b", message):
-        return message
-    return f"{message} (X is {files[0]}, Y is {files[1]})"
 
 
 def _refuse_outputs_that_are_inputs(

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli import tables
 from isodepth.cli.commands import Answer, Command, note, progress_wanted
+from isodepth.data.files.readers import ReadResult, split_names, unknown_column
+from isodepth.data.frames import labels_of
 from isodepth.data.missing import TEST_NAN_POLICIES
 from isodepth.errors import (
     InvalidInputError,
@@ -25,6 +28,9 @@ from isodepth.errors import (
     NoCompleteRowError,
     NotNumbersError,
 )
+
+if TYPE_CHECKING:
+    from isodepth.report.table_files import RowLabels, TableFile
 
 Options = dict[str, Any]
 #: The command `compare` reads files larger than this number of bytes in chunks.
@@ -38,10 +44,10 @@ def compare_tables(
 
     `settings` are options of the metric, and `test` those of the test. Return the result, and the
     options of its report: the names of the samples, and their files. If one of the paths is a
-    folder or a file above 256 MB, both are read in chunks, and the options are the names only.
+    folder or a file above 256 MB, both are read in chunks.
     """
     if any(map(_is_large, paths)):
-        return _compare_chunks(paths, reading, settings, test), {"names": tables.file_names(paths)}
+        return _compare_chunks(paths, reading, settings, test), _chunk_options(paths, reading)
     # The options are checked first, so that an invalid option is reported before a file is read.
     isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
     x, y, test, about = read_two_tables(paths, reading, test)
@@ -58,20 +64,75 @@ def read_two_tables(
     """
     sources = tables.open_sources(paths)
     labels = [tables.label_column(source, test["blocks"]) for source in sources]
-    samples = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
-    numeric = all(each.dtype.kind in "if" for each in labels if each is not None)
+    read = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
+    samples = tables.frames_of(read, reading.kinds)
     # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.report.repeat import TableFile
+    from isodepth.report.table_files import RowLabels
 
-    block_column = test["blocks"] if numeric else None
-    files = [
-        TableFile(path, reading.columns, sample.left_out, block_column)
-        for path, sample in zip(paths, samples, strict=True)
-    ]
+    blocks = [None if each is None else RowLabels(test["blocks"], each) for each in labels]
+    each_file = zip(paths, read, samples, blocks, strict=True)
+    files = [_table_file(*each, reading) for each in each_file]
     about = {"names": tables.file_names(paths), "files": files}
-    x, y = tables.frames_of(samples, reading.kinds)
-    blocks = None if test["blocks"] is None else tuple(labels)
-    return x, y, {**test, "blocks": blocks}, about
+    x, y = samples
+    return x, y, {**test, "blocks": None if test["blocks"] is None else tuple(labels)}, about
+
+
+def read_two_groups(
+    paths: Sequence[str], reading: cli.ReadingOptions, by: str
+) -> tuple[Any, Any, Options]:
+    """Read a table with two groups of rows, which have different values in the column `by`.
+
+    Return the rows of both groups, and the options of a report: the names of the groups, and their
+    file.
+    """
+    paths = tables.files_of(paths)
+    grouped = tables.read_groups(paths, reading, by, text="keep")
+    if len(grouped.groups) != 2:
+        raise InvalidInputError(
+            f"a report compares two groups, got {len(grouped.groups)} in column {by!r}; keep the "
+            f"rows of two groups, or compute all distances with isodepth pairwise --by {by}"
+        )
+    # The import is inside the function, because it imports Jinja, which is slow.
+    from isodepth.report.table_files import RowLabels
+
+    files = [
+        _table_file(paths[0], grouped.table, rows, RowLabels(by, grouped.labels, group), reading)
+        for rows, group in zip(grouped.samples, grouped.groups, strict=True)
+    ]
+    about = {"names": [f"{by} {group}" for group in grouped.groups], "files": files}
+    return *grouped.samples, about
+
+
+def _table_file(
+    path: str, read: ReadResult, sample: Any, labels: RowLabels | None, reading: cli.ReadingOptions
+) -> TableFile:
+    """Return the description of a file for the code in a report.
+
+    `read` is the result of reading the file, `sample` are the rows that are compared, and `labels`
+    the labels of rows, if there are any.
+    """
+    from isodepth.report.table_files import TableFile
+
+    chosen = split_names(reading.columns)
+    if chosen and not isinstance(read.frame, np.ndarray):
+        chosen = read.frame.column_names  # a name with a comma need not be quoted
+    return TableFile(
+        path, read, [name for name in dict.fromkeys(chosen) if name not in read.left_out],
+        read.left_out, split_names(reading.category), split_names(reading.missing), labels,
+        named=labels_of(sample) is not None,
+    )  # fmt: skip
+
+
+def _chunk_options(paths: Sequence[str], reading: cli.ReadingOptions) -> Options:
+    """Return the options of a report about tables that are read in chunks."""
+    from isodepth.report.table_files import TableFile
+
+    columns, dropped, words = map(split_names, (reading.columns, reading.drop, reading.missing))
+    files = [
+        TableFile(path, None, columns, dropped, missing_words=words, in_chunks=True)
+        for path in paths
+    ]
+    return {"names": tables.file_names(paths), "files": files}
 
 
 def compare_samples(
@@ -203,12 +264,13 @@ def _scanned(paths: Sequence[str], reading: cli.ReadingOptions, blocks: str | No
                 f"{flag} is not available for folders and for files above 256 MB, which are read "
                 f"in chunks; remove it, or {remedy}"
             )
-    columns, dropped, missing = (
-        [part for text in texts for part in text.split(",")]
-        for texts in (reading.columns, reading.drop, reading.missing)
-    )
-    sources = [isodepth.scan(path, columns or None) for path in paths]
-    return [source._without(dropped)._with_missing(missing) for source in sources]
+    columns, dropped, missing = map(split_names, (reading.columns, reading.drop, reading.missing))
+    sources = [isodepth.scan(path, columns or None)._without(dropped) for path in paths]
+    known = {name for source in sources for name in source._labels}
+    unknown = next((name for name in reading.kinds or () if name not in known), None)
+    if unknown is not None:
+        raise unknown_column(unknown, sources[0]._labels, paths[0])
+    return [source._with_missing(missing) for source in sources]
 
 
 def _compare_chunks(
@@ -293,7 +355,6 @@ def test(
         raise InvalidOptionError(
             "--max-changed has no guarantee for blocks of rows; remove it, or use --min-pvalue"
         )
-    about: Options = {"names": tables.file_names((x, y))}
     are_large = any(map(_is_large, (x, y)))
     # Rare events of large tables have exact p-values, which may be smaller than the minimum.
     cli.check_reachable(
@@ -301,7 +362,7 @@ def test(
     )
     if are_large:
         first, second = _scanned((x, y), reading, test["blocks"])
-        options = dict(test)
+        options, about = dict(test), _chunk_options((x, y), reading)
     else:
         first, second, options, about = read_two_tables((x, y), reading, test)
     options |= {"nan_policy": reading.nan_policy, "kinds": reading.kinds, **settings}
@@ -346,14 +407,9 @@ def report(
     if by is not None:
         if test["blocks"] is not None:
             raise InvalidOptionError("--blocks cannot be combined with --by; remove one")
-        groups, samples = tables.read_samples(files, reading, by, text="keep")
-        about = {"names": [f"{by} {group}" for group in groups]}
-        if len(groups) != 2:
-            raise InvalidInputError(
-                f"a report compares two groups, got {len(groups)} in column {by!r}; keep the rows "
-                "of two groups"
-            )
-        result = compare_samples(samples[0], samples[1], reading, settings, test)
+        x, y, about = read_two_groups(files, reading, by)
+        ctx.params |= dict(zip("xy", about["names"], strict=True))  # for messages about X and Y
+        result = compare_samples(x, y, reading, settings, test)
     elif len(files) == 2:
         result, about = compare_tables(files, reading, settings, test)
     elif len(files) == 1 and files[0].lower().endswith(".npz"):

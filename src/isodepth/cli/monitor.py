@@ -26,6 +26,7 @@ from isodepth.cli.tables import (
 )
 from isodepth.data.export import document
 from isodepth.data.files.input_file import InputFile, table_files
+from isodepth.data.files.readers import split_names
 from isodepth.data.frames import NamedArray
 from isodepth.data.missing import TEST_NAN_POLICIES
 from isodepth.errors import BusyFileError, InvalidOptionError
@@ -193,7 +194,7 @@ def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) 
     """
     columns = fitted.columns if not reading.columns else None
     special = [each for each in fitted.kinds if each.use == "category" or each.option is not None]
-    chosen = {name for names in reading.columns for name in names.split(",")}
+    chosen = set(split_names(reading.columns))
     categories = tuple(
         each.column
         for each in special

@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isodepth.cli.commands import session
+from isodepth.cli.messages import command_message
 from isodepth.data.annotations import TestNanPolicy
+from isodepth.data.columns.kinds import attention_lines
 from isodepth.data.extras import load_extra
 from isodepth.data.files.output import PAGE_ENDINGS, check_target
+from isodepth.data.files.readers import split_names
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import ALPHA, check_alpha
 from isodepth.depth import BY_NAME
@@ -24,7 +27,7 @@ from isodepth.errors import InvalidOptionError
 from isodepth.significance.findings import too_few_permutations
 
 if TYPE_CHECKING:
-    from isodepth.report.repeat import TableFile
+    from isodepth.report.table_files import TableFile
 
 PERMUTATIONS = 999
 
@@ -157,10 +160,7 @@ class ReadingOptions:
 
         The result maps column names to "category" or "numeric". It is None if no column is named.
         """
-        category, numeric = (
-            [name for text in texts for name in text.split(",")]
-            for texts in (self.category, self.numeric)
-        )
+        category, numeric = split_names(self.category), split_names(self.numeric)
         both = next((name for name in category if name in numeric), None)
         if both is not None:
             raise InvalidOptionError(
@@ -325,8 +325,14 @@ def save_report(
     if page is not None:
         # The import is inside the function, because it imports Jinja, which is slow.
         from isodepth.report.writing import write_report_of_files
+        from isodepth.results.summary import tested_result
 
         notes = [text for _, text in session().notes()]
+        if result._result_type != "monitor":
+            # The report shows the lines about columns of doubtful kind itself.
+            lines = "; ".join(attention_lines(tested_result(result).kinds))
+            shown = command_message(lines, click.get_current_context().command.params)
+            notes = [text for text in notes if text != shown]
         command = shlex.join(["isodepth", *session().arguments])
         write_report_of_files(result, page, files, notes=notes, command=command, **about)
 
@@ -337,6 +343,6 @@ def monitor_source(path: str) -> dict[str, Any]:
     The monitor was read from the file `path`.
     """
     # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.report.repeat import TableFile
+    from isodepth.report.table_files import TableFile
 
     return {"files": [TableFile(path)]}

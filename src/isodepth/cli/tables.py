@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.cli.commands import note
 from isodepth.cli.options import ReadingOptions
-from isodepth.data.arrays import EXACT_INTEGERS, listed, numbered
+from isodepth.data.arrays import EXACT_INTEGERS, listed
 from isodepth.data.files.input_file import STDIN, InputFile, open_input, refuse, table_files
-from isodepth.data.files.readers import ReadOptions, ReadResult, read_table, unknown_column
+from isodepth.data.files.readers import (
+    ReadOptions,
+    ReadResult,
+    read_table,
+    split_names,
+    unknown_column,
+)
 from isodepth.data.frames import NamedArray, labels_of
 from isodepth.data.validation import read_sample
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -43,8 +50,8 @@ def read_tables(
     options = ReadOptions(
         missing=reading.nan_policy != "raise", columns=reading.columns or None,
         drop=(*reading.drop, *taken), text="drop" if reading.numeric_only else text,
-        categories=[name for names in reading.category for name in names.split(",")],
-        missing_words=[word for words in reading.missing for word in words.split(",")],
+        categories=split_names(reading.category),
+        missing_words=split_names(reading.missing),
     )  # fmt: skip
     results = [read_table(source, options) for source in sources]
     if reading.numeric_only:
@@ -54,7 +61,8 @@ def read_tables(
             _check_values(each, reading.nan_policy, text)
         for message in each.notes:
             note(message)
-    _check_column_names(results, reading)
+    _note_unused_words(results, options.missing_words)
+    _check_column_names(results, reading, taken)
     left_out = dict.fromkeys(name for each in results for name in each.left_out)
     reading.left_out = [name for name in left_out if name not in taken]
     return results
@@ -93,15 +101,43 @@ def _check_values(table: ReadResult, nan_policy: str, text: str) -> None:
         note(f"dropped {sample.missing} of {path}")
 
 
-def _check_column_names(results: Sequence[ReadResult], reading: ReadingOptions) -> None:
-    """Raise an error if an option names a column that no table has."""
-    frame = results[0].frame
-    names = getattr(frame, "column_names", None) or numbered(np.atleast_2d(frame).shape[1])
-    known = [*names, *results[0].left_out]
+def _note_unused_words(results: Sequence[ReadResult], words: Sequence[str]) -> None:
+    """Issue a note for each word of the option --missing that does not occur in any table."""
+    found: set[str] = set().union(*(each.words for each in results))
+    paths = listed([*dict.fromkeys(str(each.path) for each in results)])
+    for word in [word for word in dict.fromkeys(words) if word not in found]:
+        equal = ""
+        with suppress(ValueError):
+            number = float(word)
+            if any((each.numbers.points == number).any() for each in results):
+                equal = ", although some are equal as numbers"
+        note(f"--missing {word} has no effect: no cell of {paths} is the string {word!r}{equal}")
+
+
+def _check_column_names(
+    results: Sequence[ReadResult], reading: ReadingOptions, labels: Sequence[str]
+) -> None:
+    """Raise an error if an option names a column that no table has, or that is left out.
+
+    `labels` are the names of columns with labels of rows.
+    """
+    known = list(dict.fromkeys(name for each in results for name in each.names))
     absent = set.intersection(*(set(each.absent) for each in results))
     absent |= {*(reading.kinds or ())} - {*known}
     if absent:
-        raise unknown_column(min(absent), known, results[0].path)
+        raise unknown_column(min(absent), results[0].names, results[0].path)
+    selected = {name for each in results for name in each.columns or each.names}
+    for name, kind in (reading.kinds or {}).items():
+        if name not in selected:
+            flag = (
+                "--columns" if name not in {*(split_names(reading.columns) or known)}
+                else "--drop" if name in split_names(reading.drop)
+                else "the option for labels" if name in labels
+                else "--numeric-only"
+            )  # fmt: skip
+            raise InvalidOptionError(
+                f"--{kind} {name} has no effect, because {flag} leaves out this column; remove one"
+            )
 
 
 # -- columns --------------------------------------------------------------------------------------
@@ -112,6 +148,12 @@ def frames_of(results: Sequence[ReadResult], kinds: Any) -> list[Any]:
 
     If a column is not numeric, or `kinds` is set, return `ReadResult.frame` of each file instead.
     """
+    array = next((each for each in results if isinstance(each.frame, np.ndarray)), None)
+    if kinds and array is not None:
+        raise InvalidOptionError(
+            f"--category and --numeric have no effect on {array.path}, because its columns are "
+            "numbers; remove them, or use a .csv or .parquet file"
+        )
     mixed = kinds or any(not isinstance(each.mixed, NamedArray) for each in results)
     return [each.frame if mixed else each.numbers for each in results]
 
@@ -178,31 +220,69 @@ def with_labels(table: Any, labels: Mapping[str, Any]) -> Any:
 
 
 def read_samples(
-    paths: Sequence[str], reading: ReadingOptions, by: str | None, text: str = "raise"
+    paths: Sequence[str], reading: ReadingOptions, by: str | None
 ) -> tuple[list[str], list[Any]]:
     """Return the names and the tables of samples, one per file or one per group of rows.
 
     A folder is replaced by the tables in it. If `by` is given, there must be a single file. Its
-    rows with the same value in the column `by` form a sample. `text` is then the treatment of
-    columns of strings: "raise" for an error, or "keep".
+    rows with the same value in the column `by` form a sample.
     """
-    folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
-    files = [file for folder in folders for file in folder]
+    files = files_of(paths)
     if by is None:
         results = read_tables(open_sources(files), reading)
         return file_names(files), frames_of(results, reading.kinds)
+    grouped = read_groups(files, reading, by)
+    return list(map(str, grouped.groups)), grouped.samples
+
+
+class GroupedTable(NamedTuple):
+    """Table in a file whose rows are split into groups.
+
+    Attributes
+    ----------
+    table : ReadResult
+    labels : ndarray of shape (n,)
+        Label of the group of each row.
+    groups : list of int, float or str
+        Distinct labels in increasing order.
+    samples : list
+        Rows of each group.
+    """
+
+    table: ReadResult
+    labels: np.ndarray
+    groups: list[Any]
+    samples: list[Any]
+
+
+def read_groups(
+    files: Sequence[str], reading: ReadingOptions, by: str, text: str = "raise"
+) -> GroupedTable:
+    """Read a table, and split its rows by the labels in the column `by`.
+
+    `files` must have a single file. `text` is the treatment of columns of strings: "raise" for an
+    error, or "keep".
+    """
     if len(files) != 1:
         raise InvalidOptionError(f"--by needs a single table, got {len(files)}")
     sources = open_sources(files)
     labels = np.asarray(label_column(sources[0], by))
     results = read_tables(sources, reading, without=[by], text=text)
     (table,) = frames_of(results, reading.kinds)
-    groups = {str(label): labels == label for label in np.unique(labels)}
-    if not isinstance(table, NamedArray):
-        return list(groups), [table.filter(mine) for mine in groups.values()]
-    points, columns = table
-    parts = [points[mine] for mine in groups.values()]
-    return list(groups), [part if columns is None else NamedArray(part, columns) for part in parts]
+    groups = np.unique(labels).tolist()
+    masks = [labels == group for group in groups]
+    if isinstance(table, NamedArray):
+        parts = [NamedArray(table.points[mask], table.columns) for mask in masks]
+        samples = parts if table.columns is not None else [part.points for part in parts]
+    else:
+        samples = [table.filter(mask) for mask in masks]
+    return GroupedTable(results[0], labels, groups, samples)
+
+
+def files_of(paths: Sequence[str]) -> list[str]:
+    """Return the files at the given paths, with the tables in a folder in place of the folder."""
+    folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
+    return [file for folder in folders for file in folder]
 
 
 def _natural(text: str) -> list[Any]:

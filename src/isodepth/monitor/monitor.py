@@ -239,9 +239,13 @@ class Monitor(ReportableResult):
             )
         groups = self._state.groups
         if group not in groups:
+            if None in groups:
+                raise InvalidInputError(
+                    f"group has no effect, got {group!r}: the monitor has no groups; remove group"
+                )
             names = ", ".join(map(repr, groups))
-            allowed = "None: the monitor has no groups" if None in groups else f"one of {names}"
-            raise InvalidInputError(f"group must be {allowed}; got {group!r}")
+            received = "none is given" if group is None else f"got {group!r}"
+            raise InvalidInputError(f"group must be one of {names}; {received}")
         if isinstance(self._state.blocks, str):
             check_block(batch, self._state.blocks)
         if group is not None and isinstance(self._state.grouping, str):

@@ -27,7 +27,8 @@ from isodepth.plot.comparisons import contributions, gap_profile, null_distribut
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes, loose_figure
 from isodepth.report.figures import WIDTH
-from isodepth.report.repeat import TableFile, repeat_code
+from isodepth.report.repeat import repeat_code
+from isodepth.report.table_files import TableFile
 from isodepth.results.protocols import (
     ChanceLevelLike,
     ComparisonLike,

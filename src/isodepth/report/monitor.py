@@ -8,7 +8,8 @@ from typing import Any
 from isodepth.plot.style import loose_figure
 from isodepth.plot.timelines import timeline
 from isodepth.report.figures import WIDTH
-from isodepth.report.repeat import TableFile, load_code
+from isodepth.report.repeat import load_code
+from isodepth.report.table_files import TableFile
 from isodepth.results.protocols import MonitorLike
 from isodepth.results.summary import alarm_promise, monitor_headline
 

@@ -21,7 +21,7 @@ from isodepth.html import render
 from isodepth.report.comparison import comparison_context
 from isodepth.report.figures import inline_svg
 from isodepth.report.monitor import monitor_context
-from isodepth.report.repeat import TableFile
+from isodepth.report.table_files import TableFile
 from isodepth.results.protocols import AnyResult, ReportOptions
 
 

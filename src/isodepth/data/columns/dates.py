@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from datetime import date, datetime, timedelta
+from collections.abc import Collection
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from isodepth.data.columns.values import strings_of
@@ -150,9 +151,43 @@ def day_text(days: float) -> str:
     return text.removesuffix(" 00:00")
 
 
-def _zone(time: str) -> str:
+def day_numbers(values: Collection[str]) -> dict[str, float | None]:
+    """Return a dictionary that maps strings that are dates to days since 1970.
+
+    Strings that are not dates are left out. The number is None if the order of day and month is
+    unknown. A time of day without a time zone is in UTC.
+
+    Examples
+    --------
+    >>> day_numbers(["1970-01-02", "1970-01-01 18:00", "31.1.1970", "unknown"])
+    {'1970-01-02': 1.0, '1970-01-01 18:00': 0.75, '31.1.1970': 30.0}
+    """
+    parts = {value: value.replace("T", " ").partition(" ") for value in values}
+    days = _parsed({day for day, _, _ in parts.values() if date_format(day)})
+    numbers: dict[str, float | None] = {}
+    for value, (day, _, clock) in parts.items():
+        if day not in days:
+            continue
+        known = days[day]
+        clock = clock.replace("UTC", "Z").replace(" ", "")
+        if clock[1:2] == ":":
+            clock = f"0{clock}"
+        try:
+            moment = time.fromisoformat(clock or "00:00")
+        except ValueError:
+            continue
+        if known is None:
+            numbers[value] = None
+        else:
+            zone = moment.tzinfo or UTC
+            since = datetime.combine(known, moment, zone) - datetime(1970, 1, 1, tzinfo=UTC)
+            numbers[value] = since / timedelta(days=1)
+    return numbers
+
+
+def _zone(clock: str) -> str:
     """Return the time zone at the end of a string with a time of day; "none" if it has no zone."""
-    match = _ZONE.search(time)
+    match = _ZONE.search(clock)
     return "none" if match is None else match.group(1)
 
 

@@ -41,7 +41,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.columns.dates import date_format
+from isodepth.data.columns.dates import date_format, day_numbers
 from isodepth.data.columns.numerals import Numerals, Style, common_style
 from isodepth.data.columns.pooled import FEW_VALUES, PooledColumn
 from isodepth.data.columns.values import strings_of
@@ -401,7 +401,30 @@ def _converted(column: PooledColumn, option: Any) -> Reading:
         return Reading("numeric", column.series, option=option)
     if column.is_boolean:
         return Reading("numeric", column.codes({"False": 0.0, "True": 1.0}), "0 and 1", option)
+    if _dates_as_strings(column) is not None:
+        return Reading("numeric", column.codes(_days(column)), SINCE_1970, option)
     return _stated_numbers(column) or _numbers(column)
+
+
+def _days(column: PooledColumn) -> dict[str, float]:
+    """Return days since 1970 for each value of a column of dates as strings.
+
+    Raise an error if a value is not a date, or if the order of day and month is unknown.
+    """
+    numbers = day_numbers(column.counts)
+    days: dict[str, float] = {}
+    for part, sample in zip(column.values, column.samples, strict=True):
+        for value in part:
+            if value is None:
+                continue
+            if value not in numbers:
+                raise column.error(f"has {value!r} in {sample}, which is not a date", value)
+            number = numbers[value]
+            if number is None:
+                order = f"has {value!r} in {sample}, where the order of day and month is unknown"
+                raise column.error(order, value)
+            days[value] = number
+    return days
 
 
 def _stated_numbers(column: PooledColumn) -> Reading | None:

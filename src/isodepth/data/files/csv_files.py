@@ -118,6 +118,20 @@ def csv_string_chunks(file: InputFile, form: CsvFormat, places: Sequence[int]) -
         yield pa.Table.from_arrays(columns, batch.schema.names)
 
 
+def words_in_csv(
+    file: InputFile, form: CsvFormat, places: Sequence[int], words: Sequence[str]
+) -> set[str]:
+    """Return those of `words` that are cells of the columns at the positions `places`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    wanted, found = pa.array(words, pa.string()), set()
+    for batch in _batches(file, form, places, "string"):
+        for column in batch.columns:
+            found.update(column.filter(pc.is_in(column, value_set=wanted)).unique().to_pylist())
+    return found
+
+
 def first_rows(file: InputFile, form: CsvFormat) -> Any:
     """Return the first rows of a file as a pyarrow table, with the types that pyarrow detects.
 

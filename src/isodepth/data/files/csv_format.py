@@ -46,6 +46,8 @@ class CsvFormat(NamedTuple):
         Separator of the cells, and decimal mark.
     header_lines : int
         Number of lines up to the end of the header; 0 without a header.
+    padded : bool
+        Whether names in the header have spaces at their ends, which `names` does not have.
     """
 
     names: tuple[str, ...] | None
@@ -53,6 +55,7 @@ class CsvFormat(NamedTuple):
     delimiter: str
     decimal: str
     header_lines: int
+    padded: bool = False
 
     def notes(self, file: InputFile) -> list[str]:
         """Return messages about an unusual separator, decimal commas, and a missing header."""
@@ -88,7 +91,8 @@ def csv_format(file: InputFile) -> CsvFormat:
     reader = csv.reader(lines, delimiter=delimiter)
     next(row for row in reader if row)
     decimal = _decimal_mark(rows[1:], delimiter)
-    return CsvFormat(tuple(names), len(names), delimiter, decimal, reader.line_num)
+    padded = names != rows[0]
+    return CsvFormat(tuple(names), len(names), delimiter, decimal, reader.line_num, padded)
 
 
 def _decoded_lines(file: InputFile, size: int) -> tuple[list[str], bool]:
@@ -216,7 +220,8 @@ def _check_names(file: InputFile, names: Sequence[str]) -> None:
     if number is not None:
         other = next(name for name in names if name and not _is_number(name))
         mixed = f"its first row mixes numbers ({number!r}) and other strings ({other!r})"
-        refuse(file.path, f"{mixed}: it is not a header and not data")
+        advice = "if the file has no header, add a first row with the names of the columns"
+        refuse(file.path, f"{mixed}, so it is not a header; {advice}")
     if "" in names:
         advice = "if it is a row index, save the table without it (index=False in pandas)"
         refuse(file.path, f"column {names.index('') + 1} has no name in the header; {advice}")

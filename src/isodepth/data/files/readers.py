@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 from isodepth.data.arrays import did_you_mean, listed, numbered
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.files import csv_files
-from isodepth.data.files.csv_format import check_distinct, csv_format
+from isodepth.data.files.csv_format import CsvFormat, check_distinct, csv_format
 from isodepth.data.files.input_file import (
     ENDINGS,
     TEXT_ENDINGS,
@@ -77,6 +78,12 @@ class ReadResult:
     absent : list of str
         Columns in the option `drop` that the file does not have.
     path : Path
+    form : CsvFormat or None
+        Format of a text file; None for other files.
+    names : tuple of str
+        Names or indices of all columns of the file.
+    words : set of str
+        Strings of the option `missing_words` that occur in the selected columns.
     """
 
     frame: Any
@@ -85,6 +92,9 @@ class ReadResult:
     notes: list[str] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
     path: Path = Path()
+    form: CsvFormat | None = None
+    names: tuple[str, ...] = ()
+    words: set[str] = field(default_factory=set)
 
     @cached_property
     def numbers(self) -> NamedArray:
@@ -145,7 +155,7 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
 
     def parts(wanted: Sequence[str]) -> list[str]:
         # A string that is the name of a column is not split, because names may contain commas.
-        split = ([name] if name in places else name.split(",") for name in wanted)
+        split = ([name] if name in places else split_names([name]) for name in wanted)
         return list(dict.fromkeys(name for part in split for name in part))
 
     wanted = names if options.columns is None else parts(options.columns)
@@ -158,6 +168,23 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
         raise InvalidOptionError(f"no column of {file} is selected; it has {listed(names)}")
     there = [name for name in dropped if name in places]
     return Choice(kept, there, [name for name in dropped if name not in places])
+
+
+def split_names(texts: Sequence[str]) -> list[str]:
+    """Return the names in strings of comma-separated names, as in options of the command line.
+
+    A name that contains a comma is quoted.
+
+    Examples
+    --------
+    >>> split_names(["temp,dewp", '"price, EUR",size'])
+    ['temp', 'dewp', 'price, EUR', 'size']
+    """
+    return [
+        name
+        for text in texts
+        for name in (next(csv.reader([text])) if '"' in text and "," in text else text.split(","))
+    ]
 
 
 def unknown_column(name: str, names: Sequence[str], file: object) -> InvalidOptionError:
@@ -224,6 +251,10 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
         return csv_files.cell_name(form, csv_files.line_of_row(file, form, row), place)
 
     result = _chosen_columns(file, frame, names, choice, options, where)
+    result.form = form
+    if options.missing_words:
+        words = options.missing_words
+        result.words = csv_files.words_in_csv(file, form, choice.kept, words)
     result.notes[:0] = form.notes(file)
     if form.names is None:
         result.columns = None
@@ -244,7 +275,12 @@ def _read_parquet(file: InputFile, options: ReadOptions) -> ReadResult:
         def where(row: int, place: int) -> str:
             return f"row {row}, column {names[place]!r} is of type {frame.schema.field(place).type}"
 
-        return _chosen_columns(file, frame.select(choice.kept), names, choice, options, where)
+        chosen = frame.select(choice.kept)
+        result = _chosen_columns(file, chosen, names, choice, options, where)
+        strings = [column for column in chosen.columns if _has_strings(column)]
+        found = {value for column in strings for value in column.unique().to_pylist()}
+        result.words = found.intersection(options.missing_words)
+        return result
     except Exception as error:
         refuse_damaged(file, error)
 
@@ -366,7 +402,8 @@ def _chosen_columns(
     # A column without values is numeric.
     empty = {p: c.cast(pa.float64()) for p, c in numeric.items() if pa.types.is_null(c.type)}
     table = pa.table({names[place]: column for place, column in (columns | empty).items()})
-    return ReadResult(table, tuple(table.column_names), left_out, notes, choice.absent)
+    labels = tuple(table.column_names)
+    return ReadResult(table, labels, left_out, notes, choice.absent, names=tuple(names))
 
 
 def _refuse_text(
@@ -462,14 +499,15 @@ def _is_mostly_numbers(column: Any) -> bool:
 
 def _read_array(file: InputFile, options: ReadOptions) -> ReadResult:
     points = array_of(file)
+    names = tuple(numbered(np.atleast_2d(points).shape[1]))
     if options.columns is None and not options.drop:
-        return ReadResult(points, None)
+        return ReadResult(points, None, names=names)
     if points.ndim != 2:
         refuse(file.path, f"it contains an array of shape {points.shape}, which has no columns")
-    choice = choose_columns(numbered(points.shape[1]), options, file.path)
+    choice = choose_columns(names, options, file.path)
     # Selecting columns may give a column-major array, which is copied to row-major order.
     chosen = np.ascontiguousarray(points[:, choice.kept])
-    return ReadResult(chosen, None, choice.dropped, [], choice.absent)
+    return ReadResult(chosen, None, choice.dropped, [], choice.absent, names=names)
 
 
 def array_of(file: InputFile) -> np.ndarray:
