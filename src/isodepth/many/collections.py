@@ -19,9 +19,10 @@ from isodepth.data.arrays import describe, precision_of
 from isodepth.data.columns.kinds import check_kinds, split_columns
 from isodepth.data.export import label_texts
 from isodepth.data.frames import in_order, is_frame, labels_of
+from isodepth.data.missing import many_dropped
 from isodepth.data.validation import check_same_columns, check_same_width, is_chunked, is_tensor
 from isodepth.engine.tensors.host import to_host
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
 from isodepth.geometry.scaling import aligned_scale, units_of_samples
 from isodepth.metric.fitted import prepare
 from isodepth.metric.region_table import RegionTable, RegionTables
@@ -280,6 +281,9 @@ def prepare_group(
                 "choose a precision, such as dtype='float64'"
             )
         parts.append(part)
+    reports = [part.missing for part in parts if part.missing is not None]
+    if phrase := many_dropped(reports):
+        warn_user(f"{phrase}; leave out these columns", ColumnWarning)
     return SampleGroup(parts, weights, first.columns, name, in_chunks=False)
 
 
