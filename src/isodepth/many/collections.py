@@ -282,7 +282,7 @@ def prepare_group(
             )
         parts.append(part)
     reports = [part.missing for part in parts if part.missing is not None]
-    if phrase := many_dropped(reports):
+    if reports and (phrase := many_dropped(reports)):
         warn_user(f"{phrase}; leave out these columns", ColumnWarning)
     return SampleGroup(parts, weights, first.columns, name, in_chunks=False)
 
