@@ -163,6 +163,12 @@ def test_permutations_suffice_for_many_pairs() -> None:
         (BAGS, {"n_permutations": 0}, InvalidOptionError, "n_permutations"),
         (BAGS, {"by": "month"}, InvalidOptionError, "data frame"),
         (BAGS["a"], {}, InvalidInputError, "sequence of samples"),
+        (
+            {"may": BAGS["a"], "june": BAGS["a"][:1]},
+            {},
+            InvalidInputError,
+            r"Y must have at least 2 rows .* \(X is samples\['may'\], Y is samples\['june'\]\)",
+        ),
     ],
 )
 def test_bad_input(samples, options, error, words) -> None:
