@@ -96,8 +96,8 @@ def name_text(name: str) -> str:
     return name if name.strip() else repr(name)
 
 
-# Smaller p-values are not distinguished in texts, because they are rounded or clipped.
-_LEAST_PVALUE = 1e-300
+#: Smaller p-values are not distinguished in messages, because they are rounded or clipped.
+LEAST_PVALUE = 1e-300
 
 
 def p_text(pvalue: float, alpha: float = 0.05) -> str:
@@ -110,8 +110,8 @@ def p_text(pvalue: float, alpha: float = 0.05) -> str:
     >>> p_text(0.0123456), p_text(0.050001), p_text(2.23e-308)
     ('0.0123', '0.050001', '1e-300 or less')
     """
-    if pvalue < _LEAST_PVALUE:
-        return f"{_LEAST_PVALUE:g} or less"
+    if pvalue < LEAST_PVALUE:
+        return f"{LEAST_PVALUE:g} or less"
     text = f"{pvalue:.3g}"
     return text if (float(text) <= alpha) == (pvalue <= alpha) else f"{pvalue:.9g}"
 
