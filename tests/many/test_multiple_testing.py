@@ -184,6 +184,12 @@ def test_a_change_is_listed_only_for_pairs_that_differ() -> None:
         (BAGS, {"n_permutations": 0}, InvalidOptionError, "n_permutations"),
         (BAGS, {"by": "month"}, InvalidOptionError, "data frame"),
         (BAGS["a"], {}, InvalidInputError, "sequence of samples"),
+        (
+            {"may": BAGS["a"], "june": BAGS["a"][:1]},
+            {},
+            InvalidInputError,
+            r"Y must have at least 2 rows .* \(X is samples\['may'\], Y is samples\['june'\]\)",
+        ),
     ],
 )
 def test_bad_input(samples, options, error, words) -> None:

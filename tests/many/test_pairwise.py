@@ -246,6 +246,10 @@ def test_columns_must_have_the_same_names() -> None:
     assert (pairwise(frames, **OPTIONS) == MATRIX[:3, :3]).all()
     assert region_tables(frames, **OPTIONS)[0].columns == ("a", "b", "c")
     frames[2] = frames[2].rename(columns={"a": "z"})
+    named = {"may": BAGS[0], "june": np.where(BAGS[1] > 0, np.nan, BAGS[1])}
+    for function in (isodepth.pairwise, isodepth.region_tables):
+        with pytest.raises(InvalidInputError, match=r"samples\['june'\] contains"):
+            function(named)
     with pytest.raises(InvalidInputError, match=r"'a' is only in samples\[0\], 'z' is only in"):
         pairwise(frames, **OPTIONS)
 

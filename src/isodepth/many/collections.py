@@ -7,7 +7,9 @@ A group is a collection of samples after its validation (`SampleGroup`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -58,6 +60,31 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
             "that defines its samples, or pass several frames",
         )
     return samples, None
+
+
+@contextmanager
+def labels_in_errors(labels: Sequence[Any] | None, name: str = "samples") -> Iterator[None]:
+    """Write the labels of samples in errors of a block instead of positions; None for no labels.
+
+    Examples
+    --------
+    >>> with labels_in_errors(["june", "july"]):
+    ...     raise InvalidInputError("samples[1] is empty")
+    Traceback (most recent call last):
+    ...
+    isodepth.errors.InvalidInputError: samples['july'] is empty
+    """
+    try:
+        yield
+    except InvalidInputError as error:
+        if labels is not None:
+
+            def labeled_sample(match: re.Match[str]) -> str:
+                return f"{name}[{labels[int(match[1])]!r}]"
+
+            text = re.sub(rf"\b{name}\[(\d+)\]", labeled_sample, str(error))
+            error.args = (text, *error.args[1:])
+        raise
 
 
 def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[Any]]:

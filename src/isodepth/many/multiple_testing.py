@@ -255,7 +255,7 @@ def pairwise_test(
     inputs, labels = labeled(samples, by)
     inputs = as_list(inputs, "samples")
     if len(inputs) < 2:
-        raise InvalidInputError(f"a pair needs two samples, got {len(inputs)}")
+        raise InvalidInputError(f"pairwise_test needs at least two samples, got {len(inputs)}")
     names = tuple(labels or map(str, range(len(inputs))))
     pairs = list(combinations(range(len(inputs)), 2))
     alpha = check_alpha(alpha)
@@ -273,9 +273,15 @@ def pairwise_test(
     tests = []
     with progress_bar(progress, len(pairs), "tests", "pair") as advance:
         for i, j in pairs:
-            test = two_sample_test(
-                inputs[i], inputs[j], n_permutations=n_permutations, alpha=alpha, **options
-            )
+            try:
+                test = two_sample_test(
+                    inputs[i], inputs[j], n_permutations=n_permutations, alpha=alpha, **options
+                )
+            except InvalidInputError as error:
+                mine, theirs = (k if labels is None else names[k] for k in (i, j))
+                pair = f"(X is samples[{mine!r}], Y is samples[{theirs!r}])"
+                error.args = (f"{error} {pair}", *error.args[1:])
+                raise
             both = (names[i], names[j])
             shown = [f"sample {name}" for name in both] if labels is None else label_texts(both)
             tests.append(test._with(_names=tuple(shown)))
