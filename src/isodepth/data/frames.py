@@ -522,7 +522,7 @@ def _type_text(series: Any) -> str:
 
     if series.dtype.is_temporal() or holds_times(series):
         return "dates or times"
-    names = {
+    names: dict[Any, str] = {
         nw.String: "strings", nw.Boolean: "booleans", nw.Categorical: "categories",
         nw.Enum: "categories", nw.Object: "Python objects",
     }  # fmt: skip

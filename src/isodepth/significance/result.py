@@ -46,8 +46,8 @@ _JOINT_RATIO, _JOINT_SHARE = 2.0, 0.1
 OF_REGIONS: dict[str, Any] = {"depth": "projection", "p": 2.0, "q": 2.0, "eps": 0.1, "levels": 20}
 # Attributes of `TwoSampleResult` that `to_dict` includes under the same name.
 _COPIED = (
-    "headline", "statistic", "pvalue", "method", "tolerance", "changed_share", "alpha",
-    "components", "column_tests", "notes", "kinds", "category_shares", "signature",
+    "headline", "significant", "statistic", "pvalue", "method", "tolerance", "changed_share",
+    "alpha", "components", "column_tests", "notes", "kinds", "category_shares", "signature",
 )  # fmt: skip
 
 

@@ -252,6 +252,7 @@ def test_positive_numbers_of_another_category_are_found_on_their_scale(logarithm
     assert len(found.indices("X")) == 0
     assert found.rows[0].usual_range is not None
     low, high = found.rows[0].usual_range
+    assert (found[0], found[:1]) == (found.rows[0], found.rows[:1])
     inside = y.loc[(y["kind"] == "c") & ~y.index.isin(wrong), "size"].between(low, high)
     assert inside.mean() > 0.95
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -325,6 +325,14 @@ class SuspiciousRows(ResultMixin):
 
     def __iter__(self) -> Iterator[SuspiciousRow]:
         return iter(self.rows)
+
+    @overload
+    def __getitem__(self, item: int) -> SuspiciousRow: ...
+    @overload
+    def __getitem__(self, item: slice) -> tuple[SuspiciousRow, ...]: ...
+    def __getitem__(self, item: int | slice) -> SuspiciousRow | tuple[SuspiciousRow, ...]:
+        """Return one of `rows`, or several as a tuple."""
+        return self.rows[item]
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers, strings, lists and dictionaries."""
