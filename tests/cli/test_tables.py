@@ -107,7 +107,7 @@ def test_typing_errors_in_numbers_are_named(tmp_path: Path) -> None:
     text = write(tmp_path / "text.csv", "a,b\n1,x\n3,y\n")
     found = run_json("compare", good, text, *QUICK)
     assert found["columns"] == ["a"]
-    assert "check column 'b': 2 of 4 values are numbers such as '2'" in str(found)
+    assert "numbers in X, strings in Y: 2 of 4 values are numbers such as '2'" in str(found)
 
 
 def test_rounded_integers_are_reported_once_per_table(tmp_path: Path) -> None:

@@ -81,6 +81,18 @@ def test_a_factor_is_rounded_only_if_the_values_support_it(factor: float) -> Non
         assert float(f"{change.factor:.3g}") == change.factor
 
 
+@pytest.mark.parametrize("factor", [930, 1000, 0.1, 0.093])
+def test_decimals_show_whether_a_factor_is_a_power_of_ten(factor: float) -> None:
+    """The standard error of the estimated factor is 10%, but the values have two decimals."""
+    stated = []
+    for seed in range(8):
+        x, y = np.exp(np.random.default_rng(seed).normal(3, 1, size=(2, 200))).round(2)
+        stated.append(describe_column(ColumnPair("v", x, factor * y), 0.01)[0].factor)
+    known = [each for each in stated if each is not None]
+    powers = sum(each in (1000, 0.1) for each in known)
+    assert powers == len(known) >= 6 if factor in (1000, 0.1) else powers <= 1 < len(known)
+
+
 def test_the_shown_numbers_agree_with_the_factor() -> None:
     """A description with a factor shows numbers whose ratio is about the factor.
 

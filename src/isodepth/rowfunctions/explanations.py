@@ -51,6 +51,8 @@ _KNOWN_VALUES, _DISCRETE = 0.9, 0.5
 # Maximum number of decimals to which values may be rounded after a change of the unit, and relative
 # rounding error of a product.
 _DECIMALS, _PRODUCT = 6, 1e-9
+# Minimum ratio of the unit of the last digit to the maximum absolute value.
+_UNIT = 1e-7
 # Minimum difference of the shares of values of at least 0 that is called a change of sign.
 _OTHER_SIGN = 0.5
 # Maximum share of the values of X with the sign of most values of Y for which a change of sign is
@@ -112,6 +114,22 @@ def _precision_deviance(a: np.ndarray, b: np.ndarray, unit: float) -> float:
     ones = [np.count_nonzero(is_multiple(values, unit)) for values in (a, b)]
     counts = [np.array([k, len(v) - k]) for k, v in zip(ones, (a, b), strict=True)]
     return _deviance(counts[0], counts[1])
+
+
+def _last_decimal(values: np.ndarray) -> float:
+    """Return the unit of the last digit of all values, such as 100 or 0.01; 0 if it is unknown.
+
+    It is the largest power of ten of which all values are multiples. It is unknown if the values
+    are not rounded, or so large that floats cannot show it.
+
+    Examples
+    --------
+    >>> _last_decimal(np.array([1.25, 3.5])), _last_decimal(np.array([300.0, 1200.0]))
+    (0.01, 100.0)
+    """
+    least = _UNIT * float(np.abs(values).max())
+    units = (10.0**k for k in range(_DECIMALS, -_DECIMALS - 1, -1))
+    return next((u for u in units if u >= least and is_multiple(values, u).all()), 0.0)
 
 
 def _order_statistics(values: np.ndarray) -> np.ndarray:
@@ -476,14 +494,20 @@ class ColumnPair:
     def _stated_factor(self, factor: float) -> float:
         """Return the factor to be stated if the values were multiplied by about `factor`.
 
-        It is `factor` itself if a discrete column determines it exactly. Otherwise it is estimated
-        by the ratio of the medians, or by the median ratio of spreads if both disagree. It is
-        rounded to a power of ten, a factor between common units, or two significant digits. A
-        rounded factor must be near the estimate and in the confidence interval. If there is none,
-        the estimate has three digits.
+        It is `factor` itself if a discrete column determines it exactly, and a power of ten if the
+        last decimals of X and Y differ by this factor. Otherwise it is estimated by the ratio of
+        the medians, or by the median ratio of spreads if both disagree. It is rounded to a power of
+        ten, a factor between common units, or two significant digits. A rounded factor must be near
+        the estimate and in the confidence interval. If there is none, the estimate has three
+        digits. A power of ten is excluded if Y has more decimals than X times this power.
         """
         if self._distinct[1] >= _DISCRETE and not self._keeps_values(factor * _OTHER):
             return factor
+        unit, new_unit = _last_decimal(self._a), _last_decimal(self._b)
+        power = 10.0 ** round(math.log10(factor))
+        of_units = new_unit / unit / power if unit else 0.0
+        if abs(of_units - 1.0) <= _PRODUCT and abs(math.log(factor / power)) <= _NEAR_COMMON:
+            return power
         log = float(np.median(np.log(self._spread_factors() or self._ratios())))
         before, after = self.medians
         if before * after > 0 and not self._is_centered:
@@ -491,11 +515,14 @@ class ColumnPair:
             if abs(of_medians - log) <= _NEAR_COMMON:
                 log = of_medians
         estimate = math.exp(min(log, _LARGEST_LOG))
-        rounded = [10.0 ** round(math.log10(estimate)), *_CONVERSIONS, *1 / _CONVERSIONS]
-        rounded.append(float(f"{estimate:.2g}"))
-        near = (each for each in rounded if abs(math.log(each / estimate)) <= _NEAR_ROUND)
-        supported = (float(each) for each in near if self._supports(each))
-        return next(supported, float(f"{estimate:.3g}"))
+        power = 10.0 ** round(math.log10(estimate))
+        rounded = dict.fromkeys(
+            [power, *_CONVERSIONS.tolist(), *(1 / _CONVERSIONS).tolist(), float(f"{estimate:.2g}")]
+        )
+        if 0.0 < new_unit < 0.5 * unit * power:
+            del rounded[power]
+        near = [each for each in rounded if abs(math.log(each / estimate)) <= _NEAR_ROUND]
+        return next(filter(self._supports, near), float(f"{estimate:.3g}"))
 
     def _supports(self, factor: float) -> bool:
         """Return whether a factor is in the 99.9% confidence interval.
