@@ -24,6 +24,7 @@ from isodepth.errors import (
     InvalidInputError,
     InvalidOptionError,
 )
+from isodepth.monitor.windows import AlarmPolicy
 from isodepth.results.changes import Change
 from isodepth.typing import Verdict
 
@@ -233,6 +234,90 @@ def test_groups_have_references_of_their_own() -> None:
         fresh().check(REFERENCE[:5], group="a")
     with pytest.raises(InvalidInputError, match="blocks must hold one label"):
         Monitor(REFERENCE, blocks=site[:5])
+
+
+def two_sites(**options: Any) -> Monitor:
+    return fresh(groups=np.array(["u", "v"] * 1500), **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"arl": 300}, {"patience": 2}], ids=str)
+def test_an_alarm_belongs_to_its_group(options: dict[str, Any], tmp_path: Path) -> None:
+    monitor = two_sites(path=tmp_path / "m.npz", **options)
+    clean, shifted = batches(6), batches(2, seed=52, shift=3.0)
+    since = [monitor.check(batch, group="u").alarm_since for batch in shifted][-1]
+    # With patience 2, the second crossing is the alarm. With `arl`, batch 2 raises another one.
+    assert since == (2 if options else 1)
+    for again in (monitor, Monitor.load(tmp_path / "m.npz", autosave=False)):
+        verdict = again.check(clean[0], group="v")
+        assert (verdict.alarm, verdict.alarm_since, verdict.crossed) == (False, None, False)
+        assert (again.alarm, again.alarm_groups) == (True, ("u",))
+        assert f"alarm of group u since batch {since})" in repr(again)
+        assert [each["alarm_since"] for each in again.to_dict()["groups"]] == [since, None]
+        verdict = again.check(clean[1], group="u")
+        assert verdict.alarm is ("arl" not in options)
+        assert again.alarm is verdict.alarm
+    monitor.check(clean[2], group="v")
+    with pytest.raises(InvalidInputError, match="group must be one of 'u', 'v'; got 'w'"):
+        monitor.reset("w")
+    before = monitor._state.groups
+    monitor.reset("u")
+    assert (monitor.alarm, monitor.alarm_groups) == (False, ())
+    assert monitor._state.groups["v"] is before["v"]
+    assert monitor._state.groups["u"].sums == before["u"].sums.restarted()
+    assert not monitor.check(clean[3], group="u").alarm
+    monitor.reset()
+    assert not any(run for group in monitor._state.groups.values() for run in group.sums.runs)
+    with pytest.raises(InvalidInputError, match="group must be None: the monitor has no groups"):
+        fresh().reset("u")
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+def test_resets_of_groups_use_no_level_twice(
+    patience: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The levels of all tests sum to at most patience * alpha, whatever groups are reset when."""
+    spent: list[float] = []
+    level = AlarmPolicy.window_level
+
+    def counted(*arguments: Any) -> float:
+        spent.append(level(*arguments))
+        return spent[-1]
+
+    monkeypatch.setattr(AlarmPolicy, "window_level", counted)
+    rng = np.random.default_rng(62)
+    monitor = two_sites(alpha=0.2, patience=patience)
+    rows, groups = REFERENCE[:1], ["u", "v"]
+    for _ in range(150):
+        monitor.check(rows, group=rng.choice(groups))
+        monitor.reset(rng.choice([*groups, None], p=[0.4, 0.3, 0.3]))
+    assert 0.25 * patience * 0.2 < sum(spent) <= patience * 0.2
+
+
+@pytest.mark.parametrize("streams", [12, pytest.param(60, marks=pytest.mark.slow)])
+def test_resets_of_changed_groups_add_no_false_alarms(streams: int) -> None:
+    """Sites u and v do not change, and w has an alarm in every batch and is reset at once.
+
+    Site u is reset after every batch with a p-value above 0.5, to omit the windows with this batch.
+    Sites u and v have two thirds of alpha = 30%.
+    """
+    alarms = 0
+    for seed in range(streams):
+        rng = np.random.default_rng([63, seed])
+        rows = np.column_stack([rng.poisson(1.0, 2100), rng.standard_cauchy(2100)])
+        sites = np.array(["u", "v", "w"] * 300)
+        monitor = Monitor(rows[:900], alpha=0.3, groups=sites, random_state=seed)
+        false = False
+        for number, batch in enumerate(np.split(rows[900:], 40)):
+            verdict = monitor.check(batch, group="uv"[number % 2])
+            false |= verdict.alarm
+            if verdict.group == "u" and verdict.pvalue > 0.5:
+                monitor.reset("u")
+            if number % 4 == 0:
+                assert monitor.check(batch + 1e6, group="w").alarm
+                monitor.reset("w")
+        alarms += false
+    # Three standard errors above 20%.
+    assert alarms <= streams * 0.2 + 3 * np.sqrt(streams * 0.2 * 0.8)
 
 
 # -- memory ---------------------------------------------------------------------------------------

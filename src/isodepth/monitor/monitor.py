@@ -6,11 +6,11 @@ import os
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, ClassVar, Literal, Unpack
 
 from isodepth.data.annotations import KindsLike, LabelsLike, RandomStateLike, TestNanPolicy
-from isodepth.data.arrays import is_missing
+from isodepth.data.arrays import FEW, is_missing, listed
 from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.export import document
 from isodepth.data.files import output
@@ -60,7 +60,7 @@ class Monitor(ReportableResult):
         the other rows are exchangeable with those of the reference.
     patience : int, 1 to 100, default 1
         Number of windows with a p-value up to their threshold that raise an alarm. These windows
-        have no batch in common.
+        have no batch in common. Windows of all groups are counted together.
     blocks : str or array-like of shape (n,), optional
         Label of each row of the reference, such as its day, if rows with the same label depend on
         each other. Batches are then compared with whole blocks and must have about as many rows.
@@ -68,9 +68,9 @@ class Monitor(ReportableResult):
         `tolerance` exclude each other.
     groups : str or array-like of shape (n,), optional
         Label of each row of the reference, such as its site, or the name of the column with the
-        labels, which is then not compared. Each group has its own reference and windows, and an
-        equal part of `alpha`; a batch belongs to one group (``check(batch, group=...)``). Batches
-        of different groups may depend on each other.
+        labels, which is then not compared. Each group has its own reference, windows and alarm, and
+        an equal part of `alpha`; a batch belongs to one group (``check(batch, group=...)``).
+        Batches of different groups may depend on each other.
     kinds : dict, optional
         Kinds of columns of data frames, as in :func:`isodepth.two_sample_test`.
     nan_policy : {"keep", "raise"}, default "keep"
@@ -196,8 +196,17 @@ class Monitor(ReportableResult):
 
     @property
     def alarm(self) -> bool:
-        """Whether there is an alarm, which lasts until `reset`, or with `arl` for one batch."""
-        return self._state.alarm_since > 0
+        """Whether any group has an alarm.
+
+        It lasts until `reset`, or with `arl` until the next batch of the group.
+        """
+        return any(group.alarm_since for group in self._state.groups.values())
+
+    @property
+    def alarm_groups(self) -> tuple[str, ...]:
+        """Groups that have an alarm; empty if the monitor has no groups."""
+        groups = self._state.groups.items()
+        return tuple(n for n, group in groups if n is not None and group.alarm_since)
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -237,16 +246,12 @@ class Monitor(ReportableResult):
             raise InvalidInputError(
                 f"label must have 1 to {_LONGEST_LABEL} printable characters, got {label!r:.80}"
             )
-        groups = self._state.groups
-        if group not in groups:
-            names = ", ".join(map(repr, groups))
-            allowed = "None: the monitor has no groups" if None in groups else f"one of {names}"
-            raise InvalidInputError(f"group must be {allowed}; got {group!r}")
+        self._check_group(group)
         if isinstance(self._state.blocks, str):
             check_block(batch, self._state.blocks)
         if group is not None and isinstance(self._state.grouping, str):
             check_group(batch, self._state.grouping, group)
-        counted = groups[group].counted(*self._state.reader.read(batch))
+        counted = self._state.groups[group].counted(*self._state.reader.read(batch))
         with self._locked():
             earlier = None if label is None else self._state.verdict_on(label, group, counted)
             if earlier is not None:
@@ -255,15 +260,33 @@ class Monitor(ReportableResult):
             self._continue_with(state)
         return verdict
 
-    def reset(self) -> None:
+    def reset(self, group: str | None = None) -> None:
         """Clear the alarm, and restart all windows: later windows have no earlier batches.
 
-        The bound on the probability of a false alarm holds for the whole stream, if the times of
-        resets depend only on past batches.
+        The bound on the probability of a false alarm holds for the whole stream, however often and
+        whenever groups are reset. A reset only omits tests of windows that began before it. Each
+        group has its own part of `alpha`, and the parts of omitted tests are not used again. With
+        `blocks`, a reset discards the wealth of all bets and adds no capital.
+
+        Parameters
+        ----------
+        group : str, optional
+            Reset only this group. By default, all groups are reset.
         """
+        if group is not None:
+            group = str(group)
+            self._check_group(group)
         with self._locked():
-            state = replace(self._state, crossings=0, alarm_since=0)
-            self._continue_with(state.restarted())
+            names = self._state.groups if group is None else [group]
+            self._continue_with(self._state.reset(names))
+
+    def _check_group(self, group: str | None) -> None:
+        """Raise an error if `group` is not a group of the monitor; None if it has no groups."""
+        groups = self._state.groups
+        if group not in groups:
+            names = ", ".join(map(repr, groups))
+            allowed = "None: the monitor has no groups" if None in groups else f"one of {names}"
+            raise InvalidInputError(f"group must be {allowed}; got {group!r}")
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the monitor to an .npz file; an existing monitor is replaced atomically.
@@ -318,7 +341,8 @@ class Monitor(ReportableResult):
         groups = [
             {"group": name, "n_rows": group.reference.n_rows,
              "n_functions": len(group.reference.ones),
-             "n_blocks": None if group.model is None else len(group.model.sizes)}
+             "n_blocks": None if group.model is None else len(group.model.sizes),
+             "alarm_since": group.alarm_since or None}
             for name, group in state.groups.items()
         ]  # fmt: skip
         content = {
@@ -342,8 +366,12 @@ class Monitor(ReportableResult):
     def __repr__(self) -> str:
         state = self._state
         rows = sum(group.reference.n_rows for group in state.groups.values())
-        alarm = f"alarm since batch {state.alarm_since}" if self.alarm else "no alarm"
+        alarms = [
+            f"alarm{'' if name is None else f' of group {name}'} since batch {group.alarm_since}"
+            for name, group in state.groups.items() if group.alarm_since
+        ]  # fmt: skip
         columns = f"{len(state.reader.names)} column{'s' * (len(state.reader.names) != 1)}"
         batches = "1 batch" if state.n_batches == 1 else f"{state.n_batches} batches"
         compared = f"compares with {rows} rows of the reference"
+        alarm = listed(alarms, FEW) or "no alarm"
         return f"Monitor({columns}, {compared}, {batches} checked, {alarm})"
