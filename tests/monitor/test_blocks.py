@@ -237,12 +237,9 @@ def test_a_monitor_takes_labels_from_columns() -> None:
         Monitor(labeled, groups="town")
 
 
-@pytest.mark.parametrize("labels", [[1, "1"], [1, 1.0]])
-def test_labels_that_are_equal_as_numbers_or_strings_are_not_merged(labels: list[Any]) -> None:
+def test_numbers_and_strings_that_are_equal_as_strings_are_not_merged() -> None:
     rows, day = days(40, np.random.default_rng(12))
-    names = np.array(labels, dtype=object)[day % 2]
-    with pytest.raises(InvalidInputError, match="groups has labels of different types"):
-        Monitor(rows, groups=names)
-    if "1" in labels:
+    names = np.array([1, "1"], dtype=object)[day % 2]
+    for labels in (names, names.tolist()):
         with pytest.raises(InvalidInputError, match="groups has labels of different types"):
-            Monitor(rows, groups=names.tolist())
+            Monitor(rows, groups=labels)

@@ -23,7 +23,7 @@ from isodepth.errors import (
     UnreadableFileError,
 )
 from isodepth.geometry.directions import integer_seed
-from isodepth.monitor.batch_labels import check_block, check_group
+from isodepth.monitor.batch_labels import check_block, check_group, label_string
 from isodepth.monitor.saved import check_new, read_state, write_state
 from isodepth.monitor.state import MonitorState, fit_state
 from isodepth.monitor.verdict import Verdict
@@ -223,11 +223,12 @@ class Monitor(ReportableResult):
             are ignored. If the columns of the reference have names, a batch without names is an
             error. A batch that cannot be read is not counted.
         label : str, date or number, optional
-            Name of the batch within its group. A batch with the label of an earlier batch of the
+            Name of the batch within its group. Equal numbers or dates of different types are the
+            same label, such as 7 and 7.0, or a date and a timestamp at midnight. A batch with the label of an earlier batch of the
             same group is not counted again: the earlier verdict is returned, or an error is raised
             if the rows differ. Of verdicts that are no longer among the last 500, only the batch
             and the alarm are known.
-        group : str, only if the reference has groups
+        group : str, date or number, only if the reference has groups
             Group that the batch belongs to. If `groups` is the name of a column, and the batch has
             this column, all of its values must be this group. Likewise, a column named by `blocks`
             must have one value in the batch.
@@ -241,7 +242,7 @@ class Monitor(ReportableResult):
             raise InvalidInputError(
                 f"label must be a string, a date or a number, got {label!r:.80}"
             )
-        label, group = (None if name is None else str(name) for name in (label, group))
+        label, group = (None if name is None else label_string(name) for name in (label, group))
         if label is not None and not (label.isprintable() and 0 < len(label) <= _LONGEST_LABEL):
             raise InvalidInputError(
                 f"label must have 1 to {_LONGEST_LABEL} printable characters, got {label!r:.80}"
@@ -260,7 +261,7 @@ class Monitor(ReportableResult):
             self._continue_with(state)
         return verdict
 
-    def reset(self, group: str | None = None) -> None:
+    def reset(self, group: Any = None) -> None:
         """Clear the alarm, and restart all windows: later windows have no earlier batches.
 
         The bound on the probability of a false alarm holds for the whole stream, however often and
@@ -270,11 +271,11 @@ class Monitor(ReportableResult):
 
         Parameters
         ----------
-        group : str, optional
+        group : str, date or number, optional
             Reset only this group. By default, all groups are reset.
         """
         if group is not None:
-            group = str(group)
+            group = label_string(group)
             self._check_group(group)
         with self._locked():
             names = self._state.groups if group is None else [group]

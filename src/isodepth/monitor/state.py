@@ -28,6 +28,7 @@ import numpy as np
 from isodepth.data.frames import split_labels
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import rng_for
+from isodepth.monitor.batch_labels import label_string
 from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.changes import window_changes
 from isodepth.monitor.functions import LEAST_ROWS, Batch, Counts, Functions, fit_functions
@@ -240,13 +241,16 @@ def _label_strings(labels: Any, name: str, n: int) -> np.ndarray:
     `name` is the name of the option in messages, "blocks" or "groups".
     """
     array = row_labels(labels, name, n, "the reference")
-    strings = array.astype(str)
-    if array.dtype == object and len(np.unique(strings)) != len({*array.tolist()}):
+    # `tolist` converts times in nanoseconds to integers.
+    values = list(array) if array.dtype.kind == "M" else array.tolist()
+    strings = {key: label_string(key[1]) for key in {(type(value), value) for value in values}}
+    words = {text for (type_, _), text in strings.items() if issubclass(type_, str)}
+    if words & {text for (type_, _), text in strings.items() if not issubclass(type_, str)}:
         raise InvalidInputError(
-            f"{name} has labels of different types that are equal as numbers or as strings, such "
-            "as 1 and '1'; use labels of one type"
+            f"{name} has labels of different types that are equal as strings, such as 1 and '1'; "
+            "use labels of one type"
         )
-    return strings
+    return np.array([strings[type(value), value] for value in values])
 
 
 def fit_state(
