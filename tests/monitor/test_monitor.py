@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-import datetime
+import datetime as dt
 import functools
 import json
 import pickle
@@ -700,6 +700,23 @@ def test_columns_are_matched_by_name_and_others_ignored() -> None:
     assert numeric.n_batches == monitor.n_batches == 0
 
 
+def test_columns_are_in_the_order_of_the_reference() -> None:
+    rng = np.random.default_rng(64)
+    frame = mixed(300, rng)[["kind", "price", "flag", "length"]]
+    frame.insert(1, "day", pd.date_range("2024-01-01", periods=300))
+    monitor = Monitor(frame, random_state=0)
+    assert monitor.columns == ("kind", "price", "flag", "length")
+    assert monitor.to_dict()["columns"] == [*monitor.columns]
+    batch = frame[:50][[*monitor.columns]]
+    array = pd.DataFrame(batch.to_numpy(object), columns=monitor.columns).infer_objects()
+    assert monitor.check(array, label="a") is not None
+    assert monitor.check(batch, label="a").batch_number == 1  # the rows are equal
+    unnamed = fresh()
+    assert unnamed.columns is None
+    assert unnamed.to_dict()["columns"] is None
+    assert not unnamed.check(pd.DataFrame(batches(1)[0], columns=unnamed.columns)).alarm
+
+
 def test_a_batch_without_names_is_refused_if_the_reference_has_names() -> None:
     """A batch without column names is an error, because its columns may be in another order."""
     named = Monitor(pd.DataFrame(REFERENCE, columns=["a", "b", "c"]), random_state=0)
@@ -1131,7 +1148,7 @@ def test_the_text_about_suspicious_rows_includes_new_categories() -> None:
     assert "a value far outside the reference, or a new category: 50" in str(verdict)
 
 
-DAY = datetime.date(2024, 1, 1)
+DAY = dt.date(2024, 1, 1)
 MIDNIGHTS = [DAY, pd.Timestamp(DAY), np.datetime64("2024-01-01T00"), "2024-01-01"]
 
 
@@ -1142,7 +1159,7 @@ MIDNIGHTS = [DAY, pd.Timestamp(DAY), np.datetime64("2024-01-01T00"), "2024-01-01
         ([7, 7.0, np.int8(7), np.float32(7), Decimal("7.0"), "7"], "7"),
         ([pd.Timestamp("2024-01-01 06:30:00.50"), np.datetime64("2024-01-01T06:30:00.500")],
          "2024-01-01 06:30:00.5"),
-        ([np.datetime64("2024-01-01T06:30"), datetime.datetime(2024, 1, 1, 6, 30)],
+        ([np.datetime64("2024-01-01T06:30"), dt.datetime(2024, 1, 1, 6, 30)],
          "2024-01-01 06:30:00"),
         (["7.0", np.str_("7.0")], "7.0"),
     ],

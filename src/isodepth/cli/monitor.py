@@ -278,7 +278,7 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
     from isodepth.results.summary import alarm_promise, monitor_headline
 
     summary = fitted.to_dict()
-    lines = [f"columns     {', '.join(summary['columns'])}"]
+    lines = [f"columns     {', '.join(fitted.columns or fitted._state.reader.names)}"]
     lines += [f"            {line}" for line in column_lines(fitted.kinds)]
     for own in summary["groups"]:
         group = "" if own["group"] is None else f" of group {own['group']}"

@@ -165,8 +165,11 @@ class Monitor(ReportableResult):
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """Names of the columns, categories last; None if the reference has no names."""
-        return None if self._state.reader.columns is None else self._state.reader.names
+        """Names of the columns in the order of the reference; None if it has no names.
+
+        Columns that are not compared are left out.
+        """
+        return self._state.reader.columns_in_order
 
     @property
     def kinds(self) -> tuple[ColumnKind, ...]:
@@ -224,10 +227,10 @@ class Monitor(ReportableResult):
             error. A batch that cannot be read is not counted.
         label : str, date or number, optional
             Name of the batch within its group. Equal numbers or dates of different types are the
-            same label, such as 7 and 7.0, or a date and a timestamp at midnight. A batch with the label of an earlier batch of the
-            same group is not counted again: the earlier verdict is returned, or an error is raised
-            if the rows differ. Of verdicts that are no longer among the last 500, only the batch
-            and the alarm are known.
+            same label, such as 7 and 7.0, or a date and a timestamp at midnight. A batch with the
+            label of an earlier batch of the same group is not counted again: the earlier verdict is
+            returned, or an error is raised if the rows differ. Of verdicts that are no longer among
+            the last 500, only the batch and the alarm are known.
         group : str, date or number, only if the reference has groups
             Group that the batch belongs to. If `groups` is the name of a column, and the batch has
             this column, all of its values must be this group. Likewise, a column named by `blocks`
@@ -347,7 +350,7 @@ class Monitor(ReportableResult):
             for name, group in state.groups.items()
         ]  # fmt: skip
         content = {
-            "columns": state.reader.names,
+            "columns": self.columns,
             "kinds": state.reader.kinds,
             "settings": self.settings,
             "groups": groups,
