@@ -196,10 +196,12 @@ def test_rows_of_another_group_and_of_several_blocks_are_refused(
         also = refusal(*check, "both.csv", "--group", sites[0])
         assert f"'site' also has the value '{sites[1]}'" in also
         assert run_json(*check, "one.csv", "--group", sites[0])["batch_number"] == 1
+        assert run_json(*check, "one.csv")["group"] == sites[0]
+        assert "'site' of this batch has 2 different values" in refusal(*check, "both.csv")
     several = refusal(*check, "more.csv", "--group", sites[0])
     assert "'week' of this batch has 20 different values" in several
     Path("bare.csv").write_text("\n".join(["size", *(line.split(",")[2] for line in rows[:20])]))
-    assert run_json(*check, "bare.csv", "--group", sites[0])["batch_number"] == 2
+    assert run_json(*check, "bare.csv", "--group", sites[0])["batch_number"] == 3
 
 
 def test_settings_and_missing_values(folder: Path) -> None:

@@ -26,6 +26,7 @@ from isodepth.errors import (
     InvalidInputError,
     InvalidOptionError,
 )
+from isodepth.monitor.batch_labels import label_string
 from isodepth.monitor.windows import AlarmPolicy
 from isodepth.results.changes import Change
 from isodepth.typing import Verdict
@@ -1107,6 +1108,29 @@ def test_a_batch_of_another_group_is_refused() -> None:
     north = frame[frame.site == "n"]
     assert monitor.check(north, group="n").group == "n"
     assert monitor.check(north[["x"]], group="n").group == "n"
+
+
+def test_the_group_of_a_batch_is_in_its_column() -> None:
+    for sites in (["n", "s"], [1, 2], [1.0, 2.0], ["01", "1"]):
+        frame = by_site(sites)
+        monitor = Monitor(frame, groups="site", random_state=0)
+        second = frame[frame.site == sites[1]]
+        assert monitor.check(second).group == label_string(sites[1])
+        if sites[1] == "1":
+            assert monitor.check(second.assign(site=1)).group == "1"
+            continue
+        with pytest.raises(InvalidInputError, match="'site' of this batch has 2 different values"):
+            monitor.check(frame)
+        with pytest.raises(InvalidInputError, match="the value '9', and the groups of the ref"):
+            monitor.check(second.assign(site=9))
+        with pytest.raises(InvalidInputError, match="the value missing, and the groups"):
+            monitor.check(second.assign(site=None))
+        with pytest.raises(InvalidInputError, match=r"group must be one of .*; got None"):
+            monitor.check(second[["x"]])
+        assert monitor.n_batches == 1
+    with pytest.raises(InvalidInputError, match="group must be one of 'n', 's'; got None"):
+        # The monitor does not know the column of labels that were passed.
+        Monitor(by_site(["n", "s"])[["x"]], groups=["n", "s"] * 200).check(frame)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -106,7 +106,7 @@ def fit(
 @monitor.command(cls=Command)
 @click.argument("monitor")
 @click.argument("batches", nargs=-1, required=True)
-@click.option("--group", metavar="NAME", help="The group that the batches belong to.")
+@click.option("--group", metavar="NAME", help="Group of the batches (default: from their column).")
 @click.option("--label", metavar="TEXT", help="Name of the batch; a name is counted only once.")
 @cli.threshold_options
 @cli.reading_options(nan_policies=None)

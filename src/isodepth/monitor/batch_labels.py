@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -66,6 +67,34 @@ def check_block(batch: Any, column: str) -> None:
             f"{len(labels)} different values, {listed(sorted(labels), FEW)}; check "
             "the rows of each block as one batch. The batch was not counted"
         )
+
+
+def group_of(batch: Any, column: str, groups: Collection[str | None]) -> str | None:
+    """Return the group in the column `column` of a batch; None if the batch lacks the column.
+
+    Raise an error if the column has several values, or a value that is not one of `groups`.
+    """
+    labels = _labels(batch, column)
+    values = sorted({_quoted(label) for label in labels})
+    if len(values) > 1:
+        raise InvalidInputError(
+            f"a batch belongs to one group, and the column {column!r} of this batch has "
+            f"{len(values)} different values, {listed(values, FEW)}; check the rows of each group "
+            "as one batch. The batch was not counted"
+        )
+    if not values:
+        return None
+    label = next(iter(labels))
+    text = None if label is None else label_string(label)
+    matching = [name for name in groups if name is not None and _is_group(label, name)]
+    matching = [text] if text in matching else matching
+    if len(matching) != 1:
+        raise InvalidInputError(
+            f"the column {column!r} of the batch has the value {values[0]}, and the groups of the "
+            f"reference are {listed(sorted(map(_quoted, groups)), FEW)}; pass rows of one of these "
+            "groups. The batch was not counted"
+        )
+    return matching[0]
 
 
 def check_group(batch: Any, column: str, group: str) -> None:

@@ -23,7 +23,7 @@ from isodepth.errors import (
     UnreadableFileError,
 )
 from isodepth.geometry.directions import integer_seed
-from isodepth.monitor.batch_labels import check_block, check_group, label_string
+from isodepth.monitor.batch_labels import check_block, check_group, group_of, label_string
 from isodepth.monitor.saved import check_new, read_state, write_state
 from isodepth.monitor.state import MonitorState, fit_state
 from isodepth.monitor.verdict import Verdict
@@ -233,8 +233,8 @@ class Monitor(ReportableResult):
             the last 500, only the batch and the alarm are known.
         group : str, date or number, only if the reference has groups
             Group that the batch belongs to. If `groups` is the name of a column, and the batch has
-            this column, all of its values must be this group. Likewise, a column named by `blocks`
-            must have one value in the batch.
+            this column, all of its values must be this group, which is also the default. Likewise,
+            a column named by `blocks` must have one value in the batch.
 
         Returns
         -------
@@ -250,11 +250,14 @@ class Monitor(ReportableResult):
             raise InvalidInputError(
                 f"label must have 1 to {_LONGEST_LABEL} printable characters, got {label!r:.80}"
             )
+        grouping = self._state.grouping
+        if group is None and isinstance(grouping, str):
+            group = group_of(batch, grouping, self._state.groups)
+        elif group in self._state.groups and isinstance(grouping, str):
+            check_group(batch, grouping, str(group))
         self._check_group(group)
         if isinstance(self._state.blocks, str):
             check_block(batch, self._state.blocks)
-        if group is not None and isinstance(self._state.grouping, str):
-            check_group(batch, self._state.grouping, group)
         counted = self._state.groups[group].counted(*self._state.reader.read(batch))
         with self._locked():
             earlier = None if label is None else self._state.verdict_on(label, group, counted)
