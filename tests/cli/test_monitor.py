@@ -145,6 +145,35 @@ def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:
     assert beyond.startswith("batch 1: BEYOND")
 
 
+@pytest.mark.usefixtures("without_pictures")
+def test_exit_codes_and_resets_of_groups(folder: Path) -> None:
+    rows = [f"{'uv'[i % 2]}," + ",".join(map(repr, row)) for i, row in enumerate(
+        REFERENCE.tolist())]  # fmt: skip
+    Path("sites.csv").write_text("\n".join([",".join(("site", *NAMES)), *rows]))
+    run("monitor", "fit", "sites.csv", "-o", "g.npz", "--groups", "site")
+    check = ("monitor", "check", "g.npz")
+    loud = [save(Path(f"far{i}.csv"), QUIET[i] + 9, NAMES) for i in range(2)]
+    run(*check, loud[0], "--group", "u", code=1)
+    assert run(*check, "quiet0.csv", "--group", "v").stdout.startswith(
+        "batch 2 of group v: no alarm"
+    )
+    run(*check, "quiet1.csv", "--group", "u", code=1)
+    shown = run("monitor", "show", "g.npz", "-o", "r.html").stdout
+    assert "Alarm of group u since batch 1 of 3" in shown
+    assert [line.split()[1] for line in shown.splitlines()[-3:]] == ["u", "v", "u"]
+    assert "Alarm of group u since batch 1 of 3" in Path("r.html").read_text("utf-8")
+    run(*check, loud[1], "--group", "v", code=1)
+    shown = run("monitor", "show", "g.npz").stdout
+    assert "Alarm in 2 of 2 groups: u since batch 1, v since batch 4." in shown
+    assert run_json("monitor", "reset", "g.npz", "--group", "u")["group"] == "u"
+    assert [each["alarm_since"] for each in run_json("monitor", "show", "g.npz")["groups"]] == [
+        None, 4,
+    ]  # fmt: skip
+    assert "group must be one of 'u', 'v'" in refusal("monitor", "reset", "g.npz", "--group", "w")
+    assert run_json("monitor", "reset", "g.npz")["group"] is None
+    assert "No alarm now" in run("monitor", "show", "g.npz").stdout
+
+
 @pytest.mark.parametrize("sites", [("EWR", "JFK"), ("1", "2")])
 def test_rows_of_another_group_and_of_several_blocks_are_refused(
     folder: Path, sites: tuple[str, str]
@@ -168,10 +197,12 @@ def test_rows_of_another_group_and_of_several_blocks_are_refused(
         also = refusal(*check, "both.csv", "--group", sites[0])
         assert f"'site' also has the value '{sites[1]}'" in also
         assert run_json(*check, "one.csv", "--group", sites[0])["batch_number"] == 1
+        assert run_json(*check, "one.csv")["group"] == sites[0]
+        assert "'site' of this batch has 2 different values" in refusal(*check, "both.csv")
     several = refusal(*check, "more.csv", "--group", sites[0])
     assert "'week' of this batch has 20 different values" in several
     Path("bare.csv").write_text("\n".join(["size", *(line.split(",")[2] for line in rows[:20])]))
-    assert run_json(*check, "bare.csv", "--group", sites[0])["batch_number"] == 2
+    assert run_json(*check, "bare.csv", "--group", sites[0])["batch_number"] == 3
 
 
 def test_settings_and_missing_values(folder: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
 import functools
 import json
 import pickle
 import warnings
 from dataclasses import replace
+from decimal import Decimal
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,8 @@ from isodepth.errors import (
     InvalidInputError,
     InvalidOptionError,
 )
+from isodepth.monitor.batch_labels import label_string
+from isodepth.monitor.windows import AlarmPolicy
 from isodepth.results.changes import Change
 from isodepth.typing import Verdict
 
@@ -233,6 +237,90 @@ def test_groups_have_references_of_their_own() -> None:
         fresh().check(REFERENCE[:5], group="a")
     with pytest.raises(InvalidInputError, match="blocks must hold one label"):
         Monitor(REFERENCE, blocks=site[:5])
+
+
+def two_sites(**options: Any) -> Monitor:
+    return fresh(groups=np.array(["u", "v"] * 1500), **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"arl": 300}, {"patience": 2}], ids=str)
+def test_an_alarm_belongs_to_its_group(options: dict[str, Any], tmp_path: Path) -> None:
+    monitor = two_sites(path=tmp_path / "m.npz", **options)
+    clean, shifted = batches(6), batches(2, seed=52, shift=3.0)
+    since = [monitor.check(batch, group="u").alarm_since for batch in shifted][-1]
+    # With patience 2, the second crossing is the alarm. With `arl`, batch 2 raises another one.
+    assert since == (2 if options else 1)
+    for again in (monitor, Monitor.load(tmp_path / "m.npz", autosave=False)):
+        verdict = again.check(clean[0], group="v")
+        assert (verdict.alarm, verdict.alarm_since, verdict.crossed) == (False, None, False)
+        assert (again.alarm, again.alarm_groups) == (True, ("u",))
+        assert f"alarm of group u since batch {since})" in repr(again)
+        assert [each["alarm_since"] for each in again.to_dict()["groups"]] == [since, None]
+        verdict = again.check(clean[1], group="u")
+        assert verdict.alarm is ("arl" not in options)
+        assert again.alarm is verdict.alarm
+    monitor.check(clean[2], group="v")
+    with pytest.raises(InvalidInputError, match="group must be one of 'u', 'v'; got 'w'"):
+        monitor.reset("w")
+    before = monitor._state.groups
+    monitor.reset("u")
+    assert (monitor.alarm, monitor.alarm_groups) == (False, ())
+    assert monitor._state.groups["v"] is before["v"]
+    assert monitor._state.groups["u"].sums == before["u"].sums.restarted()
+    assert not monitor.check(clean[3], group="u").alarm
+    monitor.reset()
+    assert not any(run for group in monitor._state.groups.values() for run in group.sums.runs)
+    with pytest.raises(InvalidInputError, match="group must be None: the monitor has no groups"):
+        fresh().reset("u")
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+def test_resets_of_groups_use_no_level_twice(
+    patience: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The levels of all tests sum to at most patience * alpha, whatever groups are reset when."""
+    spent: list[float] = []
+    level = AlarmPolicy.window_level
+
+    def counted(*arguments: Any) -> float:
+        spent.append(level(*arguments))
+        return spent[-1]
+
+    monkeypatch.setattr(AlarmPolicy, "window_level", counted)
+    rng = np.random.default_rng(62)
+    monitor = two_sites(alpha=0.2, patience=patience)
+    rows, groups = REFERENCE[:1], ["u", "v"]
+    for _ in range(150):
+        monitor.check(rows, group=rng.choice(groups))
+        monitor.reset(rng.choice([*groups, None], p=[0.4, 0.3, 0.3]))
+    assert 0.25 * patience * 0.2 < sum(spent) <= patience * 0.2
+
+
+@pytest.mark.parametrize("streams", [12, pytest.param(60, marks=pytest.mark.slow)])
+def test_resets_of_changed_groups_add_no_false_alarms(streams: int) -> None:
+    """Sites u and v do not change, and w has an alarm in every batch and is reset at once.
+
+    Site u is reset after every batch with a p-value above 0.5, to omit the windows with this batch.
+    Sites u and v have two thirds of alpha = 30%.
+    """
+    alarms = 0
+    for seed in range(streams):
+        rng = np.random.default_rng([63, seed])
+        rows = np.column_stack([rng.poisson(1.0, 2100), rng.standard_cauchy(2100)])
+        sites = np.array(["u", "v", "w"] * 300)
+        monitor = Monitor(rows[:900], alpha=0.3, groups=sites, random_state=seed)
+        false = False
+        for number, batch in enumerate(np.split(rows[900:], 40)):
+            verdict = monitor.check(batch, group="uv"[number % 2])
+            false |= verdict.alarm
+            if verdict.group == "u" and verdict.pvalue > 0.5:
+                monitor.reset("u")
+            if number % 4 == 0:
+                assert monitor.check(batch + 1e6, group="w").alarm
+                monitor.reset("w")
+        alarms += false
+    # Three standard errors above 20%.
+    assert alarms <= streams * 0.2 + 3 * np.sqrt(streams * 0.2 * 0.8)
 
 
 # -- memory ---------------------------------------------------------------------------------------
@@ -634,6 +722,23 @@ def test_columns_are_matched_by_name_and_others_ignored() -> None:
     assert numeric.n_batches == monitor.n_batches == 0
 
 
+def test_columns_are_in_the_order_of_the_reference() -> None:
+    rng = np.random.default_rng(64)
+    frame = mixed(300, rng)[["kind", "price", "flag", "length"]]
+    frame.insert(1, "day", pd.date_range("2024-01-01", periods=300))
+    monitor = Monitor(frame, random_state=0)
+    assert monitor.columns == ("kind", "price", "flag", "length")
+    assert monitor.to_dict()["columns"] == [*monitor.columns]
+    batch = frame[:50][[*monitor.columns]]
+    array = pd.DataFrame(batch.to_numpy(object), columns=monitor.columns).infer_objects()
+    assert monitor.check(array, label="a") is not None
+    assert monitor.check(batch, label="a").batch_number == 1  # the rows are equal
+    unnamed = fresh()
+    assert unnamed.columns is None
+    assert unnamed.to_dict()["columns"] is None
+    assert not unnamed.check(pd.DataFrame(batches(1)[0], columns=unnamed.columns)).alarm
+
+
 def test_a_batch_without_names_is_refused_if_the_reference_has_names() -> None:
     """A batch without column names is an error, because its columns may be in another order."""
     named = Monitor(pd.DataFrame(REFERENCE, columns=["a", "b", "c"]), random_state=0)
@@ -1026,6 +1131,29 @@ def test_a_batch_of_another_group_is_refused() -> None:
     assert monitor.check(north[["x"]], group="n").group == "n"
 
 
+def test_the_group_of_a_batch_is_in_its_column() -> None:
+    for sites in (["n", "s"], [1, 2], [1.0, 2.0], ["01", "1"]):
+        frame = by_site(sites)
+        monitor = Monitor(frame, groups="site", random_state=0)
+        second = frame[frame.site == sites[1]]
+        assert monitor.check(second).group == label_string(sites[1])
+        if sites[1] == "1":
+            assert monitor.check(second.assign(site=1)).group == "1"
+            continue
+        with pytest.raises(InvalidInputError, match="'site' of this batch has 2 different values"):
+            monitor.check(frame)
+        with pytest.raises(InvalidInputError, match="the value '9', and the groups of the ref"):
+            monitor.check(second.assign(site=9))
+        with pytest.raises(InvalidInputError, match="the value missing, and the groups"):
+            monitor.check(second.assign(site=None))
+        with pytest.raises(InvalidInputError, match=r"group must be one of .*; got None"):
+            monitor.check(second[["x"]])
+        assert monitor.n_batches == 1
+    with pytest.raises(InvalidInputError, match="group must be one of 'n', 's'; got None"):
+        # The monitor does not know the column of labels that were passed.
+        Monitor(by_site(["n", "s"])[["x"]], groups=["n", "s"] * 200).check(frame)
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_file_with_rows_of_another_group_is_refused(ending: str, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
@@ -1043,7 +1171,7 @@ def test_numbers_of_another_type_are_the_same_group() -> None:
     frame = by_site([1, 2])
     monitor = Monitor(frame, groups="site", random_state=0)
     assert monitor.check(frame[frame.site == 1].astype(float), group=1).group == "1"
-    with pytest.raises(InvalidInputError, match=r"has the value '2\.0'"):
+    with pytest.raises(InvalidInputError, match="has the value '2'"):
         monitor.check(frame[frame.site == 2].astype(float), group=1)
 
 
@@ -1063,6 +1191,61 @@ def test_the_text_about_suspicious_rows_includes_new_categories() -> None:
     frame = by_site(["n", "s"])
     verdict = Monitor(frame, random_state=0).check(frame[:50].assign(site="q"))
     assert "a value far outside the reference, or a new category: 50" in str(verdict)
+
+
+DAY = dt.date(2024, 1, 1)
+MIDNIGHTS = [DAY, pd.Timestamp(DAY), np.datetime64("2024-01-01T00"), "2024-01-01"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "text"),
+    [
+        (MIDNIGHTS, "2024-01-01"),
+        ([7, 7.0, np.int8(7), np.float32(7), Decimal("7.0"), "7"], "7"),
+        ([pd.Timestamp("2024-01-01 06:30:00.50"), np.datetime64("2024-01-01T06:30:00.500")],
+         "2024-01-01 06:30:00.5"),
+        ([np.datetime64("2024-01-01T06:30"), dt.datetime(2024, 1, 1, 6, 30)],
+         "2024-01-01 06:30:00"),
+        (["7.0", np.str_("7.0")], "7.0"),
+    ],
+)  # fmt: skip
+def test_the_type_of_a_label_does_not_matter(labels: list[Any], text: str) -> None:
+    monitor, batch = fresh(), batches(1)[0]
+    verdicts = [monitor.check(batch, label=label) for label in labels]
+    assert {verdict.label for verdict in verdicts} == {text}
+    assert monitor.n_batches == 1
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Series([1.0, 2.0] * 200),
+        np.array([1, 2] * 200, object),
+        np.array([1, 2.0, 1.0, 2] * 100, object),
+        pd.Series([DAY, pd.Timestamp("2024-01-02 06:30")] * 200),
+        pd.to_datetime(pd.Series(MIDNIGHTS[:1] + ["2024-01-02 06:30"]), format="mixed").sample(
+            400, replace=True, random_state=0, ignore_index=True
+        ),
+    ],
+    ids=["floats", "integers", "both", "dates and times", "times"],
+)
+@pytest.mark.parametrize("by_name", [False, True])
+def test_the_type_of_a_group_does_not_matter(labels: Any, by_name: bool) -> None:
+    rows = pd.DataFrame(REFERENCE[:400], columns=["a", "b", "c"])
+    if by_name:
+        rows["site"] = labels
+    monitor = Monitor(rows, groups="site" if by_name else labels, random_state=0)
+    names = [each["group"] for each in monitor.to_dict()["groups"]]
+    if names[0] == "1":
+        assert names == ["1", "2"]
+        first: list[Any] = [1, 1.0, np.float32(1), "1"]
+    else:
+        assert names == ["2024-01-01", "2024-01-02 06:30:00"]
+        first = MIDNIGHTS
+    for group in first:
+        batch = rows[:50].assign(site=[group] * 50)
+        assert monitor.check(batch, group=group).group == names[0]
+        monitor.reset(group)
 
 
 @pytest.mark.parametrize(

@@ -219,6 +219,42 @@ def test_files_of_earlier_versions_are_refused_with_advice(tmp_path: Path) -> No
         Monitor.load(tmp_path / "t.npz")
 
 
+def test_the_alarm_of_older_files_belongs_to_the_group_that_raised_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In older files of this format, all groups share one alarm and one number of crossings."""
+    path, groups = tmp_path / "m.npz", np.array(["u", "v"] * 750)
+
+    def older(**entries: int) -> Any:
+        header, _ = read_archive(path, KIND)
+        for _, group in header["state"]["groups"]:
+            del group["alarm_since"], group["n_crossings"]
+        header["state"] |= entries
+        write_archive(path, KIND, {n: header[n] for n in ("content", "state")}, {})
+        state = Monitor.load(path, autosave=False)._state
+        return [(each.alarm_since, each.crossings) for each in state.groups.values()]
+
+    monitor = fresh(groups=groups)
+    monitor.check(BATCHES[0], group="u")
+    monitor.check(BATCHES[1] + 5, group="v")
+    for since, expected in ((0, [(0, 0), (0, 0)]), (2, [(0, 0), (2, 0)])):
+        monitor.save(path, overwrite=True)
+        assert older(alarm_since=since, n_crossings=0) == expected
+    for module in ("saved", "state"):
+        monkeypatch.setattr(f"isodepth.monitor.{module}.HISTORY", 2)
+    for _ in range(2):
+        monitor.check(BATCHES[0], group="u")
+    monitor.save(path, overwrite=True)
+    # The verdict of batch 2 is no longer stored.
+    assert older(alarm_since=2, n_crossings=0) == [(2, 0), (2, 0)]
+    monitor = fresh(groups=groups, patience=3)
+    monitor.check(BATCHES[1] + 5, group="v")
+    monitor.save(path, overwrite=True)
+    assert older(alarm_since=0, n_crossings=1) == [(0, 0), (0, 1)]
+    monitor.save(path, overwrite=True)
+    assert older(alarm_since=0, n_crossings=2) == [(0, 1), (0, 1)]
+
+
 def arrays_of(value: Any) -> Iterator[list[Any]]:
     """Yield the arrays in the header of a file, each as a list of its type, shape and bytes."""
     if isinstance(value, list) and len(value) == 3 and str(value[0])[:2] in ("<f", "<i"):
@@ -292,8 +328,7 @@ def test_crafted_files_are_refused(tmp_path: Path, blocks: Any) -> None:
 def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
     """Yield invalid states: in each, one entry of `state` is out of its range."""
     group, n = state.groups["0"], state.n_batches
-    for other in ({"alarm_since": -1}, {"alarm_since": n + 1}, {"crossings": -1}, {"n_batches": 0},
-                  {"records": ("{}",) * n}, {"records": state.records[1:]},
+    for other in ({"n_batches": 0}, {"records": ("{}",) * n}, {"records": state.records[1:]},
                   {"records": state.records[::-1]}, {"labels": np.array([[5, 1, 0, 0]])},
                   {"labels": np.array([[5, 1, n + 1, 0]])},
                   {"labels": np.array([[5, 1, 1, 0], [5, 2, 2, 0]])},
@@ -320,7 +355,8 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
             {"n_rows": 0}, {"n_rows": 1 << 31}, {"n_rows": int(counts.ones.max()) - 1},
             {"ones": counts.ones[:-1]}, {"summaries": counts.summaries[:, :1]},
         )),
-        group._replace(hashes=None),
+        group._replace(alarm_since=-1), group._replace(alarm_since=n + 1),
+        group._replace(crossings=-1), group._replace(hashes=None),
         *(group._replace(hashes=group.hashes._replace(**other)) for other in (
             {"distinct": group.hashes.distinct[::-1]}, {"counts": 0 * group.hashes.counts},
             {"counts": group.hashes.counts[:-1]},

@@ -76,6 +76,11 @@ def test_labels(monitor: Monitor) -> None:
     own.check(RNG.normal(size=(30, 1)), label="2024-01-07")
     shown = timeline(own).axes[1].get_xticklabels()
     assert [text.get_text() for text in shown] == ["2024-01-07"]
+    grouped = Monitor(RNG.normal(size=(2000, 1)), groups=["u", "v"] * 1000, random_state=0)
+    for label in ("Monday", None):
+        grouped.check(RNG.normal(size=(30, 1)), group="v", label=label)
+    shown = timeline(grouped).axes[1].get_xticklabels()
+    assert [text.get_text() for text in shown] == ["v: Monday", "v: 2"]
 
 
 def test_the_axis_names_the_limit_of_drawn_pvalues(monitor: Monitor) -> None:

@@ -107,7 +107,7 @@ def fit(
 @monitor.command(cls=Command)
 @click.argument("monitor")
 @click.argument("batches", nargs=-1, required=True)
-@click.option("--group", metavar="NAME", help="The group that the batches belong to.")
+@click.option("--group", metavar="NAME", help="Group of the batches (default: from their column).")
 @click.option("--label", metavar="TEXT", help="Name of the batch; a name is counted only once.")
 @cli.threshold_options
 @cli.reading_options(nan_policies=None)
@@ -122,7 +122,7 @@ def check(
     files that were checked before are not counted again. A single file has no label without
     --label, because its content may be new: if it is checked twice, it counts twice.
     The exit code is 0 without an alarm, 1 with an alarm or a batch beyond all blocks, and 2 if a
-    batch cannot be checked.
+    batch cannot be checked. With groups, this is an alarm of the group of a batch.
 
     With --max-changed, the exit code is 1 if more than this share of the rows changed, with 95%
     confidence. With --min-pvalue, it is 1 if the p-value of a batch alone is at most this number.
@@ -255,7 +255,8 @@ def show(monitor: str, page: str | None) -> Answer:
 
 @monitor.command(cls=Command)
 @click.argument("monitor")
-def reset(monitor: str) -> Answer:
+@click.option("--group", metavar="NAME", help="Reset only this group (default: all groups).")
+def reset(monitor: str, group: str | None) -> Answer:
     """Clear the alarm of a monitor; past verdicts are kept.
 
     Restarts all windows, which are the sets of recent batches that are tested together.
@@ -263,9 +264,11 @@ def reset(monitor: str) -> Answer:
     \b
     Examples:
       isodepth monitor reset monitor.npz
+      isodepth monitor reset monitor.npz --group north
     """
-    isodepth.Monitor.load(monitor).reset()
-    return Answer(["alarm and windows reset"], document("reset", {"monitor": monitor}))
+    isodepth.Monitor.load(monitor).reset(group)
+    text = "alarm and windows reset" + ("" if group is None else f" in group {group}")
+    return Answer([text], document("reset", {"monitor": monitor, "group": group}))
 
 
 # -- output ---------------------------------------------------------------------------------------
@@ -276,7 +279,7 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
     from isodepth.results.summary import alarm_promise, monitor_headline
 
     summary = fitted.to_dict()
-    lines = [f"columns     {', '.join(summary['columns'])}"]
+    lines = [f"columns     {', '.join(fitted.columns or fitted._state.reader.names)}"]
     lines += [f"            {line}" for line in column_lines(fitted.kinds)]
     for own in summary["groups"]:
         group = "" if own["group"] is None else f" of group {own['group']}"
@@ -285,18 +288,22 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
         lines.append(f"reference   {rows}, {own['n_functions']} functions")
     verdicts = fitted.verdicts
     lines.append(f"guarantee   {alarm_promise(summary)}")
-    lines.append(f"stream      {monitor_headline(verdicts, fitted.alarm).sentence}")
-    if verdicts:
-        lines += ["", "batch   rows  p-value  window p  threshold  alarm  strongest change"]
-        lines += [_line(verdict) for verdict in verdicts[-_SHOWN:]]
+    lines.append(f"stream      {monitor_headline(verdicts, summary['groups']).sentence}")
+    if shown := verdicts[-_SHOWN:]:
+        # The column of groups is left out if the monitor has no groups.
+        width = max((len(v.group) + 2 for v in shown if v.group is not None), default=0)
+        group = f"{'group':{max(7, width)}}" if width else ""
+        lines += ["", f"batch  {group} rows  p-value  window p  threshold  alarm  strongest change"]
+        lines += [_line(verdict, len(group)) for verdict in shown]
     return Answer(lines, summary)
 
 
-def _line(verdict: isodepth.typing.Verdict) -> str:
+def _line(verdict: isodepth.typing.Verdict, group_width: int) -> str:
     change = verdict.changes[0].text if verdict.changes else ""
     label = "" if verdict.label is None else f"  ({verdict.label})"
+    group = f"{verdict.group or '':{group_width}}"
     return (
-        f"{verdict.batch_number:5d}  {verdict.n_rows:5d}  {_short(verdict.pvalue):>7}  "
+        f"{verdict.batch_number:5d}  {group}{verdict.n_rows:5d}  {_short(verdict.pvalue):>7}  "
         f"{_short(verdict.window_pvalue):>8}  {verdict.threshold:9.2g}  "
         f"{'ALARM' if verdict.alarm else '':5}  {change}{label}"
     )

@@ -1,4 +1,4 @@
-"""Check that all rows of a batch have the block, or the group, that the batch should have.
+"""Labels as strings, and checks of the blocks and groups of the rows of a batch.
 
 Blocks and groups are the options of `Monitor` that label the rows of the reference. If they are
 names of columns, a batch may have these columns too. A batch without the column is not checked.
@@ -6,7 +6,14 @@ names of columns, a batch may have these columns too. A batch without the column
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Collection
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
+
+import numpy as np
 
 from isodepth.data.arrays import FEW, is_missing, listed
 from isodepth.data.frames import NamedArray, labels_of
@@ -18,15 +25,76 @@ from isodepth.sources.profile import Profile
 from isodepth.sources.scan import as_source
 
 
+def label_string(label: Any) -> str:
+    """Return the label of a batch or of a row as a string, which does not depend on its type.
+
+    Times are in ISO format with a space, without zeros at the end. Midnight without a time zone is
+    a date. Numbers without a fractional part are integers. Strings are unchanged.
+
+    Examples
+    --------
+    >>> label_string(7.0), label_string(np.int64(7)), label_string("7.0")
+    ('7', '7', '7.0')
+    >>> label_string(date(2024, 1, 1)), label_string(np.datetime64("2024-01-01T00:00:00"))
+    ('2024-01-01', '2024-01-01')
+    >>> label_string(datetime(2024, 1, 1, 6, 30, 0, 500000))
+    '2024-01-01 06:30:00.5'
+    """
+    if isinstance(label, np.datetime64):
+        return _time_string(np.datetime_as_string(label, unit="ns").replace("T", " "))
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, datetime):
+        return _time_string(label.isoformat(sep=" "))
+    if isinstance(label, float | Decimal) and math.isfinite(label) and label == int(label):
+        return str(int(label))
+    return label.isoformat() if isinstance(label, date) else str(label)
+
+
+def _time_string(text: str) -> str:
+    """Remove zeros at the end of the seconds in ISO format, and the time 00:00:00."""
+    fraction = re.compile(r"\.(\d*?)0*(?=[+-]|$)")
+    text = fraction.sub(lambda found: f".{found[1]}" if found[1] else "", text)
+    return text.removesuffix(" 00:00:00")
+
+
 def check_block(batch: Any, column: str) -> None:
     """Raise an error if the column `column`, which has the labels of blocks, has several values."""
-    labels = _labels(batch, column)
+    labels = {_quoted(label) for label in _labels(batch, column)}
     if len(labels) > 1:
         raise InvalidInputError(
             f"a batch is compared with whole blocks, and the column {column!r} of this batch has "
-            f"{len(labels)} different values, {listed(sorted(map(_quoted, labels)), FEW)}; check "
+            f"{len(labels)} different values, {listed(sorted(labels), FEW)}; check "
             "the rows of each block as one batch. The batch was not counted"
         )
+
+
+def group_of(batch: Any, column: str, groups: Collection[str | None]) -> str | None:
+    """Return the group in the column `column` of a batch; None if the batch lacks the column.
+
+    Raise an error if the column has several values, or a value that is not one of `groups`.
+    """
+    labels = _labels(batch, column)
+    values = sorted({_quoted(label) for label in labels})
+    if len(values) > 1:
+        raise InvalidInputError(
+            f"a batch belongs to one group, and the column {column!r} of this batch has "
+            f"{len(values)} different values, {listed(values, FEW)}; check the rows of each group "
+            "as one batch. The batch was not counted"
+        )
+    if not values:
+        return None
+    label = next(iter(labels))
+    text = None if label is None else label_string(label)
+    matching = [name for name in groups if name is not None and _is_group(label, name)]
+    matching = [text] if text in matching else matching
+    if len(matching) != 1:
+        raise InvalidInputError(
+            f"the column {column!r} of the batch has the value {values[0]}, and the groups of the "
+            f"reference are {listed(sorted(map(_quoted, groups)), FEW)}; pass rows of one of these "
+            "groups. The batch was not counted"
+        )
+    return matching[0]
 
 
 def check_group(batch: Any, column: str, group: str) -> None:
@@ -80,10 +148,10 @@ def _labels(batch: Any, column: str) -> set[Any]:
 def _is_group(label: Any, group: str) -> bool:
     """Return whether the value of a row is the label `group`.
 
-    Labels of groups are strings. The numbers 1 and 1.0 equal both the label "1" and the label
-    "1.0".
+    Labels of groups are strings. A number equals all strings with this number, such as "1" and
+    "01".
     """
-    if label is None or str(label) == group:
+    if label is None or label_string(label) == group:
         return label is not None
     if isinstance(label, str) or not isinstance(label, int | float):
         return False
@@ -94,4 +162,4 @@ def _is_group(label: Any, group: str) -> bool:
 
 
 def _quoted(label: Any) -> str:
-    return "missing" if label is None else repr(str(label))
+    return "missing" if label is None else repr(label_string(label))

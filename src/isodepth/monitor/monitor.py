@@ -6,11 +6,11 @@ import os
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, ClassVar, Literal, Unpack
 
 from isodepth.data.annotations import KindsLike, LabelsLike, RandomStateLike, TestNanPolicy
-from isodepth.data.arrays import is_missing
+from isodepth.data.arrays import FEW, is_missing, listed
 from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.export import document
 from isodepth.data.files import output
@@ -23,7 +23,7 @@ from isodepth.errors import (
     UnreadableFileError,
 )
 from isodepth.geometry.directions import integer_seed
-from isodepth.monitor.batch_labels import check_block, check_group
+from isodepth.monitor.batch_labels import check_block, check_group, group_of, label_string
 from isodepth.monitor.saved import check_new, read_state, write_state
 from isodepth.monitor.state import MonitorState, fit_state
 from isodepth.monitor.verdict import Verdict
@@ -60,7 +60,7 @@ class Monitor(ReportableResult):
         the other rows are exchangeable with those of the reference.
     patience : int, 1 to 100, default 1
         Number of windows with a p-value up to their threshold that raise an alarm. These windows
-        have no batch in common.
+        have no batch in common. Windows of all groups are counted together.
     blocks : str or array-like of shape (n,), optional
         Label of each row of the reference, such as its day, if rows with the same label depend on
         each other. Batches are then compared with whole blocks and must have about as many rows.
@@ -68,9 +68,9 @@ class Monitor(ReportableResult):
         `tolerance` exclude each other.
     groups : str or array-like of shape (n,), optional
         Label of each row of the reference, such as its site, or the name of the column with the
-        labels, which is then not compared. Each group has its own reference and windows, and an
-        equal part of `alpha`; a batch belongs to one group (``check(batch, group=...)``). Batches
-        of different groups may depend on each other.
+        labels, which is then not compared. Each group has its own reference, windows and alarm, and
+        an equal part of `alpha`; a batch belongs to one group (``check(batch, group=...)``).
+        Batches of different groups may depend on each other.
     kinds : dict, optional
         Kinds of columns of data frames, as in :func:`isodepth.two_sample_test`.
     nan_policy : {"keep", "raise"}, default "keep"
@@ -165,8 +165,11 @@ class Monitor(ReportableResult):
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """Names of the columns, categories last; None if the reference has no names."""
-        return None if self._state.reader.columns is None else self._state.reader.names
+        """Names of the columns in the order of the reference; None if it has no names.
+
+        Columns that are not compared are left out.
+        """
+        return self._state.reader.columns_in_order
 
     @property
     def kinds(self) -> tuple[ColumnKind, ...]:
@@ -196,8 +199,17 @@ class Monitor(ReportableResult):
 
     @property
     def alarm(self) -> bool:
-        """Whether there is an alarm, which lasts until `reset`, or with `arl` for one batch."""
-        return self._state.alarm_since > 0
+        """Whether any group has an alarm.
+
+        It lasts until `reset`, or with `arl` until the next batch of the group.
+        """
+        return any(group.alarm_since for group in self._state.groups.values())
+
+    @property
+    def alarm_groups(self) -> tuple[str, ...]:
+        """Groups that have an alarm; empty if the monitor has no groups."""
+        groups = self._state.groups.items()
+        return tuple(n for n, group in groups if n is not None and group.alarm_since)
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -214,14 +226,15 @@ class Monitor(ReportableResult):
             are ignored. If the columns of the reference have names, a batch without names is an
             error. A batch that cannot be read is not counted.
         label : str, date or number, optional
-            Name of the batch within its group. A batch with the label of an earlier batch of the
-            same group is not counted again: the earlier verdict is returned, or an error is raised
-            if the rows differ. Of verdicts that are no longer among the last 500, only the batch
-            and the alarm are known.
-        group : str, only if the reference has groups
+            Name of the batch within its group. Equal numbers or dates of different types are the
+            same label, such as 7 and 7.0, or a date and a timestamp at midnight. A batch with the
+            label of an earlier batch of the same group is not counted again: the earlier verdict is
+            returned, or an error is raised if the rows differ. Of verdicts that are no longer among
+            the last 500, only the batch and the alarm are known.
+        group : str, date or number, only if the reference has groups
             Group that the batch belongs to. If `groups` is the name of a column, and the batch has
-            this column, all of its values must be this group. Likewise, a column named by `blocks`
-            must have one value in the batch.
+            this column, all of its values must be this group, which is also the default. Likewise,
+            a column named by `blocks` must have one value in the batch.
 
         Returns
         -------
@@ -232,25 +245,20 @@ class Monitor(ReportableResult):
             raise InvalidInputError(
                 f"label must be a string, a date or a number, got {label!r:.80}"
             )
-        label, group = (None if name is None else str(name) for name in (label, group))
+        label, group = (None if name is None else label_string(name) for name in (label, group))
         if label is not None and not (label.isprintable() and 0 < len(label) <= _LONGEST_LABEL):
             raise InvalidInputError(
                 f"label must have 1 to {_LONGEST_LABEL} printable characters, got {label!r:.80}"
             )
-        groups = self._state.groups
-        if group not in groups:
-            if None in groups:
-                raise InvalidInputError(
-                    f"group has no effect, got {group!r}: the monitor has no groups; remove group"
-                )
-            names = ", ".join(map(repr, groups))
-            received = "none is given" if group is None else f"got {group!r}"
-            raise InvalidInputError(f"group must be one of {names}; {received}")
+        grouping = self._state.grouping
+        if group is None and isinstance(grouping, str):
+            group = group_of(batch, grouping, self._state.groups)
+        elif group in self._state.groups and isinstance(grouping, str):
+            check_group(batch, grouping, str(group))
+        self._check_group(group)
         if isinstance(self._state.blocks, str):
             check_block(batch, self._state.blocks)
-        if group is not None and isinstance(self._state.grouping, str):
-            check_group(batch, self._state.grouping, group)
-        counted = groups[group].counted(*self._state.reader.read(batch))
+        counted = self._state.groups[group].counted(*self._state.reader.read(batch))
         with self._locked():
             earlier = None if label is None else self._state.verdict_on(label, group, counted)
             if earlier is not None:
@@ -259,15 +267,38 @@ class Monitor(ReportableResult):
             self._continue_with(state)
         return verdict
 
-    def reset(self) -> None:
+    def reset(self, group: Any = None) -> None:
         """Clear the alarm, and restart all windows: later windows have no earlier batches.
 
-        The bound on the probability of a false alarm holds for the whole stream, if the times of
-        resets depend only on past batches.
+        The bound on the probability of a false alarm holds for the whole stream, however often and
+        whenever groups are reset. A reset only omits tests of windows that began before it. Each
+        group has its own part of `alpha`, and the parts of omitted tests are not used again. With
+        `blocks`, a reset discards the wealth of all bets and adds no capital.
+
+        Parameters
+        ----------
+        group : str, date or number, optional
+            Reset only this group. By default, all groups are reset.
         """
+        if group is not None:
+            group = label_string(group)
+            self._check_group(group)
         with self._locked():
-            state = replace(self._state, crossings=0, alarm_since=0)
-            self._continue_with(state.restarted())
+            names = self._state.groups if group is None else [group]
+            self._continue_with(self._state.reset(names))
+
+    def _check_group(self, group: str | None) -> None:
+        """Raise an error if `group` is not a group of the monitor; None if it has no groups."""
+        groups = self._state.groups
+        if group in groups:
+            return
+        if None in groups:
+            raise InvalidInputError(
+                f"group has no effect, got {group!r}: the monitor has no groups; remove group"
+            )
+        names = ", ".join(map(repr, groups))
+        received = "none is given" if group is None else f"got {group!r}"
+        raise InvalidInputError(f"group must be one of {names}; {received}")
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the monitor to an .npz file; an existing monitor is replaced atomically.
@@ -322,11 +353,12 @@ class Monitor(ReportableResult):
         groups = [
             {"group": name, "n_rows": group.reference.n_rows,
              "n_functions": len(group.reference.ones),
-             "n_blocks": None if group.model is None else len(group.model.sizes)}
+             "n_blocks": None if group.model is None else len(group.model.sizes),
+             "alarm_since": group.alarm_since or None}
             for name, group in state.groups.items()
         ]  # fmt: skip
         content = {
-            "columns": state.reader.names,
+            "columns": self.columns,
             "kinds": state.reader.kinds,
             "settings": self.settings,
             "groups": groups,
@@ -346,8 +378,12 @@ class Monitor(ReportableResult):
     def __repr__(self) -> str:
         state = self._state
         rows = sum(group.reference.n_rows for group in state.groups.values())
-        alarm = f"alarm since batch {state.alarm_since}" if self.alarm else "no alarm"
+        alarms = [
+            f"alarm{'' if name is None else f' of group {name}'} since batch {group.alarm_since}"
+            for name, group in state.groups.items() if group.alarm_since
+        ]  # fmt: skip
         columns = f"{len(state.reader.names)} column{'s' * (len(state.reader.names) != 1)}"
         batches = "1 batch" if state.n_batches == 1 else f"{state.n_batches} batches"
         compared = f"compares with {rows} rows of the reference"
+        alarm = listed(alarms, FEW) or "no alarm"
         return f"Monitor({columns}, {compared}, {batches} checked, {alarm})"

@@ -122,6 +122,13 @@ class BatchReader:
         return (*(self.columns or numeric or column_labels(self.width)), *self.categories)
 
     @property
+    def columns_in_order(self) -> Names:
+        """Names of all columns in the order of the reference; None if they have no names."""
+        if self.columns is None or not self.kinds:
+            return self.columns
+        return tuple(each.column for each in self.kinds if each.column in self.names)
+
+    @property
     def _has_names(self) -> bool:
         """Return whether numeric columns have names other than the strings "0", "1", ..."""
         return bool(self.columns) and list(self.columns or ()) != numbered(self.width)
@@ -215,7 +222,7 @@ class BatchReader:
 
     def _lacks_names(self) -> InvalidInputError:
         """Return the error for a batch without column names, if the reference has names."""
-        names = listed([repr(name) for name in self.names], FEW)
+        names = listed([repr(name) for name in self.columns_in_order or ()], FEW)
         return InvalidInputError(
             "the batch has no column names, and columns are matched by name with those of the "
             f"reference: {names}; pass a data frame, or a file, with these column names, such as "

@@ -41,9 +41,8 @@ _MOST_ROWS = 1 << 31
 NAMES: FieldNames = {
     MonitorState: {
         "policy": "alarm_policy", "reader": "columns", "groups": "groups", "ranks": "rank_evidence",
-        "n_batches": "n_batches", "crossings": "n_crossings", "alarm_since": "alarm_since",
-        "records": "verdicts", "labels": "labels", "seed": "random_state",
-        "blocks": "blocks_option", "grouping": "groups_option",
+        "n_batches": "n_batches", "records": "verdicts", "labels": "labels",
+        "seed": "random_state", "blocks": "blocks_option", "grouping": "groups_option",
     },
     AlarmPolicy: {"alpha": "alpha", "arl": "arl", "tolerance": "tolerance", "patience": "patience"},
     BatchReader: {
@@ -59,6 +58,7 @@ NAMES: FieldNames = {
     Group: {
         "functions": "functions", "reference": "reference_counts", "usual": "usual_values",
         "model": "blocks", "sums": "windows", "hashes": "reference_hashes",
+        "crossings": "n_crossings", "alarm_since": "alarm_since",
     },
     UsualValues: {"values": "ranges", "nonzero": "ranges_without_zero"},
     Functions: {
@@ -123,8 +123,7 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
             f"reads format {_FORMAT}; update isodepth"
         )
     try:
-        # Older files of this format do not have this entry: each batch decides about its style.
-        header["state"]["columns"].setdefault("number_styles", [])
+        _complete(header["state"])
         state: MonitorState = unpacked(MonitorState, header["state"], NAMES)
         _check(state)
     except KeyError as error:
@@ -136,6 +135,27 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
         # Catch every exception: each means that the file was not written by `write_state`.
         raise output.unreadable(path, f"it lacks a part of a monitor ({error!r:.200})") from None
     return state
+
+
+def _complete(state: dict[str, Any]) -> None:
+    """Add the entries to the content of a file that older files of this format do not have.
+
+    In older files, each batch decides about its style of numbers, and all groups share one alarm
+    and one number of crossings. The verdicts contain the groups of these batches. If the batch that
+    raised the alarm is no longer stored, all groups have the alarm. Crossings of batches that are
+    no longer stored are added to those of the first group.
+    """
+    state["columns"].setdefault("number_styles", [])
+    if "alarm_since" not in state:
+        return
+    verdicts = [Verdict._from_json(line) for line in state["verdicts"]]
+    since, n_crossings = state["alarm_since"], state["n_crossings"]
+    raised = {verdict.group for verdict in verdicts if verdict.batch_number == since}
+    crossed = [verdict.group for verdict in verdicts if verdict.crossed][::-1][:n_crossings]
+    for name, group in state["groups"]:
+        group["alarm_since"] = since if name in raised or not raised else 0
+        group["n_crossings"] = crossed.count(name)
+    state["groups"][0][1]["n_crossings"] += n_crossings - len(crossed)
 
 
 def _check(state: MonitorState) -> None:
@@ -171,7 +191,8 @@ def _require(valid: Any, part: str) -> None:
 def _check_history(state: MonitorState) -> None:
     """Check the numbers of batches, the labels and the stored verdicts."""
     labels = state.labels
-    _require(0 <= state.alarm_since <= state.n_batches and state.crossings >= 0, "alarms")
+    for group in state.groups.values():
+        _require(0 <= group.alarm_since <= state.n_batches and group.crossings >= 0, "alarms")
     _require(len(state.records) == min(state.n_batches, HISTORY), "number of verdicts")
     verdicts = [Verdict._from_json(line) for line in state.records]
     numbers = range(state.n_batches - len(verdicts) + 1, state.n_batches + 1)

@@ -4,7 +4,8 @@ The state has four parts:
 
 - settings: when an alarm is raised, and which columns are read;
 - the reference: for each group, functions of a row and their counts, and hashes of rows;
-- the stream: counts of recent windows, the number of batches, and the current alarm;
+- the stream: the number of batches, and for each group the counts of recent windows and the current
+  alarm;
 - the history: the last 500 verdicts, and digests of the groups, labels and rows of all batches with
   labels.
 
@@ -27,6 +28,7 @@ import numpy as np
 from isodepth.data.frames import split_labels
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import rng_for
+from isodepth.monitor.batch_labels import label_string
 from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.changes import window_changes
 from isodepth.monitor.functions import LEAST_ROWS, Batch, Counts, Functions, fit_functions
@@ -45,7 +47,7 @@ _MOST_SUSPICIOUS = 100
 
 
 class Group(NamedTuple):
-    """Reference and recent windows of one group of rows, such as one site.
+    """Reference, recent windows and alarm of one group of rows, such as one site.
 
     Without groups, a monitor has one `Group` for all rows.
     """
@@ -56,6 +58,8 @@ class Group(NamedTuple):
     model: BlockModel | None = None  # None without blocks
     sums: DyadicSums = DyadicSums()  # empty with blocks
     hashes: ReferenceHashes | None = None  # to find repeated rows; None with blocks
+    crossings: int = 0  # windows that crossed their threshold since the last alarm or reset
+    alarm_since: int = 0  # number of the batch that raised the alarm; 0 without an alarm
 
     def counted(self, parts: Iterable[np.ndarray], unseen: dict[int, Counter[str]]) -> Batch:
         """Count the functions of this group in a batch, and check the size of the batch.
@@ -82,14 +86,12 @@ class MonitorState:
     #: Evidence of the batches of each group; None without blocks.
     ranks: dict[str | None, RankEvidence] | None = None
     n_batches: int = 0
-    crossings: int = 0  # windows that crossed their threshold since the last alarm or reset
-    alarm_since: int = 0  # number of the batch that raised the alarm; 0 without an alarm
     records: tuple[str, ...] = ()  # verdicts on the last batches as JSON
     seed: int = 0  # integer from `random_state`
     blocks: str | int | None = None  # name of the column with the labels, or number of blocks
     grouping: str | int | None = None  # name of the column with the groups, or number of groups
     #: One row per batch with a label: digest of its group and label, digest of its content, number
-    #: of the batch, `alarm_since`.
+    #: of the batch, `alarm_since` of its group.
     labels: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
 
     def verdict_on(self, label: str, name: str | None, batch: Batch) -> Verdict | None:
@@ -147,7 +149,8 @@ class MonitorState:
             )
             group, ranks = group._replace(model=model), ranks | {name: after}
         crossed = evidence.window_pvalue <= evidence.threshold
-        crossings, alarm_since, restart = self._alarm_after(number, crossed)
+        groups, restart = self._groups_after(name, group, crossed)
+        alarm_since = groups[name].alarm_since
         verdict = Verdict(
             batch_number=number, label=label, group=name, n_rows=batch.counts.n_rows,
             pvalue=evidence.pvalue, n_window_batches=evidence.n_window_batches,
@@ -164,38 +167,56 @@ class MonitorState:
             entry = [_label_digest(name, label), _content(name, batch), number, alarm_since]
             labels = np.vstack([labels, np.array([entry], np.int64)])
         state = replace(
-            self, groups=self.groups | {name: group}, ranks=ranks, n_batches=number,
-            crossings=crossings, alarm_since=alarm_since, labels=labels,
+            self, groups=groups, ranks=ranks, n_batches=number, labels=labels,
             records=(*self.records[1 - HISTORY :], verdict.to_json()),
         )  # fmt: skip
-        return state.restarted() if restart else state, verdict
+        return state._restarted([name]) if restart else state, verdict
 
-    def _alarm_after(self, number: int, crossed: bool) -> tuple[int, int, bool]:
-        """Return `crossings` and `alarm_since` after a batch, and whether the windows start anew.
+    def _groups_after(
+        self, name: str | None, group: Group, crossed: bool
+    ) -> tuple[dict[str | None, Group], bool]:
+        """Return all groups after the next batch, and whether the windows of its group start anew.
 
-        `crossings` counts the windows that crossed their threshold since the last alarm or reset.
-        `alarm_since` is the number of the batch that raised the alarm, or 0. `number` is the number
-        of this batch, and `crossed` is whether its window p-value is at most the threshold.
+        `group` is the group `name` of the batch, and `crossed` is whether the window p-value of the
+        batch is at most the threshold. A crossing raises the alarm of this group if it is number
+        `patience` since the last alarm, counted over all groups. With `arl`, an alarm lasts for one
+        batch of the group.
         """
-        crossings, alarm_since = self.crossings, self.alarm_since
-        if self.policy.arl is not None:
-            alarm_since = 0  # an alarm lasts for one batch
+        restarting = self.policy.arl is not None
+        groups, alarm_since = self.groups, 0 if restarting else group.alarm_since
         if not crossed or alarm_since:
-            return crossings, alarm_since, False
-        crossings += 1
+            return groups | {name: group._replace(alarm_since=alarm_since)}, False
+        crossings = group.crossings + 1
+        n_crossings = 1 + sum(each.crossings for each in groups.values())
         # With blocks, every crossing is an alarm, because `RankEvidence` already takes `patience`
         # into account.
-        if crossings >= self.policy.patience or self.ranks is not None:
-            crossings, alarm_since = 0, number
-        return crossings, alarm_since, not alarm_since or self.policy.arl is not None
+        if n_crossings >= self.policy.patience or group.model is not None:
+            groups = {key: each._replace(crossings=0) for key, each in groups.items()}
+            crossings, alarm_since = 0, self.n_batches + 1
+        group = group._replace(crossings=crossings, alarm_since=alarm_since)
+        return groups | {name: group}, not alarm_since or restarting
 
-    def restarted(self) -> MonitorState:
-        """Return the state with all windows restarted; the numbering of the batches continues."""
-        groups = {k: g._replace(sums=g.sums.restarted()) for k, g in self.groups.items()}
+    def reset(self, names: Iterable[str | None]) -> MonitorState:
+        """Return the state without alarms of the groups `names`, and with their windows restarted.
+
+        Tests of these groups are omitted, and other groups do not change. No level is used twice:
+        a level of a window depends on the number of batches of its group, which continues. With
+        blocks, the wealth of all bets is discarded, and no capital is added.
+        """
+        names = list(names)
+        cleared = {n: self.groups[n]._replace(crossings=0, alarm_since=0) for n in names}
+        return replace(self, groups=self.groups | cleared)._restarted(names)
+
+    def _restarted(self, names: list[str | None]) -> MonitorState:
+        """Return the state with the windows of the groups `names` restarted.
+
+        The numbering of the batches continues.
+        """
+        groups = {n: self.groups[n]._replace(sums=self.groups[n].sums.restarted()) for n in names}
         ranks = self.ranks
         if ranks is not None:
-            ranks = {name: evidence.restarted() for name, evidence in ranks.items()}
-        return replace(self, groups=groups, ranks=ranks)
+            ranks = ranks | {name: ranks[name].restarted() for name in names}
+        return replace(self, groups=self.groups | groups, ranks=ranks)
 
 
 def _digest(text: str) -> int:
@@ -220,13 +241,16 @@ def _label_strings(labels: Any, name: str, n: int) -> np.ndarray:
     `name` is the name of the option in messages, "blocks" or "groups".
     """
     array = row_labels(labels, name, n, "the reference")
-    strings = array.astype(str)
-    if array.dtype == object and len(np.unique(strings)) != len({*array.tolist()}):
+    # `tolist` converts times in nanoseconds to integers.
+    values = list(array) if array.dtype.kind == "M" else array.tolist()
+    strings = {key: label_string(key[1]) for key in {(type(value), value) for value in values}}
+    words = {text for (type_, _), text in strings.items() if issubclass(type_, str)}
+    if words & {text for (type_, _), text in strings.items() if not issubclass(type_, str)}:
         raise InvalidInputError(
-            f"{name} has labels of different types that are equal as numbers or as strings, such "
-            "as 1 and '1'; use labels of one type"
+            f"{name} has labels of different types that are equal as strings, such as 1 and '1'; "
+            "use labels of one type"
         )
-    return strings
+    return np.array([strings[type(value), value] for value in values])
 
 
 def fit_state(

@@ -43,9 +43,10 @@ class Verdict(ResultMixin):
     crossed : bool
         Whether the threshold is crossed: `window_pvalue` is at most `threshold`.
     alarm : bool
-        Whether there is an alarm: until `reset`, or with `arl` at the batch that raised it.
+        Whether the group of the batch has an alarm: until `reset`, or with `arl` at the batch that
+        raised it. Without groups, this is the alarm of the monitor.
     alarm_since : int or None
-        Number of the batch that raised the alarm; None without an alarm.
+        Number of the batch that raised this alarm; None without an alarm.
     changed_share : float or None
         Lower bound, with 95% confidence, for the share of rows of the window that changed. 0 if
         there is no positive bound. None with `blocks`, and if the verdict is no longer stored.

@@ -40,7 +40,7 @@ def timeline(
         Monitor that has checked at least one batch.
     labels : sequence of str, optional
         Names of the batches along the axis, such as dates. By default, the labels that the monitor
-        stores, or else the numbers of the batches.
+        stores, or else the numbers of the batches, after the names of their groups.
     figure : matplotlib.figure.Figure, optional
         An empty figure to draw into; a new figure by default.
 
@@ -65,8 +65,10 @@ def timeline(
     verdicts = monitor.verdicts
     if not verdicts:
         raise InvalidInputError("the monitor has checked no batch yet; check one before drawing")
-    if labels is None and any(verdict.label is not None for verdict in verdicts):
-        labels = [verdict.label or verdict.batch_number for verdict in verdicts]
+    if labels is None and any(v.label is not None or v.group is not None for v in verdicts):
+        own = [str(verdict.label or verdict.batch_number) for verdict in verdicts]
+        groups = [f"{verdict.group}: " if verdict.group else "" for verdict in verdicts]
+        labels = [group + name for group, name in zip(groups, own, strict=True)]
     names = None if labels is None else [str(label) for label in labels]
     if names is not None and len(names) != len(verdicts):
         raise InvalidInputError(

@@ -28,7 +28,7 @@ def monitor_context(
     verdicts = monitor.verdicts
     summary = monitor.to_dict()
     context: dict[str, Any] = {
-        "verdict": monitor_headline(verdicts, monitor.alarm),
+        "verdict": monitor_headline(verdicts, summary["groups"]),
         "verdicts": verdicts,
         "labels": labels,
         "strongest_changes": [v.changes[0].text if v.changes else "" for v in verdicts],

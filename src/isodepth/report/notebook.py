@@ -120,16 +120,19 @@ def _can_draw() -> bool:
 
 def _monitor_html(monitor: MonitorLike) -> str:
     verdicts = monitor.verdicts[-_MAX_BATCHES:]
-    headline = monitor_headline(monitor.verdicts, monitor.alarm)
+    summary = monitor.to_dict()
+    headline = monitor_headline(monitor.verdicts, summary["groups"])
+    groups = [each.group for each in verdicts]
     columns: dict[str, list[Any]] = {
         "batch": [each.label or each.batch_number for each in verdicts],
+        **({"group": groups} if any(groups) else {}),
         "p-value": [each.pvalue for each in verdicts],
         "window p-value": [each.window_pvalue for each in verdicts],
         "threshold": [each.threshold for each in verdicts],
         "alarm": [each.alarm for each in verdicts],
         "strongest change": [each.changes[0].text if each.changes else None for each in verdicts],
     }
-    lines = [alarm_promise(monitor.to_dict())]
+    lines = [alarm_promise(summary)]
     if len(monitor.verdicts) > len(verdicts):
         lines.insert(0, f"The last {len(verdicts)} batches; to_frame() has all that are stored.")
     return notebook_html(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from isodepth.data.arrays import listed
+from isodepth.data.arrays import FEW, listed
 from isodepth.data.columns.kinds import (
     ColumnKind,
     attention_lines,
@@ -330,21 +330,30 @@ def find_typical_rows(result: PairResult) -> TypicalRows | None:
     return None
 
 
-def monitor_headline(verdicts: Sequence[VerdictLike], alarm: bool) -> Headline:
+def monitor_headline(verdicts: Sequence[VerdictLike], groups: Sequence[dict[str, Any]]) -> Headline:
     """Return the headline of a monitor, given the verdicts on all batches.
 
-    `alarm` is True if there is an alarm after the last batch.
+    `groups` is the entry "groups" of `Monitor.to_dict`, with the alarms after the last batch.
     """
     if not verdicts:
         return Headline("No batch has been checked yet.", "open")
     last = verdicts[-1]
     if last.beyond_blocks:
         named = f": {last.changes[0].text}" if last.changes else ""
-        return Headline(f"Batch {last.batch_number} is far beyond all blocks{named}.", "differs")
+        batch = f"Batch {last.batch_number}" + (f" of group {last.group}" if last.group else "")
+        return Headline(f"{batch} is far beyond all blocks{named}.", "differs")
     alarms = [verdict.batch_number for verdict in verdicts if verdict.alarm]
-    if alarm:
-        text = f"Alarm since batch {last.alarm_since} of {last.batch_number}"
-        return Headline(f"{text}: {last.changes[0]}." if last.changes else f"{text}.", "differs")
+    since = {each["group"]: each["alarm_since"] for each in groups if each["alarm_since"]}
+    if len(since) > 1:
+        named = listed([f"{name} since batch {number}" for name, number in since.items()], FEW)
+        return Headline(f"Alarm in {len(since)} of {len(groups)} groups: {named}.", "differs")
+    if since:
+        ((name, number),) = since.items()
+        of_group = "" if name is None else f" of group {name}"
+        text = f"Alarm{of_group} since batch {number} of {last.batch_number}"
+        latest = next((each for each in reversed(verdicts) if each.group == name), last)
+        changes = f": {latest.changes[0]}" if latest.changes else ""
+        return Headline(f"{text}{changes}.", "differs")
     if alarms:
         text = f"No alarm now, after one until batch {alarms[-1]} of {last.batch_number}."
         return Headline(text, "open")
