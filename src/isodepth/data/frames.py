@@ -422,14 +422,15 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
 def object_numbers(series: Any) -> Any:
     """Convert a narwhals series of Python objects to a type of numbers, durations or strings.
 
-    Numbers become Float64; values of type `decimal.Decimal` count as numbers, booleans do not.
-    Missing values are allowed. A series is converted to Int64 if no value is missing, all are
+    Times with a time zone are converted to UTC. Numbers become Float64; values of type
+    `decimal.Decimal` count as numbers, booleans do not. Missing values are allowed. A series is converted to Int64 if no value is missing, all are
     integers, one is beyond 2**53, so that floats may round it, and all fit into Int64. Python
     durations become durations. Periods of pandas in frames of other libraries become strings, as
     `str` writes them. Any other series is returned unchanged.
     """
     import narwhals as nw
 
+    series = in_utc(series)
     if series.dtype == nw.Unknown:
         return _periods_as_strings(series)
     if series.dtype != nw.Object:
@@ -448,6 +449,25 @@ def object_numbers(series: Any) -> Any:
             return nw.new_series(series.name, values, nw.Int64, backend=series.implementation)
     floats = [None if value is None else float_of(value) for value in values]
     return nw.new_series(series.name, floats, nw.Float64, backend=series.implementation)
+
+
+def time_zone(series: Any) -> str | None:
+    """Return the time zone of a narwhals series of times; None if it has none."""
+    zone = getattr(series.dtype, "time_zone", None)
+    # narwhals does not know the types of pandas for zones such as "America/New_York".
+    zone = zone or getattr(getattr(series.to_native(), "dtype", None), "tz", None)
+    return None if zone is None else str(zone)
+
+
+def in_utc(series: Any) -> Any:
+    """Convert a narwhals series of times with a time zone to UTC; return others unchanged."""
+    import narwhals as nw
+
+    if time_zone(series) in (None, "UTC"):
+        return series
+    if series.dtype == nw.Unknown:
+        return nw.from_native(series.to_native().dt.tz_convert("UTC"), series_only=True)
+    return series.dt.convert_time_zone("UTC")
 
 
 def _periods_as_strings(series: Any) -> Any:

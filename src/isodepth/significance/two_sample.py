@@ -273,8 +273,8 @@ def two_sample_test(
         "keep" accepts missing values: each row is compared by the values that it has, and the share
         of missing values of each column is tested too. "raise" refuses missing values.
     kinds : dict or None
-        Kinds of columns of data frames, by name: "numeric" (dates become days since 1970, durations
-        become days, ordered categories become ranks), "category", "omit", a list of the values of
+        Kinds of columns of data frames, by name: "numeric" (dates become days since 1970, in UTC if
+        they have a time zone, durations become days, ordered categories become ranks), "category", "omit", a list of the values of
         the column in increasing order, or an integer that is subtracted from a column of numbers.
         An integer is meant for integers beyond 2**53, such as times in nanoseconds: float64
         contains their differences from a near integer exactly, but not the integers themselves. The
