@@ -218,6 +218,16 @@ def test_settings_without_a_seed_repeat_the_result() -> None:
     assert len(seeds) == 3
 
 
+@pytest.mark.parametrize("values", [np.ones(40), ["a", "b"] * 20])
+def test_settings_repeat_a_test_without_directions(values: Any) -> None:
+    """Without a column of different numbers there are no directions."""
+    x = pd.DataFrame({"v": values})
+    test = isodepth.two_sample_test(x, x, n_permutations=19, random_state=0)
+    assert test.settings["n_directions"] is None
+    again = isodepth.two_sample_test(x, x, **test.settings)
+    assert (again.settings, again.signature) == (test.settings, test.signature)
+
+
 def test_weights_and_kinds_are_settings_and_part_of_the_signature() -> None:
     x = pd.DataFrame({"a": np.arange(40.0) ** 1.3, "size": ["S", "M", "L", "M"] * 10})
     y = x.assign(a=x["a"] + 3)

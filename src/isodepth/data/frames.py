@@ -423,10 +423,11 @@ def object_numbers(series: Any) -> Any:
     """Convert a narwhals series of Python objects to a type of numbers, durations or strings.
 
     Times with a time zone are converted to UTC. Numbers become Float64; values of type
-    `decimal.Decimal` count as numbers, booleans do not. Missing values are allowed. A series is converted to Int64 if no value is missing, all are
-    integers, one is beyond 2**53, so that floats may round it, and all fit into Int64. Python
-    durations become durations. Periods of pandas in frames of other libraries become strings, as
-    `str` writes them. Any other series is returned unchanged.
+    `decimal.Decimal` count as numbers, booleans do not. Missing values are allowed. A series is
+    converted to Int64 if no value is missing, all are integers, one is beyond 2**53, so that floats
+    may round it, and all fit into Int64. Python durations become durations. Periods of pandas in
+    frames of other libraries become strings, as `str` writes them. Any other series is returned
+    unchanged.
     """
     import narwhals as nw
 

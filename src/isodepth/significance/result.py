@@ -354,7 +354,7 @@ class TwoSampleResult(TwoSampleReport):
             "permutations": self.settings["n_permutations"],
             "blocks": "rows" if blocks is None else blocks,
             "scale": "none" if scale is None else scale,
-            "dirs": f"axes+orthogonal:{n_directions}",
+            "dirs": f"axes+orthogonal:{n_directions or 0}",
         }
         if self.method == "regions":
             metric = self.settings.get("metric", OF_REGIONS)

@@ -91,8 +91,8 @@ def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:
 
     Integers become int64, or uint64 if one of them is 2**63 or larger. Other numbers become double,
     strings and categories string, and dates and times timestamp[us], in UTC if they have a time
-    zone. Python objects of several types, and the periods and intervals of pandas, become string. Columns of all other types, such
-    as booleans and lists, are unchanged.
+    zone. Python objects of several types, and the periods and intervals of pandas, become string.
+    Columns of all other types, such as booleans and lists, are unchanged.
 
     Parameters
     ----------
