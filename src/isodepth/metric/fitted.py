@@ -47,7 +47,6 @@ from isodepth.geometry.scaling import (
     check_scale_width,
     scaled,
     units_of_samples,
-    warn_of_different_spreads,
 )
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
 from isodepth.metric.settings import (
@@ -477,14 +476,9 @@ def _regions_of_both(fitted: FittedMetric, sides: Sequence[SampleRows]) -> list[
 
 
 def compare_arrays(settings: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comparison:
-    """Compare two samples in memory, which may be arrays or data frames.
-
-    If the option `scale` is None, a warning is issued if columns have very different spreads.
-    """
+    """Compare two samples in memory, which may be arrays or data frames."""
     fitted, x, y, missing = fit_both(settings, X, Y, weights)
     comparison = fitted.compare(x, y)
-    if settings.scale is None:
-        warn_of_different_spreads(x._sample.points, y._sample.points, comparison.columns)
     return comparison if missing is None else comparison._with(missing=missing)
 
 
