@@ -294,6 +294,8 @@ def test_reports_of_a_monitor_and_wrong_files(files: list[str]) -> None:
     assert "Monitor.load('m.npz')" in html.unescape(Path("shown.html").read_text("utf-8"))
     said = refusal("report", "m.npz", "-o", "m.html", "--eps", 0.2)
     assert "--eps has no effect on the report of a monitor" in said
+    said = refusal("report", "m.npz", "june.csv", "-o", "m.html")
+    assert "got m.npz, june.csv; isodepth monitor check compares tables with a monitor" in said
     for wrong in (files, files[:1]):
         assert f"got {', '.join(wrong)}" in refusal("report", *wrong, "-o", "r.html")
     said = refusal("report", "june.csv", "-o", "r.html", "--by", "day")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -278,6 +279,22 @@ def test_the_warning_of_dependent_rows_names_the_flag(tmp_path: Path) -> None:
     said = run("monitor", "fit", tmp_path / "days.csv", "-o", tmp_path / "m.npz").stderr
     assert "Pass --blocks COLUMN, such as the day" in said
     assert "blocks=" not in said
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_tiny_pvalues_are_bounded(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    save(tmp_path / "reference.csv", rng.normal(size=(3000, 2)), ("a", "b"))
+    save(tmp_path / "batch.csv", rng.normal(9, size=(3000, 2)), ("a", "b"))
+    monitor, page = tmp_path / "m.npz", tmp_path / "m.html"
+    run("monitor", "fit", tmp_path / "reference.csv", "-o", monitor)
+    said = run("monitor", "check", monitor, tmp_path / "batch.csv", code=1).stdout
+    assert "p-value    1e-300 or less for this batch" in said
+    shown = run("monitor", "show", monitor, "-o", page).stdout
+    assert " <1e-300   <1e-300 " in shown
+    text = page.read_text("utf-8")
+    assert "&lt;1e-300</td>" in text
+    assert not re.search(r"[> ]\d(\.\d+)?e-30[1-9]", text + said + shown)
 
 
 def test_a_folder_as_the_reference_is_refused_with_a_remedy(folder: Path) -> None:

@@ -49,8 +49,8 @@ def test_warnings_go_to_stderr_once(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("candidates", "options", "said"),
     [
-        ("The cat sat.", (), "No such file"),
-        ("folder", (), "directory"),
+        ("The cat sat.", (), "there is no such file"),
+        ("folder", (), "it is a folder, not a file"),
         ("empty", (), "one text per line"),
         ("latin", (), "UTF-8"),
         ("half", (), "UTF-8"),

@@ -53,6 +53,9 @@ def test_every_kind_of_file_and_standard_input(tmp_path: Path, a: Path, ending: 
         ("b.csv", b"1,2\n3,4\n", "same number of columns"),
         ("b.csv", b"t,d,rain\n1,2,3\n", "they have no column in common"),
         ("b.xls", b"1,2,3\n", ".parquet"),
+        ("b.csv", b"\xe4,d\n1,2\n", "not UTF-8 text (byte 0xe4), perhaps Latin-1 or"),
+        ("b.csv", bytes(range(256)), "it is not a text file"),
+        ("b.csv", b"u,1\nv,2\n", "if the file has no header, add a first row with the names"),
     ],
 )
 def test_bad_files(tmp_path: Path, a: Path, name: str, content: bytes, said: str) -> None:
@@ -152,6 +155,9 @@ def test_columns_are_chosen(tmp_path: Path, arguments: tuple[str, ...]) -> None:
         (("--drop", "dew"), "has no column 'dew'"),
         (("--category", "dew"), "has no column 'dew'; did you mean 'dewp'?"),
         (("--drop", "temp,dewp,wind"), "no column of"),
+        (("--columns", "temp,dewp,temp"), "--columns must have distinct names, got 'temp' twice"),
+        (("--category", "temp", "--category", "temp"), "--category must have distinct names"),
+        (("--columns", "temp,"), "--columns must have nonempty names, got 'temp,'"),
     ],
 )
 def test_wrong_columns(a: Path, arguments: tuple[str, ...], said: str) -> None:
@@ -213,6 +219,17 @@ def test_missing_values(tmp_path: Path) -> None:
     assert found["missing"]["n_dropped"] == [2, 0]
     left = [[1, 2], [5, 6], [7, 9]], [[1, 2], [3, 4], [0, 1]]
     assert found["distance"] == isodepth.distance(*left, depth="irw", random_state=0)
+
+
+def test_leading_zeros_are_noted(tmp_path: Path) -> None:
+    lines = ["v,zip,day"] + [f"{i}.5,{i * 97:05d},{i}" for i in range(1, 20)]
+    path = write(tmp_path / "x.csv", "\n".join(lines))
+    note = "has numbers with leading zeros in 'zip' (00097), read without the zeros; choose"
+    options = ("--n-permutations", 9)
+    assert f"{path} {note} --category if" in run("test", path, path, *options).stderr
+    assert f"{note} --drop if" in run("depth", path, *QUICK).stderr
+    for arguments in (("--category", "zip"), ("--drop", "zip")):
+        assert "zeros" not in run("test", path, path, *options, *arguments).stderr
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])

@@ -101,7 +101,7 @@ def test_a_damaged_file_is_an_error(saved: Path, tmp_path: Path) -> None:
 
 
 def test_names_and_places(saved: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnreadableFileError, match="No such file"):
+    with pytest.raises(UnreadableFileError, match="there is no such file"):
         RegionTable.load(tmp_path / "none.npz")
     (tmp_path / "folder.npz").mkdir()
     with pytest.raises(UnreadableFileError, match="cannot read"):

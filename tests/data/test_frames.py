@@ -96,7 +96,7 @@ def test_a_missing_value_is_named_with_its_column(frame):
 
 def test_text_is_named_with_its_column(make):
     with pytest.raises(
-        NotNumbersError, match=r"X must have .* real numbers, got the column 'color'"
+        NotNumbersError, match=r"X must have .* real numbers, got the column 'color' \(strings\)"
     ):
         check_points(make({"size": [1.0, 2.0], "color": ["red", "blue"]}))
     with pytest.raises(

@@ -145,15 +145,40 @@ def test_units_of_extreme_values() -> None:
 @pytest.mark.parametrize(
     "scale",
     [
-        "pool", 2.0, [], [1.0, "a"], ["1", "2"], [[1.0, 2.0]], [[1.0], [1.0, 2.0]], [1j, 1.0],
-        [1.0, 0.0], [-1.0, 1.0], [1.0, np.nan], [np.inf, 1.0], [1.0, None],
+        "pool",
+        2.0,
+        [],
+        [1.0, "a"],
+        ["1", "2"],
+        [[1.0, 2.0]],
+        [[1.0], [1.0, 2.0]],
+        [1j, 1.0],
+        [1.0, None],
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_scales_that_are_refused(scale: object) -> None:
     with pytest.raises(InvalidOptionError, match=r"scale must .* one positive number") as caught:
         check_scale(scale)
     assert repr(scale) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("scale", "received"),
+    [
+        ([1.0, 0.0], "0 for column 1"), ([-1.0, 1.0], "-1 for column 0"),
+        ([1.0, np.nan], "nan for column 1"), ([np.inf, 1.0], "inf for column 0"),
+    ],
+)  # fmt: skip
+def test_numbers_that_are_not_positive_are_named(scale: object, received: str) -> None:
+    with pytest.raises(InvalidOptionError, match=rf"one positive number per .*, got {received}$"):
+        check_scale(scale)
+
+
+def test_the_name_of_a_column_with_a_wrong_scale() -> None:
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(InvalidOptionError, match=r"got 0 for column 'b'$"):
+        check_scale(pd.Series([1.0, 0.0], index=["a", "b"]))
 
 
 def test_integers_are_scales() -> None:

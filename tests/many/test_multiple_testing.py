@@ -80,7 +80,7 @@ def test_texts_of_a_pair_have_its_labels(tmp_path) -> None:
     assert "c differs from a (p = 0.01)" in (tmp_path / "pair.html").read_text("utf-8")
     unnamed = isodepth.pairwise_test([BAGS["a"], BAGS["c"]], random_state=0, n_permutations=99)
     assert unnamed[0, 1] == test
-    assert unnamed[0, 1].headline.startswith("Y differs from X (p = 0.01")
+    assert unnamed[0, 1].headline.startswith("sample 1 differs from sample 0 (p = 0.01")
 
 
 def test_the_headline_says_if_no_rejection_is_possible() -> None:
@@ -159,6 +159,24 @@ def test_permutations_suffice_for_many_pairs() -> None:
     assert str(result).splitlines()[-1] == "  and 11 more"
 
 
+@pytest.mark.parametrize("seed", [None, 4, np.random.default_rng(4)])
+def test_one_seed_is_used_for_all_pairs(seed: object) -> None:
+    result = isodepth.pairwise_test(BAGS, n_permutations=39, random_state=seed)  # type: ignore[arg-type]
+    again = isodepth.pairwise_test(BAGS, **result.settings)
+    assert again.pvalues.tolist() == result.pvalues.tolist()
+    assert {test.settings["random_state"] for test in result} == {result.settings["random_state"]}
+
+
+def test_a_change_is_listed_only_for_pairs_that_differ() -> None:
+    """A p-value of 0.05 is significant for one pair, and not after the adjustment for three."""
+    result = isodepth.pairwise_test(list(BAGS.values()), n_permutations=19, random_state=0)
+    assert not result.differs.any()
+    assert any(test.significant for test in result)
+    assert result.to_frame()["differs"].tolist() == [False] * 3
+    assert result.to_frame()["change"].tolist() == [""] * 3
+    assert result["0", "2"].headline.startswith("sample 2 differs from sample 0 (p = 0.05)")
+
+
 @pytest.mark.parametrize(
     ("samples", "options", "error", "words"),
     [
@@ -166,6 +184,12 @@ def test_permutations_suffice_for_many_pairs() -> None:
         (BAGS, {"n_permutations": 0}, InvalidOptionError, "n_permutations"),
         (BAGS, {"by": "month"}, InvalidOptionError, "data frame"),
         (BAGS["a"], {}, InvalidInputError, "sequence of samples"),
+        (
+            {"may": BAGS["a"], "june": BAGS["a"][:1]},
+            {},
+            InvalidInputError,
+            r"Y must have at least 2 rows .* \(X is samples\['may'\], Y is samples\['june'\]\)",
+        ),
     ],
 )
 def test_bad_input(samples, options, error, words) -> None:

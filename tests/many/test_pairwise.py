@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from strategies import orders
 import isodepth
 from isodepth import Metric, region_tables
 from isodepth.data import validation
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError
 from isodepth.metric.region_table import RegionTables
 
 OPTIONS = {"levels": 6, "n_directions": 20, "random_state": 0}
@@ -245,6 +246,10 @@ def test_columns_must_have_the_same_names() -> None:
     assert (pairwise(frames, **OPTIONS) == MATRIX[:3, :3]).all()
     assert region_tables(frames, **OPTIONS)[0].columns == ("a", "b", "c")
     frames[2] = frames[2].rename(columns={"a": "z"})
+    named = {"may": BAGS[0], "june": np.where(BAGS[1] > 0, np.nan, BAGS[1])}
+    for function in (isodepth.pairwise, isodepth.region_tables):
+        with pytest.raises(InvalidInputError, match=r"samples\['june'\] contains"):
+            function(named)
     with pytest.raises(InvalidInputError, match=r"'a' is only in samples\[0\], 'z' is only in"):
         pairwise(frames, **OPTIONS)
 
@@ -401,3 +406,15 @@ def test_settings_with_the_dtype_of_tables_repeat_the_distances() -> None:
     again = isodepth.pairwise(BAGS[:3], **matrix.settings)
     assert np.array_equal(again, matrix)
     assert again.settings == matrix.settings
+
+
+@pytest.mark.parametrize("function", [isodepth.pairwise, isodepth.region_tables])
+def test_dropped_rows_are_reported(function: Any) -> None:
+    bags = [
+        pd.DataFrame(bag, columns=list("ab"))
+        for bag in np.random.default_rng(0).normal(size=(3, 50, 2))
+    ]
+    bags[1].loc[:19, "b"] = np.nan
+    options = {"nan_policy": "omit", "n_directions": 5, "random_state": 0}
+    with pytest.warns(ColumnWarning, match=r"20 of 150 rows dropped: missing values in b \(20\)"):
+        function(bags, **options)

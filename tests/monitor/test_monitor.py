@@ -227,7 +227,7 @@ def test_groups_have_references_of_their_own() -> None:
         assert not verdict.alarm
         assert verdict.group == str(number % 2)
     assert monitor.check(rng.normal(size=(50, 3)), group=1).alarm
-    with pytest.raises(InvalidInputError, match="group must be one of '0', '1'"):
+    with pytest.raises(InvalidInputError, match="group must be one of '0', '1'; none is given"):
         monitor.check(REFERENCE[:5])
     with pytest.raises(InvalidInputError, match="no groups"):
         fresh().check(REFERENCE[:5], group="a")

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import isodepth
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inspection.rows import TwoSamples
-from isodepth.plot import contributions, gap_profile, null_distribution
+from isodepth.plot import contributions, gap_profile, nested_regions, null_distribution
 from isodepth.plot.changes import change_figure, column_figure
 from isodepth.plot.style import loose_figure
 from isodepth.results.changes import Change
@@ -251,3 +252,21 @@ def test_histograms_of_denormal_and_huge_values(size: float) -> None:
         assert np.isfinite(heights).all()
         assert heights.max() > 0
         figure.draw_without_rendering()
+
+
+@pytest.mark.parametrize("function", [gap_profile, nested_regions, null_distribution])
+def test_functions_draw_comparisons_and_tests(function, tested) -> None:
+    """A figure of a test shows the comparison of the test, and the other way round."""
+    for result in (tested, tested.test):
+        part = result._comparison if result is tested.test else tested
+        expected = function(tested.test if function is null_distribution else part)
+        drawn = function(result)
+        assert drawn.get_xlim() == expected.get_xlim()
+        assert drawn.get_ylim() == expected.get_ylim()
+    with pytest.raises(InvalidInputError, match="needs the result of"):
+        function(3)
+
+
+def test_a_comparison_without_a_test_has_no_null_distribution() -> None:
+    with pytest.raises(InvalidOptionError, match="no test; compare with n_permutations=999"):
+        null_distribution(compared())

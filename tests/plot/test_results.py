@@ -90,15 +90,13 @@ def test_figures_are_registered_with_pyplot_and_those_of_reports_are_not(results
 def test_wrong_types_are_refused() -> None:
     X = np.random.default_rng(0).normal(size=(30, 2))
     comparison = isodepth.compare(X, X + 1, random_state=0)
-    test = isodepth.two_sample_test(X, X + 1, n_permutations=19, random_state=0)
     matrix = isodepth.pairwise([X, X + 1], random_state=0)
     array = r"an array of shape \(30, 2\)"
     for function, argument, words in (
-        (isodepth.plot.nested_regions, X, f"result of isodepth.compare, got {array}"),
-        (isodepth.plot.nested_regions, test, "isodepth.compare, got a TwoSampleResult"),
-        (isodepth.plot.gap_profile, matrix, "isodepth.compare, got a DistanceMatrix"),
+        (isodepth.plot.nested_regions, X, f"isodepth.two_sample_test, got {array}"),
+        (isodepth.plot.gap_profile, matrix, "isodepth.two_sample_test, got a DistanceMatrix"),
         (isodepth.plot.contributions, X, "isodepth.compare or isodepth.two_sample_test, got an"),
-        (isodepth.plot.null_distribution, comparison, "two_sample_test, got a Comparison"),
+        (isodepth.plot.null_distribution, None, "isodepth.two_sample_test, got None"),
         (isodepth.plot.timeline, comparison, "result of isodepth.Monitor, got a Comparison"),
         (isodepth.plot.timeline, None, "result of isodepth.Monitor, got None"),
         (isodepth.plot.distance_matrix, X, f"needs a DistanceMatrix.*, got {array}"),

@@ -132,6 +132,16 @@ def test_the_number_of_splits_is_honored_with_a_test(blocks: np.ndarray | None) 
     assert tested.chance_level().n_splits == 19
 
 
+@pytest.mark.parametrize("n_permutations", [19, 299])
+def test_random_splits_do_not_depend_on_the_test(n_permutations: int) -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 60, 2))
+    alone, tested = (
+        isodepth.compare(x, y, random_state=0, n_permutations=n).chance_level()
+        for n in (0, n_permutations)
+    )
+    assert tested == alone
+
+
 def test_the_text_about_random_splits_says_if_there_are_few() -> None:
     """The two parts of equal size may be exchanged, and blocks are not divided."""
     rng = np.random.default_rng(0)

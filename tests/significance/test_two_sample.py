@@ -607,7 +607,10 @@ def test_a_wide_column_hides_nothing() -> None:
         ({"alpha": "5%"}, r"alpha must be a number in \(0, 1\), got '5%'; the level of"),
         ({"confidence": 0.95}, r"unknown option 'confidence'; did you mean 'alpha' \(1 - conf"),
         ({"scale": "reference"}, "scale must be 'pooled'.*depends on which rows are X"),
-        ({"scale": [1.0, -1.0, 1.0]}, r"scale must .* one positive number"),
+        (
+            {"scale": [1.0, -1.0, 1.0]},
+            r"scale must .* one positive number per .*, got -1 for column 1",
+        ),
         ({"nan_policy": "drop"}, "nan_policy must be one of keep, raise"),
         ({"method": Metric(p=0.5, levels=20)}, "p must lie"),
         (

@@ -17,6 +17,7 @@ import click
 
 from isodepth.cli.messages import choices_message, command_message, error_message, with_files
 from isodepth.data.export import printable
+from isodepth.data.files.input_file import system_reason
 from isodepth.errors import DegenerateDepthWarning, InvalidOptionError, IsodepthError
 
 _INPUT_ERROR = 2
@@ -150,6 +151,9 @@ def _reason(error: Exception) -> str:
     if isinstance(error, click.UsageError):
         path = "isodepth" if error.ctx is None else error.ctx.command_path
         return f"{error.format_message()} (see {path} --help)"
+    if isinstance(error, OSError) and error.strerror:
+        file = "" if error.filename is None else f"{error.filename}: "
+        return f"{file}{system_reason(error)}"
     if isinstance(error, click.ClickException | OSError | MemoryError):
         return str(error) or "there is not enough memory"
     return f"unexpected {type(error).__name__}: {error}; please report this"

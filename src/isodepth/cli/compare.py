@@ -373,6 +373,10 @@ def test(
     return answer
 
 
+def _is_monitor(path: str) -> bool:
+    return path.lower().endswith(".npz")
+
+
 # -- report ---------------------------------------------------------------------------------------
 
 
@@ -410,9 +414,9 @@ def report(
         x, y, about = read_two_groups(files, reading, by)
         ctx.params |= dict(zip("xy", about["names"], strict=True))  # for messages about X and Y
         result = compare_samples(x, y, reading, settings, test)
-    elif len(files) == 2:
+    elif len(files) == 2 and not any(map(_is_monitor, files)):
         result, about = compare_tables(files, reading, settings, test)
-    elif len(files) == 1 and files[0].lower().endswith(".npz"):
+    elif len(files) == 1 and _is_monitor(files[0]):
         others = {str(option.name) for option in ctx.command.params} - {"files", "page", "json"}
         for name in sorted(others):
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
@@ -422,9 +426,11 @@ def report(
         result = isodepth.Monitor.load(files[0])
         about = cli.monitor_source(files[0])
     else:
+        check = any(map(_is_monitor, files))
         raise InvalidInputError(
-            "a report needs two tables, one table with --by COLUMN, or a monitor (.npz), got "
-            f"{', '.join(files)}"
+            "a report needs two tables, one table with --by COLUMN, or one monitor (.npz), got "
+            + ", ".join(files)
+            + ("; isodepth monitor check compares tables with a monitor" if check else "")
         )
     cli.save_report(result, page, **about)
     type_ = result._result_type

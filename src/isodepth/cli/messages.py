@@ -56,8 +56,13 @@ def command_message(message: str, params: Sequence[click.Parameter]) -> str:
 
 
 def choices_message(message: str, params: Sequence[click.Parameter]) -> str:
-    """Return a message with flags in advice about kinds of columns, such as "choose 'numeric'"."""
+    """Return a message with flags in advice about kinds of columns, such as "choose 'numeric'".
+
+    Commands without categories leave out such columns.
+    """
     flags = flags_of(params)
+    if "category" not in flags:
+        flags["category"] = flags.get("drop", "'category'")
     return _CHOICE.sub(lambda match: f"choose {flags.get(match[1], repr(match[1]))}", message)
 
 

@@ -24,7 +24,7 @@ from isodepth.cli.tables import (
     read_tables,
     with_labels,
 )
-from isodepth.data.export import document
+from isodepth.data.export import LEAST_PVALUE, document
 from isodepth.data.files.input_file import InputFile, table_files
 from isodepth.data.files.readers import split_names
 from isodepth.data.frames import NamedArray
@@ -296,7 +296,12 @@ def _line(verdict: isodepth.typing.Verdict) -> str:
     change = verdict.changes[0].text if verdict.changes else ""
     label = "" if verdict.label is None else f"  ({verdict.label})"
     return (
-        f"{verdict.batch_number:5d}  {verdict.n_rows:5d}  {verdict.pvalue:7.2g}  "
-        f"{verdict.window_pvalue:8.2g}  {verdict.threshold:9.2g}  "
+        f"{verdict.batch_number:5d}  {verdict.n_rows:5d}  {_short(verdict.pvalue):>7}  "
+        f"{_short(verdict.window_pvalue):>8}  {verdict.threshold:9.2g}  "
         f"{'ALARM' if verdict.alarm else '':5}  {change}{label}"
     )
+
+
+def _short(pvalue: float) -> str:
+    """Format a p-value for a table: with two digits, and "<1e-300" near the minimum of floats."""
+    return f"{pvalue:.2g}" if pvalue >= LEAST_PVALUE else f"<{LEAST_PVALUE:g}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import shlex
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -198,7 +199,24 @@ def reading_options(
             "--nan-policy", type=click.Choice(nan_policies), default=nan_policies[0],
             show_default=True, help=f"Accept missing values ({what}), or refuse them.",
         )  # fmt: skip
-    return _together("reading", lambda values: ReadingOptions(**values), made)
+    return _together("reading", _checked_reading, made)
+
+
+def _checked_reading(values: dict[str, Any]) -> ReadingOptions:
+    """Return the options for reading tables; refuse empty and repeated names of columns."""
+    for option in ("columns", "drop", "category", "numeric"):
+        names = split_names(values.get(option, ()))
+        if "" in names:
+            raise InvalidOptionError(
+                f"{option} must have nonempty names, got {','.join(values[option])!r}",
+                option=option,
+            )
+        twice = next((name for name, count in Counter(names).items() if count > 1), None)
+        if twice is not None:
+            raise InvalidOptionError(
+                f"{option} must have distinct names, got {twice!r} twice; remove one", option=option
+            )
+    return ReadingOptions(**values)
 
 
 def permutation_options(permutations: int, least: int = 0) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -64,7 +63,7 @@ def pairwise(
     try:
         matrix = isodepth.pairwise(named, progress=progress_wanted(), **options)
     except InvalidInputError as error:
-        raise InvalidInputError(_with_labels(str(error), labels)) from None
+        raise InvalidInputError(_with_names(str(error))) from None
     if target is not None:
         replace_file(target, csv_bytes(matrix._rows()))
     content = matrix.to_dict() | {"scale": settings["scale"], "left_out": reading.left_out}
@@ -75,15 +74,15 @@ def pairwise(
     return Answer(lines, content)
 
 
-def _with_labels(message: str, labels: Sequence[str]) -> str:
-    """Replace samples[0], samples[1], ... in a message by the names of the samples.
+def _with_names(message: str) -> str:
+    """Replace samples['june'], ... in a message by the names of the samples.
 
     Examples
     --------
-    >>> _with_labels("'a' is only in samples[1]", ["june", "july"])
+    >>> _with_names("'a' is only in samples['july']")
     "'a' is only in july"
     """
-    return re.sub(r"\bsamples\[(\d+)\]", lambda match: labels[int(match[1])], message)
+    return re.sub(r"\bsamples\[(['\"])(.*?)\1\]", r"\2", message)
 
 
 def _summary(matrix: Any, scale: str | None) -> list[str]:

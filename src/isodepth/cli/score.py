@@ -10,7 +10,7 @@ import click
 
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
-from isodepth.data.files.input_file import is_absent
+from isodepth.data.files.input_file import is_absent, system_reason
 from isodepth.depth import BY_NAME, OF_TEXTS
 from isodepth.errors import InvalidInputError, MissingFileError, UnreadableFileError
 
@@ -60,8 +60,8 @@ def _lines_of(path: str) -> list[str]:
         text = Path(path).read_text(encoding="utf-8").removeprefix("\ufeff")
     except (OSError, ValueError) as error:
         # ValueError is raised if the text is not UTF-8, or if the path contains a null byte.
-        reason = getattr(error, "strerror", None) or error
         kind = MissingFileError if is_absent(error) else UnreadableFileError
+        reason = "it is not UTF-8" if isinstance(error, UnicodeError) else system_reason(error)
         raise kind(f"cannot read {path!a} as text in UTF-8: {reason}") from None
     if not text:
         raise InvalidInputError(f"{path} is empty; it must contain one text per line")

@@ -96,14 +96,22 @@ def name_text(name: str) -> str:
     return name if name.strip() else repr(name)
 
 
+#: Smaller p-values are not distinguished in messages, because they are rounded or clipped.
+LEAST_PVALUE = 1e-300
+
+
 def p_text(pvalue: float, alpha: float = 0.05) -> str:
     """Format a p-value with three significant digits, or nine if it would be rounded across alpha.
 
+    A p-value near the minimum of floats is only an upper bound, and formatted as such.
+
     Examples
     --------
-    >>> p_text(0.0123456), p_text(0.050001)
-    ('0.0123', '0.050001')
+    >>> p_text(0.0123456), p_text(0.050001), p_text(2.23e-308)
+    ('0.0123', '0.050001', '1e-300 or less')
     """
+    if pvalue < LEAST_PVALUE:
+        return f"{LEAST_PVALUE:g} or less"
     text = f"{pvalue:.3g}"
     return text if (float(text) <= alpha) == (pvalue <= alpha) else f"{pvalue:.9g}"
 

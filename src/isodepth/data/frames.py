@@ -537,11 +537,22 @@ def _column(series: Any, name: str) -> np.ndarray | None:
     return None
 
 
+def _type_text(series: Any) -> str:
+    """Return the type of the values of a series for a message, such as "strings"."""
+    import narwhals as nw
+
+    if series.dtype.is_temporal() or holds_times(series):
+        return "dates or times"
+    names = {
+        nw.String: "strings", nw.Boolean: "booleans", nw.Categorical: "categories",
+        nw.Enum: "categories", nw.Object: "Python objects",
+    }  # fmt: skip
+    return names.get(type(series.dtype), str(getattr(series.to_native(), "dtype", series.dtype)))
+
+
 def _not_numbers(columns: Sequence[Any], name: str) -> NotNumbersError:
     """Return the error for columns of the sample `name` that do not contain numbers."""
-    described = [
-        f"{each.name!r} ({getattr(each.to_native(), 'dtype', each.dtype)})" for each in columns
-    ]
+    described = [f"{each.name!r} ({_type_text(each)})" for each in columns]
     noun = "column" if len(columns) == 1 else "columns"
     return NotNumbersError(
         f"{name} must have columns of real numbers, got the {noun} {listed(described, FEW)}; "

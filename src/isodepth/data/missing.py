@@ -84,6 +84,20 @@ class MissingReport(ResultPart):
         return f"{text}, missing values in {self._columns_text}" if self.n_dropped else text
 
 
+def many_dropped(reports: Sequence[MissingReport]) -> str:
+    """Return a phrase with the number of dropped rows and the columns with most missing values.
+
+    The phrase is "" if at most 10% of the rows of all samples were dropped. Columns have their
+    names in the first of the `reports`.
+    """
+    rows, dropped = sum(each.n_rows for each in reports), sum(each.n_dropped for each in reports)
+    if dropped <= _MANY_DROPPED * rows:
+        return ""
+    sums = map(sum, zip(*(each.counts.values() for each in reports), strict=True))
+    counts = zip(reports[0].counts, sums, strict=True)
+    return f"{dropped} of {rows} rows dropped: missing values in {named_counts(counts)}"
+
+
 def find_missing(
     points: np.ndarray, columns: Sequence[str] | None, name: str
 ) -> tuple[np.ndarray, np.ndarray, MissingReport]:
@@ -164,15 +178,8 @@ class MissingPair(ReadOnlyFields):
 
     @property
     def _many_dropped(self) -> str:
-        """Phrase with the number of dropped rows and the columns with most missing values.
-
-        The phrase is "" if at most 10% of the rows of both samples were dropped.
-        """
-        rows, dropped = self.x.n_rows + self.y.n_rows, self.x.n_dropped + self.y.n_dropped
-        if dropped <= _MANY_DROPPED * rows:
-            return ""
-        counts = [(name, count + other) for name, count, other in self._both_counts]
-        return f"{dropped} of {rows} rows dropped: missing values in {named_counts(counts)}"
+        """Result of `many_dropped` for both samples."""
+        return many_dropped([self.x, self.y])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of rows and dropped rows, and the shares of all columns."""

@@ -308,9 +308,10 @@ def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
             f"choose a part, such as {name}.real"
         )
     if array.dtype.kind not in "biuf":
+        received = "strings" if array.dtype.kind in "US" else f"dtype {array.dtype}"
         raise InvalidInputError(
-            f"{name} must hold real numbers (any float or integer dtype), got dtype "
-            f"{array.dtype}; drop or encode other columns and convert it with {name}.astype(float)"
+            f"{name} must hold real numbers (any float or integer dtype), got "
+            f"{received}; drop or encode other columns and convert it with {name}.astype(float)"
         )
     if dtype is None:
         dtype = "float32" if array.dtype == np.float32 else "float64"

@@ -241,7 +241,16 @@ def check_scale(scale: Any) -> np.ndarray:
         array = to_array(scale, "scale").astype(np.float64, casting="same_kind")
     except (InvalidInputError, TypeError):
         array = np.empty(0)
-    if array.ndim != 1 or not len(array) or not (np.isfinite(array) & (array > 0)).all():
+    if array.ndim == 1 and len(array):
+        wrong = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
+        if len(wrong):
+            column = repr(names[wrong[0]]) if len(names) else str(wrong[0])
+            raise InvalidOptionError(
+                "scale must have one positive number per column (1 for a column without "
+                f"scaling), got {array[wrong[0]]:g} for column {column}",
+                option="scale",
+            )
+    else:
         raise InvalidOptionError(
             "scale must be None, 'pooled', 'reference' or an array with one positive number per "
             f"column (1 for a column without scaling), got {scale!r:.80}",

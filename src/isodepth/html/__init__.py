@@ -138,14 +138,14 @@ def shown(value: Any) -> str:
     """Format a value for a cell of an HTML table: floats with four significant digits, None as "".
 
     Floats from 10,000 to 10 million, such as postal codes, are rounded to integers instead. NaN is
-    shown as a dash.
+    shown as a dash. Positive floats below 1e-300, which are p-values, are only bounded.
 
     Examples
     --------
     >>> shown(0.123456), shown(12), shown(None), shown(True), shown(float("inf"))
     ('0.1235', '12', '', 'yes', '∞')
-    >>> shown(98117.0), shown(-12345.6), shown(9999.6), shown(2.5e7)
-    ('98117', '-12346', '10000', '2.5e+07')
+    >>> shown(98117.0), shown(-12345.6), shown(9999.6), shown(2.5e7), shown(2.3e-308)
+    ('98117', '-12346', '10000', '2.5e+07', '<1e-300')
     """
     if value is None:
         return ""
@@ -158,7 +158,7 @@ def shown(value: Any) -> str:
             return "∞" if value > 0 else "−∞"
         if 9999.5 <= abs(value) < 1e7:
             return f"{value:.0f}"
-        return f"{value:.{_DIGITS}g}"
+        return "<1e-300" if 0 < value < 1e-300 else f"{value:.{_DIGITS}g}"
     return str(value)
 
 

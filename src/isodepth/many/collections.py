@@ -7,7 +7,9 @@ A group is a collection of samples after its validation (`SampleGroup`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -19,9 +21,10 @@ from isodepth.data.arrays import describe, precision_of
 from isodepth.data.columns.kinds import check_kinds, split_columns
 from isodepth.data.export import label_texts
 from isodepth.data.frames import in_order, is_frame, labels_of
+from isodepth.data.missing import many_dropped
 from isodepth.data.validation import check_same_columns, check_same_width, is_chunked, is_tensor
 from isodepth.engine.tensors.host import to_host
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
 from isodepth.geometry.scaling import aligned_scale, units_of_samples
 from isodepth.metric.fitted import prepare
 from isodepth.metric.region_table import RegionTable, RegionTables
@@ -57,6 +60,31 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
             "that defines its samples, or pass several frames",
         )
     return samples, None
+
+
+@contextmanager
+def labels_in_errors(labels: Sequence[Any] | None, name: str = "samples") -> Iterator[None]:
+    """Write the labels of samples in errors of a block instead of positions; None for no labels.
+
+    Examples
+    --------
+    >>> with labels_in_errors(["june", "july"]):
+    ...     raise InvalidInputError("samples[1] is empty")
+    Traceback (most recent call last):
+    ...
+    isodepth.errors.InvalidInputError: samples['july'] is empty
+    """
+    try:
+        yield
+    except InvalidInputError as error:
+        if labels is not None:
+
+            def labeled_sample(match: re.Match[str]) -> str:
+                return f"{name}[{labels[int(match[1])]!r}]"
+
+            text = re.sub(rf"\b{name}\[(\d+)\]", labeled_sample, str(error))
+            error.args = (text, *error.args[1:])
+        raise
 
 
 def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[Any]]:
@@ -280,6 +308,9 @@ def prepare_group(
                 "choose a precision, such as dtype='float64'"
             )
         parts.append(part)
+    reports = [part.missing for part in parts if part.missing is not None]
+    if reports and (phrase := many_dropped(reports)):
+        warn_user(f"{phrase}; leave out these columns", ColumnWarning)
     return SampleGroup(parts, weights, first.columns, name, in_chunks=False)
 
 

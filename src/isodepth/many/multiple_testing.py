@@ -18,10 +18,11 @@ from isodepth.data.annotations import (
     VectorLike,
 )
 from isodepth.data.arrays import listed
-from isodepth.data.export import ResultMixin, document, label_column, label_texts
+from isodepth.data.export import ResultMixin, document, label_column, label_texts, read_only
 from isodepth.data.progress import progress_bar
 from isodepth.data.validation import MOST, check_alpha, check_integer
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelError
+from isodepth.geometry.directions import integer_seed
 from isodepth.many.collections import SamplesLike, as_list, labeled
 from isodepth.metric.signature import json_settings
 from isodepth.significance.findings import fewest_labelings, too_few_permutations
@@ -70,6 +71,9 @@ class PairwiseTestResult(ResultMixin):
     adjusted_pvalues : ndarray of shape (M,)
         P-values adjusted by Holm's method. If all pairs with an adjusted p-value of at most a are
         rejected, the probability of one or more false rejections is at most a.
+    differs : bool ndarray of shape (M,)
+        Whether each pair differs: its adjusted p-value is at most `alpha`. The attribute
+        `significant` of a test of a pair refers to the unadjusted p-value.
     alpha : float
         Significance level: a pair differs if its adjusted p-value is at most `alpha`.
     n_permutations : int
@@ -94,12 +98,12 @@ class PairwiseTestResult(ResultMixin):
         return iter(self.tests)
 
     @property
-    def _differ(self) -> np.ndarray:
+    def differs(self) -> np.ndarray:
         """Bool array (M,): whether the adjusted p-value of each pair is at most `alpha`.
 
         Rounding errors are tolerated.
         """
-        return self.adjusted_pvalues <= self.alpha * (1 + 1e-12)
+        return read_only(self.adjusted_pvalues <= self.alpha * (1 + 1e-12))
 
     @property
     def n_permutations(self) -> int:
@@ -112,12 +116,12 @@ class PairwiseTestResult(ResultMixin):
 
         If all samples have the same distribution, the probability of this is at most `alpha`.
         """
-        return bool(self._differ.any())
+        return bool(self.differs.any())
 
     @property
     def headline(self) -> str:
         """One sentence: the number of pairs that differ, and a warning of too few permutations."""
-        differ = int(self._differ.sum())
+        differ = int(self.differs.sum())
         pairs = "1 pair" if len(self) == 1 else f"{len(self)} pairs"
         found = f"{differ} of {pairs} of {len(self.labels)} samples differ"
         too_few = too_few_permutations(self.n_permutations, self.alpha, len(self))
@@ -167,6 +171,7 @@ class PairwiseTestResult(ResultMixin):
         tests = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
         content = {
             "headline": self.headline,
+            "significant": self.significant,
             "labels": label_texts(self.labels),
             "alpha": self.alpha,
             "tests": tests,
@@ -182,12 +187,16 @@ class PairwiseTestResult(ResultMixin):
             "statistic": [test.statistic for test in self.tests],
             "pvalue": self.pvalues.tolist(),
             "adjusted_pvalue": self.adjusted_pvalues.tolist(),
-            "change": [test._strongest_change for test in self.tests],
+            "differs": self.differs.tolist(),
+            "change": [
+                test._strongest_change if differs else ""
+                for test, differs in zip(self.tests, self.differs, strict=True)
+            ],
         }
 
     def __repr__(self) -> str:
         order = np.argsort(self.adjusted_pvalues, kind="stable")
-        differ = order[self._differ[order]]
+        differ = order[self.differs[order]]
         lines = [self.headline]
         for k in differ[:10]:
             a, b = label_texts(self.pairs[k])
@@ -246,7 +255,7 @@ def pairwise_test(
     inputs, labels = labeled(samples, by)
     inputs = as_list(inputs, "samples")
     if len(inputs) < 2:
-        raise InvalidInputError(f"a pair needs two samples, got {len(inputs)}")
+        raise InvalidInputError(f"pairwise_test needs at least two samples, got {len(inputs)}")
     names = tuple(labels or map(str, range(len(inputs))))
     pairs = list(combinations(range(len(inputs)), 2))
     alpha = check_alpha(alpha)
@@ -259,15 +268,23 @@ def pairwise_test(
                 option="alpha",
             )
     n_permutations = check_integer(n_permutations, "n_permutations", 1)
+    # One seed for all pairs, so that `settings` repeat the result.
+    options["random_state"] = integer_seed(options.get("random_state"))
     tests = []
     with progress_bar(progress, len(pairs), "tests", "pair") as advance:
         for i, j in pairs:
-            test = two_sample_test(
-                inputs[i], inputs[j], n_permutations=n_permutations, alpha=alpha, **options
-            )
-            tests.append(
-                test if labels is None else test._with(_names=label_texts((names[i], names[j])))
-            )
+            try:
+                test = two_sample_test(
+                    inputs[i], inputs[j], n_permutations=n_permutations, alpha=alpha, **options
+                )
+            except InvalidInputError as error:
+                mine, theirs = (k if labels is None else names[k] for k in (i, j))
+                pair = f"(X is samples[{mine!r}], Y is samples[{theirs!r}])"
+                error.args = (f"{error} {pair}", *error.args[1:])
+                raise
+            both = (names[i], names[j])
+            shown = [f"sample {name}" for name in both] if labels is None else label_texts(both)
+            tests.append(test._with(_names=tuple(shown)))
             advance(1)
     pvalues = np.array([test.pvalue for test in tests])
     named = tuple((names[i], names[j]) for i, j in pairs)

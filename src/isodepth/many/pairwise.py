@@ -33,6 +33,7 @@ from isodepth.many.collections import (
     SamplesLike,
     as_list,
     labeled,
+    labels_in_errors,
     prepare_group,
     with_kinds,
     with_shared_scale,
@@ -150,8 +151,9 @@ def region_tables(
     """
     metric = table_metric(options, region_tables)
     samples, labels = labeled(samples, by)
-    (inputs,) = with_kinds({"samples": as_list(samples, "samples")}, kinds)
-    group = prepare_group(inputs, weights, metric)
+    with labels_in_errors(labels):
+        (inputs,) = with_kinds({"samples": as_list(samples, "samples")}, kinds)
+        group = prepare_group(inputs, weights, metric)
     tables = fit_tables(group, with_shared_scale(metric, group), table_dtype, progress)
     return replace(tables, labels=None if labels is None else tuple(labels))
 
@@ -268,8 +270,9 @@ def pairwise(
         version = stacks[0].version
     else:
         metric = table_metric(options, pairwise, refine)
-        inputs = with_kinds(dict(zip(("samples", "other"), inputs, strict=False)), kinds)
-        groups = _prepare_groups(inputs, weights, metric)
+        with labels_in_errors(labels), labels_in_errors(other_labels, "other"):
+            inputs = with_kinds(dict(zip(("samples", "other"), inputs, strict=False)), kinds)
+            groups = _prepare_groups(inputs, weights, metric)
         if metric.refine:
             _check_refinable(metric, groups, table_dtype)
         used = with_shared_scale(metric, *groups)

@@ -271,6 +271,11 @@ class Comparison(TwoSampleReport):
                 f"this {type(self).__name__} has no regions, because without_rows() released them; "
                 "use the original result"
             )
+        if not isinstance(self._regions[0], TrimmedRegions):
+            raise UnavailableError(
+                f"this {type(self).__name__} has no regions, because the rows were read in chunks; "
+                "use Metric.region_table for their support values, or compare arrays"
+            )
         return self._regions
 
     @property
@@ -517,7 +522,7 @@ class Comparison(TwoSampleReport):
 
     def _chance_distances(self, n_splits: int) -> np.ndarray:
         self._require_rows("random splits need")
-        if self.test is not None:
+        if self.test is not None and self.test.settings["blocks"] is not None:
             return self._permuted_distances(n_splits)
         if any(regions.weights is not None for regions in self.regions):
             raise InvalidInputError(
@@ -636,7 +641,7 @@ class Comparison(TwoSampleReport):
         return self._with(test=test, _kept=test._kept)
 
     def _permuted_distances(self, count: int) -> np.ndarray:
-        """Return the distances after `count` permutations of the labels; only with a test.
+        """Return the distances after `count` permutations of the blocks; only with a test.
 
         The distances of the attribute `_null_profile` are used if it has enough permutations.
         """

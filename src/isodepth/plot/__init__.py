@@ -50,16 +50,4 @@ def draw(result: AnyResult, kind: str | None, ax: Any) -> Any:
         )
     if kind == "timeline" and ax is not None:
         raise InvalidOptionError("a timeline has two axes and makes its own figure; remove ax")
-    drawn = _drawn_part(result, kind)
-    return _FUNCTIONS[kind](drawn) if ax is None else _FUNCTIONS[kind](drawn, ax=ax)
-
-
-def _drawn_part(result: AnyResult, kind: str) -> AnyResult:
-    """Return the result that a kind of figure shows: `result`, its test or its comparison."""
-    if result._result_type == "comparison" and kind == "null_distribution":
-        if result.test is None:
-            raise InvalidOptionError("this comparison has no test; compare with n_permutations=999")
-        return result.test
-    if result._result_type == "test" and kind in ("gap_profile", "nested_regions"):
-        return result._comparison
-    return result
+    return _FUNCTIONS[kind](result) if ax is None else _FUNCTIONS[kind](result, ax=ax)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isodepth.plot import style
-from isodepth.results.protocols import ComparisonLike, PairResult, TwoSampleTestLike
+from isodepth.results.protocols import ComparisonLike, PairResult
 from isodepth.results.summary import get_test
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _MAX_STEPS = 800
 _MAX_BARS = 15
 
 
-def gap_profile(comparison: ComparisonLike, *, ax: Axes | None = None) -> Axes:
+def gap_profile(result: PairResult, *, ax: Axes | None = None) -> Axes:
     """Draw the gap between the depth-trimmed regions of two samples at every level.
 
     The region of level beta contains the deepest rows, about a fraction beta of all rows. The curve
@@ -37,7 +37,7 @@ def gap_profile(comparison: ComparisonLike, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    comparison : Comparison
+    result : Comparison or TwoSampleResult
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 
@@ -57,7 +57,7 @@ def gap_profile(comparison: ComparisonLike, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_ylabel()
     'gap between the two regions'
     """
-    style.check_drawable(comparison, "comparison")
+    comparison = style.comparison_of(result)
     ax = ax or style.new_axes()
     distance, largest = comparison.distance, comparison.largest_gap
     intervals = comparison.level_intervals
@@ -195,12 +195,12 @@ def _bars(result: PairResult) -> tuple[Sequence[tuple[str, float]], str, dict[st
     return values, f"maximum difference of the distribution functions{hollow}", pvalues
 
 
-def null_distribution(test: TwoSampleTestLike, *, ax: Axes | None = None) -> Axes:
+def null_distribution(result: PairResult, *, ax: Axes | None = None) -> Axes:
     """Draw a histogram of the statistics of all permutations, and the observed statistic.
 
     Parameters
     ----------
-    test : TwoSampleResult
+    result : TwoSampleResult, or Comparison with a test
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 
@@ -218,7 +218,7 @@ def null_distribution(test: TwoSampleTestLike, *, ax: Axes | None = None) -> Axe
     >>> null_distribution(test).get_xlabel()
     'statistic of the test'
     """
-    style.check_drawable(test, "test")
+    test = style.test_of(result)
     ax = ax or style.new_axes(8, 3.4)
     null = np.asarray(test.null_distribution, dtype=float)
     bins: Any = int(np.clip(np.sqrt(len(null)) * 1.5, 5, 40))

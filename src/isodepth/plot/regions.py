@@ -14,8 +14,8 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.errors import InvalidInputError
-from isodepth.plot.style import FIRST, SECOND, check_drawable, dress, legend_below, new_axes, short
-from isodepth.results.protocols import ComparisonLike
+from isodepth.plot.style import FIRST, SECOND, comparison_of, dress, legend_below, new_axes, short
+from isodepth.results.protocols import ComparisonLike, PairResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ _MAX_CANDIDATES, _MAX_LEVELS = 1000, 100
 
 
 def nested_regions(
-    comparison: ComparisonLike, *, ax: Axes | None = None, names: Sequence[str] = ("X", "Y")
+    result: PairResult, *, ax: Axes | None = None, names: Sequence[str] = ("X", "Y")
 ) -> Axes:
     """Draw two samples with their depth-trimmed regions in the plane in which they differ most.
 
@@ -53,7 +53,7 @@ def nested_regions(
 
     Parameters
     ----------
-    comparison : Comparison
+    result : Comparison or TwoSampleResult
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
     names : pair of str
@@ -73,7 +73,7 @@ def nested_regions(
     >>> ax.get_xlabel()
     'along the largest difference: +1.00 column 1'
     """
-    check_drawable(comparison, "comparison")
+    comparison = comparison_of(result)
     basis = difference_plane(comparison)
     ax = ax or new_axes(7.2, 6.2)
     center = np.zeros(2)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from isodepth.data.arrays import describe
 from isodepth.data.extras import load_extra
-from isodepth.errors import InvalidInputError
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.results.protocols import ComparisonLike, TwoSampleTestLike
+from isodepth.results.summary import get_test
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +39,21 @@ def check_drawable(result: Any, *types: str) -> None:
         raise InvalidInputError(
             f"this figure needs the result of {sources}, got {describe(result)}"
         )
+
+
+def comparison_of(result: Any) -> ComparisonLike:
+    """Return a comparison, or the comparison of a test."""
+    check_drawable(result, "comparison", "test")
+    return result._comparison if result._result_type == "test" else result
+
+
+def test_of(result: Any) -> TwoSampleTestLike:
+    """Return a test, or the test of a comparison; raise an error if it has none."""
+    check_drawable(result, "comparison", "test")
+    test = get_test(result)
+    if test is None:
+        raise InvalidOptionError("this comparison has no test; compare with n_permutations=999")
+    return test
 
 
 def new_figure(width: float, height: float) -> Any:

@@ -41,6 +41,7 @@ class ReportableResult(ResultMixin):
             monitor "timeline".
         ax : matplotlib.axes.Axes, optional
             Axes to draw into; a new figure by default. A timeline always creates its own figure.
+            The functions of :mod:`isodepth.plot` have more options, such as names of the samples.
 
         Returns
         -------

@@ -26,7 +26,7 @@ from isodepth.data.files.csv_format import (
     refuse_encoding,
     refuse_line,
 )
-from isodepth.data.files.input_file import InputFile, refuse
+from isodepth.data.files.input_file import InputFile, refuse, system_reason
 
 # Words for missing values. Cells with "nan" are read as the number NaN instead, and later checks
 # decide whether NaN is allowed.
@@ -275,7 +275,7 @@ def _explain_fault(
     if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile):
         refuse(file.path, f"it is damaged or not compressed by gzip ({error})", error)
     if isinstance(error, OSError) and error.strerror:
-        refuse(file.path, error.strerror, error)
+        refuse(file.path, system_reason(error), error)
     _check_rows(file, form, numbers)
     if next(_walk(file, form), None) is None:
         refuse(file.path, "it has a header but no rows", error)

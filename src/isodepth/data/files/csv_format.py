@@ -243,18 +243,22 @@ def refuse_line(file: InputFile, line: int) -> NoReturn:
 def refuse_encoding(file: InputFile, error: UnicodeDecodeError | None = None) -> NoReturn:
     """Raise the error for a file that is not in UTF-8.
 
-    The message names the encoding of the byte order mark, if there is one, or a probable encoding.
+    The message names the encoding of the byte order mark, if there is one, or a possible encoding.
+    A file with null bytes is not a text file.
     """
     byte = "" if error is None else f" (byte 0x{error.object[error.start]:02x})"
-    encoding, probable = "latin-1", "probably Latin-1 or Windows-1252"
-    start = file.read(4)
+    encoding, possible = "latin-1", "perhaps Latin-1 or Windows-1252"
+    head = file.read(_HEAD_BYTES)
     for mark, name in _BYTE_ORDER_MARKS:
-        if start.startswith(mark):
-            encoding, probable = name, f"but has the byte order mark of {name.upper()}"
+        if head.startswith(mark):
+            encoding, possible = name, f"but has the byte order mark of {name.upper()}"
             break
+    else:
+        if b"\0" in head:
+            refuse(file.path, "it is not a text file", error)
     refuse(
         file.path,
-        f"it is not UTF-8 text{byte}, {probable}; save it as UTF-8, for example with "
+        f"it is not UTF-8 text{byte}, {possible}; save it as UTF-8, for example with "
         f"pandas.read_csv(..., encoding={encoding!r}).to_csv(...)",
         error,
     )

@@ -80,16 +80,17 @@ def open_input(path: Any) -> InputFile:
     except UnreadableFileError:
         raise
     except (OSError, ValueError) as error:  # a path with a null byte raises ValueError
-        reason = getattr(error, "strerror", None) or str(error)
-        refuse(file, "there is no such file" if is_absent(error) else reason, error)
+        refuse(file, system_reason(error), error)
 
 
 def as_path(path: Any, error: type[Exception]) -> Path:
-    """Convert a str or path-like to a path; raise `error` for any other object."""
+    """Convert a str or path-like to a path; raise `error` for other objects and an empty string."""
     try:
-        return Path(path)
+        if path != "":
+            return Path(path)
     except TypeError:
-        raise error(f"a file must be given as a string or a path, got {path!r}") from None
+        pass
+    raise error(f"a file must be given as a nonempty string or a path, got {path!r}")
 
 
 def table_files(path: Any, recursive: bool = True) -> list[Path]:
@@ -99,13 +100,13 @@ def table_files(path: Any, recursive: bool = True) -> list[Path]:
     underscore (`.crc`, `_SUCCESS`) are skipped, and so are files whose names start with "readme".
     Raise an error if another file does not have the ending of a table, or if there is no table.
     """
-    folder = Path(path)
+    folder = as_path(path, UnreadableFileError)
     try:
         if not folder.is_dir():
             return [folder]
         entries = sorted(folder.rglob("*") if recursive else folder.iterdir())
     except (OSError, ValueError) as error:
-        refuse(folder, getattr(error, "strerror", None) or str(error), error)
+        refuse(folder, system_reason(error), error)
     files = [
         file
         for file in entries
@@ -201,6 +202,25 @@ def refuse(file: object, reason: str, cause: BaseException | None = None) -> NoR
     # The reason may be a message of another library with several lines, which are joined.
     error = MissingFileError if is_absent(cause) else UnreadableFileError
     raise error(f"cannot read {file}: {' '.join(reason.split())}") from cause
+
+
+def system_reason(error: Exception) -> str:
+    """Return the reason of an error of the operating system as a part of a sentence.
+
+    A ValueError, which is raised for a path with a null byte, is allowed too.
+
+    Examples
+    --------
+    >>> system_reason(IsADirectoryError(21, "Is a directory"))
+    'it is a folder, not a file'
+    """
+    if is_absent(error):
+        return "there is no such file or folder"
+    if isinstance(error, IsADirectoryError):
+        return "it is a folder, not a file"
+    if isinstance(error, PermissionError):
+        return "permission is denied"
+    return getattr(error, "strerror", None) or str(error)
 
 
 def is_absent(error: BaseException | None) -> bool:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.files.input_file import as_path, read_npy_header, refuse
+from isodepth.data.files.input_file import as_path, read_npy_header, refuse, system_reason
 from isodepth.errors import BusyFileError, InvalidOptionError, UnreadableFileError
 
 # Age of a draft (temporary file) after which it is removed. A draft becomes the output within
@@ -64,7 +64,7 @@ def check_target(path: Any, endings: Sequence[str] = ()) -> Path:
     try:
         reason = _obstacle(Path(os.path.realpath(target)))
     except (OSError, ValueError) as error:
-        reason = str(getattr(error, "strerror", None) or error)
+        reason = system_reason(error)
     if reason:
         raise InvalidOptionError(f"cannot write {os.fspath(path)}: {reason}")
     return target
@@ -236,7 +236,7 @@ def read_archive(
             raise OSError("it is not a file")
         content = source.read_bytes()
     except (OSError, ValueError) as error:
-        refuse(source, str(getattr(error, "strerror", None) or error), error)
+        refuse(source, system_reason(error), error)
     body, digest = content[:-_DIGEST_LENGTH], content[-_DIGEST_LENGTH:]
     if hashlib.sha256(body).hexdigest().encode() != digest:
         raise unreadable(source, "its checksum does not match its content")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -25,6 +26,7 @@ from isodepth.data.files.input_file import (
     open_input,
     read_npy_header,
     refuse,
+    system_reason,
 )
 from isodepth.data.frames import NamedArray, Names, read_frame
 from isodepth.errors import ColumnWarning, InvalidOptionError, IsodepthError
@@ -223,7 +225,7 @@ def read_table(
         else:
             result = _read_array(file, options)
     except OSError as error:
-        refuse(file.path, error.strerror or str(error), error)
+        refuse(file.path, system_reason(error), error)
     result.path = file.path
     if len(result.frame.shape) == 2 and len(result.frame) == 1:
         result.notes.append(f"{file.path} has only one row")
@@ -251,6 +253,7 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
         return csv_files.cell_name(form, csv_files.line_of_row(file, form, row), place)
 
     result = _chosen_columns(file, frame, names, choice, options, where)
+    result.notes += _leading_zeros(file, form, frame)
     result.form = form
     if options.missing_words:
         words = options.missing_words
@@ -259,6 +262,31 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
     if form.names is None:
         result.columns = None
     return result
+
+
+def _leading_zeros(file: InputFile, form: CsvFormat, frame: Any) -> list[str]:
+    """Return a note about integers with leading zeros, such as 00123, or an empty list.
+
+    `frame` has the columns that were read, with positions as names. Only the rows in the first
+    1 MB are examined.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    integers = [int(field.name) for field in frame.schema if pa.types.is_integer(field.type)]
+    described = []
+    for rows in islice(csv_files.csv_string_chunks(file, form, integers), 1 if integers else 0):
+        for place, cells in zip(integers, rows.columns, strict=True):
+            padded = cells.filter(pc.match_substring_regex(cells, r"^0\d"))
+            if len(padded):
+                name = (form.names or numbered(form.width))[place]
+                described.append(f"{name!r} ({padded[0]})")
+    if not described:
+        return []
+    return [
+        f"{file.path} has numbers with leading zeros in {listed(described)}, read without the "
+        "zeros; choose 'category' if they are codes"
+    ]
 
 
 def _read_parquet(file: InputFile, options: ReadOptions) -> ReadResult:
