@@ -105,6 +105,12 @@ def test_settings_repeat_a_comparison(options: dict[str, Any]) -> None:
     assert isodepth.compare(*tables(), **found.settings) == found
     assert isodepth.distance(*tables(), **found.settings) == found.distance
     assert isodepth.Metric(**found.settings).compare(*tables()).settings == found.settings
+    assert isodepth.distance(*tables(), **in_json(found)) == found.distance
+    assert isodepth.Metric(p="inf", q="inf") == isodepth.Metric(p=np.inf)
+    # The weights of the levels.
+    metric, length = found._fitted.metric, 1 if found.settings["normalize"] else 0.8
+    mean = length * (found.level_widths * found.gaps**metric.p).sum()
+    assert mean ** (1 / metric.p) == pytest.approx(found.distance)
 
 
 def test_settings_repeat_a_comparison_of_sources() -> None:

@@ -135,7 +135,7 @@ def frame_or_list(X: Any, name: str) -> tuple[Any, Names]:
 
 
 def refuse_other_types(X: Any, name: str) -> None:
-    """Raise an error if the sample `X` is a path, None or a dictionary."""
+    """Raise an error if the sample `X` is a path, None, a dictionary or a list of dictionaries."""
     if isinstance(X, str) or hasattr(X, "__fspath__"):
         raise InvalidInputError(
             f"{name} must be a table, got the path {str(X)!r:.80}; read the file first, for "
@@ -144,6 +144,12 @@ def refuse_other_types(X: Any, name: str) -> None:
     if X is None or (isinstance(X, Mapping) and not hasattr(X, "toarray")):
         advice = "pass a data frame: pandas.DataFrame(...)" if X is not None else "pass a sample"
         raise shape_error(name, f"{describe(X)}; {advice}")
+    if _are_records(X):
+        raise shape_error(name, "a list of dictionaries; pass a data frame: pandas.DataFrame(...)")
+
+
+def _are_records(X: Any) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
 def with_nan(X: Any) -> Any:
@@ -153,7 +159,7 @@ def with_nan(X: Any) -> Any:
     """
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(object), np.nan)
-    elif is_frame(X) or (isinstance(X, np.ndarray) and X.dtype != object):
+    elif is_frame(X) or _are_records(X) or (isinstance(X, np.ndarray) and X.dtype != object):
         return X
     try:
         array = np.asarray(X)

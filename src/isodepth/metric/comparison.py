@@ -323,7 +323,11 @@ class Comparison(TwoSampleReport):
 
     @property
     def level_widths(self) -> np.ndarray:
-        """Weights (L,) of the gaps of all levels in the distance; the sum of the weights is 1."""
+        """Widths (L,) of the levels, divided by their sum 1 - eps.
+
+        The distance is the mean of order p of the gaps with these weights. With ``normalize=False``
+        the mean is multiplied by ``(1 - eps)**(1 / p)``.
+        """
         return self._gaps.plan.shares
 
     @property

@@ -490,7 +490,7 @@ def fit_for_one_sample(
     The option `scale` must be None or an array with one number for each of the `n_features`
     columns. `dtype` is the dtype of the samples, if it is known.
     """
-    check_integer(n_features, "n_features", 1)
+    check_integer(n_features, "n_features", 1, "; it is the number of columns of the samples")
     precision = None if dtype is None else check_dtype(dtype, "dtype")
     refuse_learned_scale(settings.scale)
     # Named divisors are matched with the columns of each sample.
