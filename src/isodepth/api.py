@@ -31,7 +31,13 @@ from isodepth.data.validation import (
     is_tensor,
     refuse_chunks,
 )
-from isodepth.errors import ColumnWarning, InvalidOptionError, UnknownOptionError, warn_user
+from isodepth.errors import (
+    ColumnWarning,
+    InvalidOptionError,
+    ScaleWarning,
+    UnknownOptionError,
+    warn_user,
+)
 from isodepth.geometry.directions import integer_seed
 from isodepth.geometry.regions import Sample, TrimmedRegions
 from isodepth.geometry.scaling import aligned_scale, warn_of_different_spreads
@@ -209,7 +215,8 @@ class Metric(MetricSettings):
 
         If `scale` is None, a :class:`isodepth.errors.ScaleWarning` is issued if one column has more
         than a hundred times the spread of another. The column with the larger spread dominates the
-        distance.
+        distance. It is also issued by :func:`isodepth.compare` with a test, if the test finds a
+        change of other columns than that with the largest contribution because of the units.
 
         The result keeps a copy of the rows of both samples, and does not change if the caller
         changes X or Y. Read-only arrays (``X.setflags(write=False)``) and samples that are read in
@@ -220,6 +227,7 @@ class Metric(MetricSettings):
         """
         metric = _with_integer_seed(self)
         compared = metric._compare(copy_of_sample(X), copy_of_sample(Y), weights, kinds)
+        _warn_of_units(compared)
         of_data = settings_of_data(kinds, weights)
         return compared._with(settings=compared.settings | of_data) if of_data else compared
 
@@ -355,6 +363,17 @@ def _with_integer_seed(metric: Metric) -> Metric:
     if isinstance(metric.random_state, int):
         return metric
     return replace(metric, random_state=integer_seed(metric.random_state))
+
+
+def _warn_of_units(comparison: Comparison) -> None:
+    """Warn if a column dominates the distance because of its units."""
+    details = comparison._details
+    if comparison.test is not None and comparison._units_note:
+        warn_user(comparison._units_note, ScaleWarning)
+    elif comparison.settings["scale"] is None and details is not None:
+        x, y = details.regions
+        if isinstance(x, TrimmedRegions):  # not for samples in chunks
+            warn_of_different_spreads(x._sample.points, y._sample.points, comparison.columns)
 
 
 def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
@@ -576,4 +595,6 @@ def compare(
     if "nan_policy" not in options:
         # Without missing values, the default of the test has the same result.
         test = test._with(settings=test.settings | {"nan_policy": "keep"})
-    return comparison._with_test(test)
+    comparison = comparison._with_test(test)
+    _warn_of_units(comparison)
+    return comparison

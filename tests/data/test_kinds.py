@@ -8,10 +8,12 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from cli.helpers import QUICK, refusal, run, run_json
 
@@ -26,7 +28,12 @@ from isodepth.data.columns.kinds import (
 )
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.files.readers import ReadOptions, read_table
-from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError
+from isodepth.errors import (
+    ColumnWarning,
+    InvalidInputError,
+    InvalidOptionError,
+    UnreadableFileError,
+)
 
 PRICES = [1500.25, 980.5, 12_345.0, 7.75, 1500.25]
 CONTINENTAL = str.maketrans(",.", ".,")
@@ -329,7 +336,8 @@ def test_one_style_for_both_samples() -> None:
 
 @pytest.mark.parametrize("form", ["%F %T", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M", "%Y/%m/%dT%H:%MZ"])
 def test_dates_as_strings_are_converted_like_dates(form: str) -> None:
-    dates = pd.date_range("2020-01-28", periods=20, freq="31h")
+    zone = "UTC" if form.endswith("Z") else None
+    dates = pd.date_range("2020-01-28", periods=20, freq="31h", tz=zone)
     both = [dates, dates[5:]]
     wanted = split(*both, v="numeric")
     for samples in ([each.strftime(form) for each in both], [dates.strftime(form), dates[5:]]):
@@ -349,6 +357,80 @@ def test_dates_as_strings_are_converted_like_dates(form: str) -> None:
 def test_strings_that_are_not_clear_dates_are_refused(values: list[str], reason: str) -> None:
     with pytest.raises(InvalidInputError, match=reason):
         split(values, v="numeric")
+
+
+def in_zone(zone: str | None, library: str, days: int = 0) -> Any:
+    """Return a table with a column "v" of times with a time zone, or without one."""
+    start = pd.Timestamp("2024-06-01", tz=zone) + pd.Timedelta(days=days)
+    frame = pd.DataFrame({"v": pd.date_range(start, periods=40, freq="31h")})
+    if library == "pandas":
+        return frame
+    return pl.from_pandas(frame) if library == "polars" else pa.Table.from_pandas(frame)
+
+
+@pytest.mark.parametrize("kind", ["numeric", "category", None])
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", "Etc/GMT+5", "UTC"])
+def test_times_with_a_time_zone_are_converted_to_utc(
+    zone: str, library: str, kind: str | None, tmp_path: Path
+) -> None:
+    kinds = {} if kind is None else {"v": kind}
+    x = in_zone(zone, library)
+    in_utc = in_zone(zone, "pandas")["v"].dt.tz_convert("UTC").to_frame()
+    mixed = split_columns([x, in_utc], "XY", kinds)
+    if kind is None:
+        assert column_lines(mixed.columns) == ["left out: v (dates and times)"]
+    elif kind == "category":
+        assert mixed.categories["v"][0] == mixed.categories["v"][1]
+    else:
+        days = pd.DataFrame(in_utc["v"].dt.tz_convert(None))
+        naive = split_columns([days], "X", kinds)
+        for each in mixed.numeric:
+            # The division of polars is not correctly rounded.
+            found = nw.from_native(each)["v"].to_numpy()
+            np.testing.assert_allclose(found, naive.numeric[0]["v"], rtol=1e-15)
+        assert column_lines(mixed.columns) == ["numbers: v (days since 1970 in UTC)"]
+        path = tmp_path / "x.parquet"
+        pq.write_table(in_zone(zone, "pyarrow"), path)
+        y = in_zone("UTC", library, 2)
+        pvalues = {
+            isodepth.two_sample_test(each, y, kinds=kinds, n_permutations=19, random_state=0).pvalue
+            for each in (x, in_utc, isodepth.scan(path))
+        }
+        assert len(pvalues) == 1
+
+
+@pytest.mark.parametrize("kind", ["numeric", "category"])
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "strings", "scan"])
+@pytest.mark.parametrize("zone", ["America/New_York", "UTC"])
+def test_times_with_and_without_a_time_zone_are_not_compared(
+    zone: str, library: str, kind: str, tmp_path: Path
+) -> None:
+    if library == "strings":
+        tables = [in_zone(each, "pandas").astype(str) for each in (zone, None)]
+    else:
+        tables = [in_zone(each, library) for each in (zone, None)]
+    if library == "scan":
+        for name, table in zip("xy", tables, strict=True):
+            pq.write_table(table, tmp_path / f"{name}.parquet")
+        paths = [tmp_path / f"{name}.parquet" for name in "xy"]
+        tables = [isodepth.scan(path) for path in paths]
+        with pytest.raises(UnreadableFileError, match="contains times with a time zone in"):
+            isodepth.scan(paths)
+    if (library, kind) == ("strings", "category"):
+        assert isodepth.two_sample_test(*tables, kinds={"v": kind}, n_permutations=9).kinds
+        return
+    for x, y in (tables, tables[::-1]):
+        with pytest.raises(InvalidInputError, match=r"times with the time zone .*tz_localize"):
+            isodepth.two_sample_test(x, y, kinds={"v": kind})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        monitor = isodepth.Monitor(in_zone(zone, "pandas", 3), kinds={"v": "numeric"})
+    monitor.check(in_zone("Asia/Tokyo", "polars"))
+    with pytest.raises(
+        InvalidInputError, match="since 1970 in UTC in the reference and days since"
+    ):
+        monitor.check(in_zone(None, "pyarrow"))
 
 
 @pytest.mark.parametrize("cell", ["12 34", "1_000", "2024-01-05", "$", ".", "1.2.3", "--1", "$5%"])

@@ -349,3 +349,24 @@ def test_other_dtypes_are_refused(dtype: Any) -> None:
 def test_dtypes_of_torch_are_accepted() -> None:
     torch = pytest.importorskip("torch")
     assert Metric(dtype=torch.float32).dtype == "float32"
+
+
+@pytest.mark.parametrize(
+    "call", [distance, isodepth.two_sample_test, lambda x, y: pairwise([y, x]), isodepth.Monitor]
+)
+def test_records_are_refused_with_the_remedy(call: Callable[..., Any]) -> None:
+    records = [{"a": 1.0}, {"a": 2.0}]
+    samples = (records,) if call is isodepth.Monitor else (records, np.ones((3, 1)))
+    with pytest.raises(InvalidInputError, match=r"a list of dictionaries; .*pandas\.DataFrame"):
+        call(*samples)
+
+
+def test_an_array_in_place_of_an_option_is_described() -> None:
+    points = np.random.default_rng(0).normal(size=(20, 2))
+    shape = r"got an array of shape \(20, 2\) and dtype float64"
+    with pytest.raises(InvalidOptionError, match=f"n_features must be .*{shape}; it is the number"):
+        Metric().with_directions(points)
+    with pytest.raises(InvalidOptionError, match=f"eps must be .*{shape}$"):
+        Metric(eps=points)
+    with pytest.raises(InvalidInputError, match="got a pair of arrays or None; pass one array"):
+        Metric().regions(points, weights=(np.ones(20), None))

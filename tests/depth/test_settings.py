@@ -101,3 +101,10 @@ def test_options_that_the_paper_determines(option: dict[str, Any]) -> None:
     (name,) = option
     with pytest.raises(UnknownOptionError, match=f"{name} is not an option of Metric.paper"):
         Metric.paper(n_levels=5, n_directions=9, **option)
+
+
+@pytest.mark.parametrize("option", [{"n_directions": 5}, {"directions": np.eye(2)}])
+def test_exact_depths_have_no_directions(option: dict[str, Any]) -> None:
+    depth = HalfspaceDepth(algorithm="exact", **option)
+    with pytest.raises(InvalidOptionError, match=f"{next(iter(option))} has no effect with"):
+        depth.fit([[0.0, 1.0], [1.0, 0.0], [1.0, 3.0]])

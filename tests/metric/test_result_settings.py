@@ -105,6 +105,12 @@ def test_settings_repeat_a_comparison(options: dict[str, Any]) -> None:
     assert isodepth.compare(*tables(), **found.settings) == found
     assert isodepth.distance(*tables(), **found.settings) == found.distance
     assert isodepth.Metric(**found.settings).compare(*tables()).settings == found.settings
+    assert isodepth.distance(*tables(), **in_json(found)) == found.distance
+    assert isodepth.Metric(p="inf", q="inf") == isodepth.Metric(p=np.inf)
+    # The weights of the levels.
+    metric, length = found._fitted.metric, 1 if found.settings["normalize"] else 0.8
+    mean = length * (found.level_widths * found.gaps**metric.p).sum()
+    assert mean ** (1 / metric.p) == pytest.approx(found.distance)
 
 
 def test_settings_repeat_a_comparison_of_sources() -> None:
@@ -216,6 +222,16 @@ def test_settings_without_a_seed_repeat_the_result() -> None:
             assert again.signature == each.signature
     seeds = {isodepth.compare(x, y).settings["random_state"] for _ in range(3)}
     assert len(seeds) == 3
+
+
+@pytest.mark.parametrize("values", [np.ones(40), ["a", "b"] * 20])
+def test_settings_repeat_a_test_without_directions(values: Any) -> None:
+    """Without a column of different numbers there are no directions."""
+    x = pd.DataFrame({"v": values})
+    test = isodepth.two_sample_test(x, x, n_permutations=19, random_state=0)
+    assert test.settings["n_directions"] is None
+    again = isodepth.two_sample_test(x, x, **test.settings)
+    assert (again.settings, again.signature) == (test.settings, test.signature)
 
 
 def test_weights_and_kinds_are_settings_and_part_of_the_signature() -> None:

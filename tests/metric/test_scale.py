@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from html import unescape
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -141,6 +145,39 @@ def test_very_different_spreads_warn_once() -> None:
         isodepth.compare(frame, Y, **OPTIONS)
     assert len(c) == 1
     assert c[0].filename == __file__
+
+
+@pytest.mark.parametrize("factor", [1, 1000])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_units_that_hide_a_change_of_the_test_are_named(
+    chunked: bool, factor: int, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    x, y = (
+        pd.DataFrame({"age": part[0], "income": 60 * factor * part[1]})
+        for part in rng.normal(size=(2, 2, 300))
+    )
+    y["age"] += 1
+    pair = [isodepth.scan(each) for each in (x, y)] if chunked else [x, y]
+    options: dict[str, Any] = {"n_permutations": 49, "random_state": 0, "levels": 10, "refine": 0}
+    with pytest.warns(isodepth.errors.ScaleWarning) as caught:
+        result = isodepth.compare(*pair, **options)
+    assert len(caught) == 1
+    note = str(caught[0].message)
+    assert re.match("because of its unit, income contributes (9.|100)% .* a change of age; ", note)
+    sentence = f"B{note[1:]}"
+    assert all(sentence in str(each) for each in (result, result.without_rows()))
+    assert note == result.without_rows()._units_note
+    page = tmp_path / "page.html"
+    result.report(page)
+    assert sentence in unescape(page.read_text(encoding="utf-8"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "unit," not in str(isodepth.compare(*pair, scale="pooled", **options))
+        if factor == 1:
+            # The largest contribution is that of a column with a change.
+            y["income"] += 60
+            assert "unit," not in str(isodepth.compare(x, y, **options))
 
 
 def test_no_warning_for_similar_or_scaled_columns() -> None:

@@ -135,7 +135,7 @@ def frame_or_list(X: Any, name: str) -> tuple[Any, Names]:
 
 
 def refuse_other_types(X: Any, name: str) -> None:
-    """Raise an error if the sample `X` is a path, None or a dictionary."""
+    """Raise an error if the sample `X` is a path, None, a dictionary or a list of dictionaries."""
     if isinstance(X, str) or hasattr(X, "__fspath__"):
         raise InvalidInputError(
             f"{name} must be a table, got the path {str(X)!r:.80}; read the file first, for "
@@ -144,6 +144,12 @@ def refuse_other_types(X: Any, name: str) -> None:
     if X is None or (isinstance(X, Mapping) and not hasattr(X, "toarray")):
         advice = "pass a data frame: pandas.DataFrame(...)" if X is not None else "pass a sample"
         raise shape_error(name, f"{describe(X)}; {advice}")
+    if _are_records(X):
+        raise shape_error(name, "a list of dictionaries; pass a data frame: pandas.DataFrame(...)")
+
+
+def _are_records(X: Any) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
 def with_nan(X: Any) -> Any:
@@ -153,7 +159,7 @@ def with_nan(X: Any) -> Any:
     """
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(object), np.nan)
-    elif is_frame(X) or (isinstance(X, np.ndarray) and X.dtype != object):
+    elif is_frame(X) or _are_records(X) or (isinstance(X, np.ndarray) and X.dtype != object):
         return X
     try:
         array = np.asarray(X)
@@ -422,14 +428,16 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
 def object_numbers(series: Any) -> Any:
     """Convert a narwhals series of Python objects to a type of numbers, durations or strings.
 
-    Numbers become Float64; values of type `decimal.Decimal` count as numbers, booleans do not.
-    Missing values are allowed. A series is converted to Int64 if no value is missing, all are
-    integers, one is beyond 2**53, so that floats may round it, and all fit into Int64. Python
-    durations become durations. Periods of pandas in frames of other libraries become strings, as
-    `str` writes them. Any other series is returned unchanged.
+    Times with a time zone are converted to UTC. Numbers become Float64; values of type
+    `decimal.Decimal` count as numbers, booleans do not. Missing values are allowed. A series is
+    converted to Int64 if no value is missing, all are integers, one is beyond 2**53, so that floats
+    may round it, and all fit into Int64. Python durations become durations. Periods of pandas in
+    frames of other libraries become strings, as `str` writes them. Any other series is returned
+    unchanged.
     """
     import narwhals as nw
 
+    series = in_utc(series)
     if series.dtype == nw.Unknown:
         return _periods_as_strings(series)
     if series.dtype != nw.Object:
@@ -448,6 +456,25 @@ def object_numbers(series: Any) -> Any:
             return nw.new_series(series.name, values, nw.Int64, backend=series.implementation)
     floats = [None if value is None else float_of(value) for value in values]
     return nw.new_series(series.name, floats, nw.Float64, backend=series.implementation)
+
+
+def time_zone(series: Any) -> str | None:
+    """Return the time zone of a narwhals series of times; None if it has none."""
+    zone = getattr(series.dtype, "time_zone", None)
+    # narwhals does not know the types of pandas for zones such as "America/New_York".
+    zone = zone or getattr(getattr(series.to_native(), "dtype", None), "tz", None)
+    return None if zone is None else str(zone)
+
+
+def in_utc(series: Any) -> Any:
+    """Convert a narwhals series of times with a time zone to UTC; return others unchanged."""
+    import narwhals as nw
+
+    if time_zone(series) in (None, "UTC"):
+        return series
+    if series.dtype == nw.Unknown:
+        return nw.from_native(series.to_native().dt.tz_convert("UTC"), series_only=True)
+    return series.dt.convert_time_zone("UTC")
 
 
 def _periods_as_strings(series: Any) -> Any:

@@ -414,6 +414,12 @@ def check_weights(
     """
     if weights is None:
         return None
+    pair = weights if isinstance(weights, list | tuple) and len(weights) == 2 else ()
+    if any(each is None or np.ndim(each) for each in pair):
+        raise InvalidInputError(
+            f"{name} must have one number for each of the {n} rows, got a pair of arrays or None; "
+            "pass one array for one sample"
+        )
     array = to_array(weights, name)
     if array.dtype.kind not in "biuf" or array.shape != (n,):
         raise InvalidInputError(
@@ -452,7 +458,12 @@ def split_weights(weights: Any) -> tuple[Any, Any]:
 
 
 def _option_error(name: str, requirement: str, value: Any) -> InvalidOptionError:
-    return InvalidOptionError(f"{name} must {requirement}, got {value!r}", option=name)
+    return InvalidOptionError(f"{name} must {requirement}, got {_shown(value)}", option=name)
+
+
+def _shown(value: Any) -> str:
+    """Return an option for a message: the type and shape of an array or a frame, else its repr."""
+    return describe(value) if getattr(value, "ndim", 0) else repr(value)
 
 
 def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
@@ -617,8 +628,11 @@ def check_number(
 ) -> float:
     """Check that `value` is a real number from `low` to `high`, and return it as a float.
 
-    The ends of the interval are excluded if `low_open` or `high_open`.
+    The ends of the interval are excluded if `low_open` or `high_open`. If infinity is in the
+    interval, the string "inf" is accepted, as in JSON.
     """
+    if isinstance(value, str) and value == "inf" and high == math.inf and not high_open:
+        return math.inf
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise _option_error(name, f"be a number in {interval}", value)
@@ -668,7 +682,7 @@ def check_integer(
     """
     integral = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
     if not integral or value < low:
-        message = f"{name} must be an integer >= {low}, got {value!r}{hint}"
+        message = f"{name} must be an integer >= {low}, got {_shown(value)}{hint}"
         raise InvalidOptionError(message, option=name)
     if high is not None and value > high:
         raise InvalidOptionError(f"{name} must be at most {high}, got {value}", option=name)

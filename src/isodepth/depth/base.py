@@ -15,6 +15,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.data.annotations import DirectionsLike, RandomStateLike
+from isodepth.data.export import equal_values
 from isodepth.data.validation import (
     MOST,
     check_choice,
@@ -23,7 +24,7 @@ from isodepth.data.validation import (
     check_n_jobs,
 )
 from isodepth.engine.compiled import Resources
-from isodepth.errors import DegenerateDepthWarning, warn_user
+from isodepth.errors import DegenerateDepthWarning, InvalidOptionError, warn_user
 from isodepth.geometry.regions import Sample, TrimmedRegions
 
 #: Values of the option `algorithm` of the halfspace depth.
@@ -322,6 +323,16 @@ class Halfspace(MinimumDepth):
     def _check_options(self) -> None:
         super()._check_options()
         check_choice(self.algorithm, "algorithm", ALGORITHMS)
+        if self.algorithm != "exact":
+            return
+        defaults = Halfspace()
+        for name in ("n_directions", "directions"):
+            if not equal_values(getattr(self, name), getattr(defaults, name)):
+                raise InvalidOptionError(
+                    f"{name} has no effect with algorithm='exact'; remove it, or use "
+                    "algorithm='directions'",
+                    option=name,
+                )
 
     def _to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
         return extremes / sample.total

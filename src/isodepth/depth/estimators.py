@@ -128,8 +128,9 @@ class HalfspaceDepth(DepthEstimator, Halfspace):
         `directions` takes the minimum over the given directions and their opposites. Except for
         rounding, this minimum is an upper bound on the depth, and converges to the depth as random
         directions are added. `exact` computes the depth itself by a combinatorial algorithm, in at
-        most 12 dimensions. For a sample of n points in the plane, the algorithm takes O(n log n)
-        steps per point. Each further dimension multiplies the time by about n.
+        most 12 dimensions, and refuses `n_directions` and `directions`. For a sample of n points in
+        the plane, the algorithm takes O(n log n) steps per point. Each further dimension multiplies
+        the time by about n.
     n_directions : int, default 1000
         Number of unit vectors; each is used with both signs.
     directions : str or array of shape (K, d), default "uniform"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.data.arrays import column_labels
+from isodepth.data.arrays import column_labels, listed
 from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.export import ResultMixin, document, equal_values, read_only
 from isodepth.data.missing import MissingPair
@@ -24,7 +24,7 @@ from isodepth.errors import InvalidInputError, UnavailableError
 from isodepth.geometry.directions import rng_for
 from isodepth.geometry.hull import Gaps, upper_bounds
 from isodepth.geometry.regions import TrimmedRegions
-from isodepth.geometry.scaling import SCALES
+from isodepth.geometry.scaling import SCALES, column_units
 from isodepth.inspection.rows import TwoSamples
 from isodepth.metric.attribution import (
     LargestGap,
@@ -38,7 +38,12 @@ from isodepth.metric.signature import json_settings, signature_text
 from isodepth.results.base import TwoSampleReport
 from isodepth.results.changes import Contribution
 from isodepth.results.rows import KeptRows, ReleasedRows
-from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
+from isodepth.results.summary import (
+    comparison_headline,
+    find_typical_rows,
+    named_contributions,
+    summary_lines,
+)
 
 if TYPE_CHECKING:
     from isodepth.significance.result import NullProfile, TwoSampleResult
@@ -162,12 +167,15 @@ class ComparisonDetails:
         Regions of both samples; only their sizes if the regions were released.
     contributions : tuple of Contribution or None
         `Comparison.contributions`, if the regions from which they are computed were released.
+    units_note : str or None
+        `Comparison._units_note`, if the rows from which it is computed were released.
     """
 
     gaps: Gaps
     fitted: Any  # FittedMetric, whose module imports this one
     regions: tuple[Any, Any]
     contributions: tuple[Contribution, ...] | None = None
+    units_note: str | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -315,7 +323,11 @@ class Comparison(TwoSampleReport):
 
     @property
     def level_widths(self) -> np.ndarray:
-        """Weights (L,) of the gaps of all levels in the distance; the sum of the weights is 1."""
+        """Widths (L,) of the levels, divided by their sum 1 - eps.
+
+        The distance is the mean of order p of the gaps with these weights. With ``normalize=False``
+        the mean is multiplied by ``(1 - eps)**(1 / p)``.
+        """
         return self._gaps.plan.shares
 
     @property
@@ -440,6 +452,40 @@ class Comparison(TwoSampleReport):
                 shares_of_directions(self._differences, plan_shares, vectors, self.gaps, q)
             )
         return self._named(shares_of_levels(self._gaps))
+
+    @cached_property
+    def _units_note(self) -> str:
+        """Sentence about units that hide the changes of a significant test; "" if they do not.
+
+        The units of the columns hide them if no changed column has one of the largest contributions
+        to the distance, and if a changed column had the largest one in units of the spreads.
+        """
+        details = self._required(self._details)
+        if details.units_note is not None:
+            return details.units_note
+        if self.test is None or not self.test.significant or self.settings["scale"] is not None:
+            return ""
+        fractions = {each.column: each.fraction for each in self.contributions}
+        tests = self.test.column_tests
+        changed = [each.column for each in tests if each.change_kind and each.column in fractions]
+        named = [each.column for each in named_contributions(self.contributions)]
+        if not changed or {*named} & {*changed}:
+            return ""
+        first, samples = named[0], self._two_samples
+
+        def in_spreads(name: str) -> float:
+            at = samples.columns.index(name)
+            values = np.concatenate([points[:, at] for points in samples.points])
+            unit = column_units(values[~np.isnan(values), None])[0]
+            return math.sqrt(fractions[name]) / float(unit)
+
+        if in_spreads(first) >= max(map(in_spreads, changed)):
+            return ""
+        return (
+            f"because of its unit, {first} contributes {fractions[first]:.0%} to the distance, "
+            f"although the test finds a change of {listed(changed, 3)}; the scale 'pooled' divides "
+            "every column by its spread"
+        )
 
     def chance_level(self, n_splits: int = 19) -> ChanceLevel:
         """Compute the distances between random splits of the pooled rows.
@@ -580,7 +626,12 @@ class Comparison(TwoSampleReport):
         if self._keeps_rows:
             x, y = (RegionSizes(each.n_rows, each.n_features) for each in (x, y))
         details = self._required(self._details)
-        details = replace(details, regions=(x, y), contributions=self.contributions)
+        details = replace(
+            details,
+            regions=(x, y),
+            contributions=self.contributions,
+            units_note=self._units_note,
+        )
         # Without a test, typical rows are not part of the headline.
         typical = None if self.test is None else find_typical_rows(self)
         return self._with(

@@ -47,7 +47,6 @@ from isodepth.geometry.scaling import (
     check_scale_width,
     scaled,
     units_of_samples,
-    warn_of_different_spreads,
 )
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
 from isodepth.metric.settings import (
@@ -477,14 +476,9 @@ def _regions_of_both(fitted: FittedMetric, sides: Sequence[SampleRows]) -> list[
 
 
 def compare_arrays(settings: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comparison:
-    """Compare two samples in memory, which may be arrays or data frames.
-
-    If the option `scale` is None, a warning is issued if columns have very different spreads.
-    """
+    """Compare two samples in memory, which may be arrays or data frames."""
     fitted, x, y, missing = fit_both(settings, X, Y, weights)
     comparison = fitted.compare(x, y)
-    if settings.scale is None:
-        warn_of_different_spreads(x._sample.points, y._sample.points, comparison.columns)
     return comparison if missing is None else comparison._with(missing=missing)
 
 
@@ -496,7 +490,7 @@ def fit_for_one_sample(
     The option `scale` must be None or an array with one number for each of the `n_features`
     columns. `dtype` is the dtype of the samples, if it is known.
     """
-    check_integer(n_features, "n_features", 1)
+    check_integer(n_features, "n_features", 1, "; it is the number of columns of the samples")
     precision = None if dtype is None else check_dtype(dtype, "dtype")
     refuse_learned_scale(settings.scale)
     # Named divisors are matched with the columns of each sample.

@@ -17,7 +17,13 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import FEW, column_labels, is_missing, listed, numbered
-from isodepth.data.columns.kinds import ColumnKind, MixedFrames, category_values, split_columns
+from isodepth.data.columns.kinds import (
+    ColumnKind,
+    MixedFrames,
+    category_values,
+    date_columns,
+    split_columns,
+)
 from isodepth.data.columns.numerals import Style
 from isodepth.data.columns.values import boolean
 from isodepth.data.frames import (
@@ -276,9 +282,16 @@ class BatchReader:
 
         dtypes = {str(label): dtype for label, dtype in nw.from_native(batch).schema.items()}
         detected = self.categories.keys() - {k.column for k in self.kinds if k.option is not None}
+        notes = {kind.column: kind.note for kind in self.kinds}
         for kind in mixed.columns:
             column = kind.column
             dtype = dtypes[column]
+            if date_columns([kind]) and kind.note != notes[column]:
+                raise InvalidInputError(
+                    f"column {column!r} has {notes[column]} in the reference and {kind.note} in "
+                    "the batch; add or remove the time zone (in pandas, .dt.tz_localize or "
+                    ".dt.tz_convert(None)). The batch was not counted"
+                )
             typed = column in detected and (dtype.is_numeric() or dtype.is_temporal())
             values = {*mixed.categories[column][0]} - {None} if typed else set()
             words = _are_booleans(self.categories.get(column, ()))

@@ -65,13 +65,18 @@ def largest_contributions(contributions: Sequence[Contribution]) -> str:
     >>> largest_contributions([Contribution(*each) for each in fractions.items()])
     'dewp 35%, temp 33%'
     """
-    named, total = [], 0.0
+    named = named_contributions(contributions)
+    return ", ".join(f"{each.column} {each.fraction:.0%}" for each in named)
+
+
+def named_contributions(contributions: Sequence[Contribution]) -> list[Contribution]:
+    """Return the first contributions, until their sum is 60%, at most three."""
+    named: list[Contribution] = []
     for each in contributions[:_MAX_NAMED]:
-        named.append(f"{each.column} {each.fraction:.0%}")
-        total += each.fraction
-        if total >= _NAMED_SUM:
+        named.append(each)
+        if sum(other.fraction for other in named) >= _NAMED_SUM:
             break
-    return ", ".join(named)
+    return named
 
 
 def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
@@ -210,7 +215,9 @@ def distance_sentence(
 ) -> str:
     """Return a sentence with the distance and the level of chance.
 
-    The level of chance consists of the distances between random splits of the pooled rows.
+    The level of chance consists of the distances between random splits of the pooled rows. A second
+    sentence follows if the units of the columns hide the changes that the test of the comparison
+    finds.
 
     Parameters
     ----------
@@ -223,7 +230,8 @@ def distance_sentence(
     sentence = f"{name} {comparison.distance:.4g} in {comparison.units}; {chance}"
     if comparison.test is not None and not isinstance(chance, str):
         sentence += " (the test uses more than the distance)"
-    return sentence
+    note = comparison._units_note
+    return f"{sentence}. {note[0].upper()}{note[1:]}" if note else sentence
 
 
 def summary_lines(

@@ -354,7 +354,7 @@ class TwoSampleResult(TwoSampleReport):
             "permutations": self.settings["n_permutations"],
             "blocks": "rows" if blocks is None else blocks,
             "scale": "none" if scale is None else scale,
-            "dirs": f"axes+orthogonal:{n_directions}",
+            "dirs": f"axes+orthogonal:{n_directions or 0}",
         }
         if self.method == "regions":
             metric = self.settings.get("metric", OF_REGIONS)
@@ -422,7 +422,8 @@ class TwoSampleResult(TwoSampleReport):
         the level `alpha`. It is 0 if nothing can be claimed, also if this test, without a
         tolerance, is not significant. For large samples, it is a lower bound for the total
         variation distance of the two distributions. It is computed at the first access, unless the
-        test has a tolerance. With blocks it is None, because there is no guarantee for a bound.
+        test has a tolerance. The bound depends slightly on whether the test has a tolerance, but
+        not on its value. With blocks it is None, because there is no guarantee for a bound.
         """
         bound = self._lower_bounds.changed_share
         # The bound has statistics of its own. Without a difference there is no changed row.

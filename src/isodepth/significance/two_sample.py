@@ -273,13 +273,13 @@ def two_sample_test(
         "keep" accepts missing values: each row is compared by the values that it has, and the share
         of missing values of each column is tested too. "raise" refuses missing values.
     kinds : dict or None
-        Kinds of columns of data frames, by name: "numeric" (dates become days since 1970, durations
-        become days, ordered categories become ranks), "category", "omit", a list of the values of
-        the column in increasing order, or an integer that is subtracted from a column of numbers.
-        An integer is meant for integers beyond 2**53, such as times in nanoseconds: float64
-        contains their differences from a near integer exactly, but not the integers themselves. The
-        kinds of other columns are detected; dates, durations and identifiers are omitted. The
-        attribute `kinds` of the result lists every column.
+        Kinds of columns of data frames, by name: "numeric" (dates become days since 1970, in UTC if
+        they have a time zone; durations become days; ordered categories become ranks), "category",
+        "omit", a list of the values of the column in increasing order, or an integer that is
+        subtracted from a column of numbers. An integer is meant for integers beyond 2**53, such as
+        times in nanoseconds: float64 contains their differences from a near integer exactly, but
+        not the integers themselves. The kinds of other columns are detected; dates, durations and
+        identifiers are omitted. The attribute `kinds` of the result lists every column.
     max_rows : int or None
         For sources of :func:`isodepth.scan` and Dask collections: maximum number of rows of each
         sample that are tested, drawn at random. None for 10^6 values, and at least 10^4 rows. Rare
@@ -706,7 +706,8 @@ def _setting_values(
         "n_permutations": settings.n_permutations,
         "blocks": None if blocks is None else int(blocks.max()) + 1,
         "scale": settings.metric.scale,
-        "n_directions": n_directions,
+        # Without a column of different numbers there are no directions.
+        "n_directions": n_directions or None,
         "alpha": settings.alpha,
         "nan_policy": settings.nan_policy,
     }

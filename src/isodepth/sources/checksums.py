@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.frames import NamedArray, is_frame
-from isodepth.sources.frames import arrow_table, class_of_type
+from isodepth.sources.frames import DATES, arrow_table, class_of_type
 
 # Value in place of a missing value in a column of int64.
 _MISSING = -(2**63)
@@ -89,7 +89,7 @@ def _values(column: Any) -> Iterator[tuple[str, Any]]:
             yield "", memoryview(strings)[ends[0] : ends[-1]]
     elif pa.types.is_floating(column.type):
         yield "", column.to_numpy(zero_copy_only=False)  # missing values become NaN
-    elif stored in ("numbers", "booleans", "dates"):
+    elif stored in ("numbers", "booleans", *DATES):
         yield "", column.cast(pa.int64(), safe=False).fill_null(_MISSING).to_numpy()
     elif stored is not None:
         yield "", _representations(column.to_pylist())

@@ -13,6 +13,8 @@ from isodepth.data.files.csv_files import MISSING_WORDS
 from isodepth.data.frames import NamedArray, is_frame, object_numbers, period_strings
 from isodepth.errors import InvalidInputError
 
+#: Classes of `class_of_type` for dates and times.
+DATES = ("dates", "times with a time zone")
 _NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
 
 
@@ -23,8 +25,9 @@ def class_of_type(type_: str) -> str | None:
 
     Returns
     -------
-    name : {"numbers", "booleans", "strings", "dates", "other values"} or None
-        None if the type is not known: a column without values, or a column of Python objects.
+    name : str or None
+        "numbers", "booleans", "strings", "dates", "times with a time zone" or "other values". None
+        if the type is not known: a column without values, or a column of Python objects.
 
     Examples
     --------
@@ -33,6 +36,8 @@ def class_of_type(type_: str) -> str | None:
     """
     if type_ in ("null", "object"):
         return None
+    if type_.startswith("timestamp") and "tz=" in type_:
+        return "times with a time zone"
     for name, starts in (
         ("numbers", _NUMBERS), ("booleans", ("bool",)), ("dates", ("date", "timestamp")),
         ("strings", ("string", "large_string", "dictionary")),
@@ -85,9 +90,9 @@ def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:
     """Convert an array or a data frame to a pyarrow table with few types.
 
     Integers become int64, or uint64 if one of them is 2**63 or larger. Other numbers become double,
-    strings and categories string, and dates and times timestamp[us]. Python objects of several
-    types, and the periods and intervals of pandas, become string. Columns of all other types, such
-    as booleans and lists, are unchanged.
+    strings and categories string, and dates and times timestamp[us], in UTC if they have a time
+    zone. Python objects of several types, and the periods and intervals of pandas, become string.
+    Columns of all other types, such as booleans and lists, are unchanged.
 
     Parameters
     ----------
@@ -204,9 +209,9 @@ def _plain_column(column: Any) -> Any:
     name = class_of_type(str(type_))
     if name == "strings":
         return column.cast(pa.string())
-    if name == "dates":
+    if name in DATES:
         # safe=False: nanoseconds are rounded to microseconds.
-        return column.cast(pa.timestamp("us"), safe=False)
+        return column.cast(pa.timestamp("us", None if name == "dates" else "UTC"), safe=False)
     if name == "numbers":
         if pa.types.is_decimal(type_):
             # The direct conversion of pyarrow is often wrong in the last bit, so that decimals

@@ -252,9 +252,8 @@ def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, la
 def _check_types(part: Part, selected: Sequence[str], known: dict[str, tuple[str, str]]) -> None:
     """Raise an error if a selected column is of another class in this part than in earlier parts.
 
-    A class is "numbers", "booleans", "strings", "dates" or "other values". `known` maps the name of
-    a column to its class and to the name of the first part in which the class is known. The columns
-    of `part` are added to `known`.
+    Classes are those of `class_of_type`. `known` maps the name of a column to its class and to the
+    name of the first part in which the class is known. The columns of `part` are added to `known`.
     """
     for name in selected:
         found = class_of_type(part.others.get(name, "double"))

@@ -16,7 +16,7 @@ from isodepth.data.frames import differing
 from isodepth.data.validation import check_integer, check_same_columns, check_same_width
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.directions import rng_for
-from isodepth.sources.frames import class_of_type
+from isodepth.sources.frames import DATES, class_of_type
 from isodepth.sources.mixed import MixedReader, mixed_readers
 from isodepth.sources.passes import FrameReading, FrameRows, Pass, Runner, runner_of
 from isodepth.sources.profile import Profile, RandomRows
@@ -63,7 +63,7 @@ def stored_kinds(source: Source, names: Sequence[str]) -> dict[str, str]:
 
     The result maps names to "numeric", "date" or "category".
     """
-    kinds = {"numbers": "numeric", "dates": "date"}
+    kinds = {"numbers": "numeric"} | dict.fromkeys(DATES, "date")
     types = {name: class_of_type(source._others.get(name, "double")) for name in names}
     return {name: kinds.get(stored or "", "category") for name, stored in types.items()}
 

@@ -19,7 +19,6 @@ import torch
 
 from isodepth.engine.tensors.host import to_host
 from isodepth.errors import InvalidOptionError
-from isodepth.geometry.scaling import warn_of_different_spreads
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays, fit_both
 from isodepth.metric.gradient import check_has_gradient
@@ -55,9 +54,6 @@ def compare(metric: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comp
     comparison = device.compare_from_device(metric, pair) if _uses_device(pair) else None
     if comparison is None:
         return compare_arrays(metric, *_on_host(pair))
-    if metric.scale is None:
-        x, y = (regions._sample.points for regions in comparison.regions)
-        warn_of_different_spreads(x, y, None)
     return comparison
 
 

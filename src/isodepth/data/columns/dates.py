@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from isodepth.data.columns.values import strings_of
-from isodepth.data.frames import holds_times, present_values
+from isodepth.data.frames import holds_times, in_utc, present_values, time_zone
 
 # Formats of dates in strings, one per group of the regular expression.
 _DATE_FORMATS = ("", "YYYY-MM-DD", "YYYY/MM/DD", "DD/MM/YYYY or MM/DD/YYYY", "DD.MM.YYYY")
@@ -26,7 +26,8 @@ class Dates(NamedTuple):
     Attributes
     ----------
     range : pair of dates, times or durations, or None
-        Minimum and maximum; None if there are no dates, or if day and month cannot be told apart.
+        Minimum and maximum, in UTC if the column type has a time zone. None if there are no dates,
+        or if day and month cannot be told apart.
     missing, odd : float
         Fractions of the rows with a missing value, and with a value that is not a date.
     example : str
@@ -97,10 +98,9 @@ def read_dates(series: Any, dates: bool) -> Dates:
     `dates` is whether strings may be dates. If it is false and the series does not have a type of
     dates, only the fraction of missing values is determined.
     """
-    n = max(1, len(series))
+    n, zone, series = max(1, len(series)), time_zone(series), in_utc(series)
     if series.dtype.is_temporal() or holds_times(series):
         missing = series.null_count()
-        zone = getattr(series.dtype, "time_zone", None)
         ends = None if missing == len(series) else _ends(series)
         return Dates(ends, missing / n, zones=frozenset([zone or "none"]))
     counts = Counter(strings_of(series.to_list()).values)

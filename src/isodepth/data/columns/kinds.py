@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 from isodepth.data.arrays import listed
 from isodepth.data.columns.numerals import STYLES, Style
 from isodepth.data.columns.pooled import PooledColumn, column_type
-from isodepth.data.columns.rules import NOT_NUMBERS, SINCE_1970, Reading, read_column
+from isodepth.data.columns.rules import (
+    NOT_NUMBERS,
+    SINCE_1970,
+    SINCE_1970_UTC,
+    Reading,
+    read_column,
+)
 from isodepth.data.columns.values import strings_of
 from isodepth.data.export import ResultPart
 from isodepth.data.frames import (
@@ -430,7 +436,7 @@ def unmatched_kinds(
 
 def date_columns(columns: Sequence[ColumnKind]) -> set[str]:
     """Return the names of the columns of dates that are compared as days since 1970."""
-    return {each.column for each in columns if each.note == SINCE_1970}
+    return {each.column for each in columns if each.note in (SINCE_1970, SINCE_1970_UTC)}
 
 
 def rank_columns(columns: Sequence[ColumnKind]) -> dict[str, Sequence[str]]:

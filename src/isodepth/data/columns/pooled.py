@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import EXACT_INTEGERS, is_missing, listed, warn_of_rounded_objects
+from isodepth.data.columns.dates import read_dates
 from isodepth.data.columns.numerals import STYLES, Numerals, Style
 from isodepth.data.columns.values import Strings, boolean, plain_number, strings_of
 from isodepth.data.frames import holds_times, object_numbers, present_values
@@ -254,6 +255,29 @@ class PooledColumn:
         return [
             each.dt.timestamp("us").cast(nw.Float64) / _MICROSECONDS_PER_DAY for each in self.series
         ]
+
+    def time_zone(self) -> str | None:
+        """Return a time zone of the times in this column; None if they have none.
+
+        Raise an error if only some of the times have a time zone.
+        """
+        zones = {
+            zone: sample
+            for series, sample in zip(self.stored, self.samples, strict=True)
+            if (dates := read_dates(series, True)).missing < 1
+            for zone in sorted(dates.zones)
+        }
+        without = zones.pop("none", None)
+        zone = next(iter(zones), None)
+        if zone is not None and without is not None:
+            raise InvalidInputError(
+                f"column {self.name!r} has times with the time zone {zone} in {zones[zone]}, and "
+                f"times without a time zone in {without}; add the zone to the latter (in pandas, "
+                ".dt.tz_localize), or remove it from the former (.dt.tz_convert(None) converts to "
+                f"UTC), or leave the column out (kinds={{{self.name!r}: 'omit'}}, --drop "
+                f"{self.name})"
+            )
+        return zone
 
     def codes(self, numbers: dict[str, float]) -> list[Any]:
         """Convert each value of the column to a number by the dictionary `numbers`.

@@ -59,6 +59,8 @@ _NEARLY_NUMERIC = 0.99
 
 #: Note of a column of dates that is compared as numbers.
 SINCE_1970 = "days since 1970"
+#: The same for times with a time zone.
+SINCE_1970_UTC = f"{SINCE_1970} in UTC"
 # Start of the note on a numeric column with words, which are read as missing.
 NOT_NUMBERS = "values that are not numbers, such as"
 
@@ -95,6 +97,8 @@ def read_column(column: PooledColumn, option: Any) -> Reading:
     `RULES` that applies determines the kind.
     """
     if option == "category":
+        if "date" in column.known_types:
+            column.time_zone()  # raises an error if the samples differ
         return Reading("category", column.series, option=option)
     if option == "omit":
         return Reading(_detected(column), column.series, "on request", option, omitted=True)
@@ -396,14 +400,19 @@ def _converted(column: PooledColumn, option: Any) -> Reading:
         return Reading("numeric", column.ranks(order), "ranks of its values", order)
     days = column.days()
     if days is not None:
-        return Reading("numeric", days, "days" if column.has_durations else SINCE_1970, option)
+        note = "days" if column.has_durations else _since_1970(column)
+        return Reading("numeric", days, note, option)
     if {*column.types} == {"number"}:
         return Reading("numeric", column.series, option=option)
     if column.is_boolean:
         return Reading("numeric", column.codes({"False": 0.0, "True": 1.0}), "0 and 1", option)
     if _dates_as_strings(column) is not None:
-        return Reading("numeric", column.codes(_days(column)), SINCE_1970, option)
+        return Reading("numeric", column.codes(_days(column)), _since_1970(column), option)
     return _stated_numbers(column) or _numbers(column)
+
+
+def _since_1970(column: PooledColumn) -> str:
+    return SINCE_1970 if column.time_zone() is None else SINCE_1970_UTC
 
 
 def _days(column: PooledColumn) -> dict[str, float]:
