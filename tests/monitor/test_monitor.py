@@ -270,7 +270,7 @@ def test_an_alarm_belongs_to_its_group(options: dict[str, Any], tmp_path: Path) 
     assert not monitor.check(clean[3], group="u").alarm
     monitor.reset()
     assert not any(run for group in monitor._state.groups.values() for run in group.sums.runs)
-    with pytest.raises(InvalidInputError, match="group must be None: the monitor has no groups"):
+    with pytest.raises(InvalidInputError, match="the monitor has no groups; remove group"):
         fresh().reset("u")
 
 
@@ -1146,10 +1146,10 @@ def test_the_group_of_a_batch_is_in_its_column() -> None:
             monitor.check(second.assign(site=9))
         with pytest.raises(InvalidInputError, match="the value missing, and the groups"):
             monitor.check(second.assign(site=None))
-        with pytest.raises(InvalidInputError, match=r"group must be one of .*; got None"):
+        with pytest.raises(InvalidInputError, match=r"group must be one of .*; none is given"):
             monitor.check(second[["x"]])
         assert monitor.n_batches == 1
-    with pytest.raises(InvalidInputError, match="group must be one of 'n', 's'; got None"):
+    with pytest.raises(InvalidInputError, match="group must be one of 'n', 's'; none is given"):
         # The monitor does not know the column of labels that were passed.
         Monitor(by_site(["n", "s"])[["x"]], groups=["n", "s"] * 200).check(frame)
 
