@@ -264,7 +264,6 @@ def reset(monitor: str, group: str | None) -> Answer:
     \b
     Examples:
       isodepth monitor reset monitor.npz
-      isodepth monitor reset monitor.npz --group north
     """
     isodepth.Monitor.load(monitor).reset(group)
     text = "alarm and windows reset" + ("" if group is None else f" in group {group}")
