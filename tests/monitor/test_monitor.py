@@ -274,6 +274,16 @@ def test_an_alarm_belongs_to_its_group(options: dict[str, Any], tmp_path: Path) 
         fresh().reset("u")
 
 
+def test_patience_counts_the_windows_of_a_group() -> None:
+    """One crossing in each of two groups is no alarm, and the second one in a group is."""
+    monitor, shifted = two_sites(patience=2), batches(3, seed=52, shift=3.0)
+    for group, batch in zip("uv", shifted[:2], strict=True):
+        verdict = monitor.check(batch, group=group)
+        assert (verdict.crossed, verdict.alarm) == (True, False)
+    assert monitor.check(shifted[2], group="v").alarm
+    assert monitor.alarm_groups == ("v",)
+
+
 @pytest.mark.parametrize("patience", [1, 3])
 def test_resets_of_groups_use_no_level_twice(
     patience: int, monkeypatch: pytest.MonkeyPatch

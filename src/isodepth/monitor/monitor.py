@@ -60,7 +60,7 @@ class Monitor(ReportableResult):
         the other rows are exchangeable with those of the reference.
     patience : int, 1 to 100, default 1
         Number of windows with a p-value up to their threshold that raise an alarm. These windows
-        have no batch in common. Windows of all groups are counted together.
+        have no batch in common. Windows are counted separately for each group.
     blocks : str or array-like of shape (n,), optional
         Label of each row of the reference, such as its day, if rows with the same label depend on
         each other. Batches are then compared with whole blocks and must have about as many rows.

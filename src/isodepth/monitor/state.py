@@ -179,19 +179,17 @@ class MonitorState:
 
         `group` is the group `name` of the batch, and `crossed` is whether the window p-value of the
         batch is at most the threshold. A crossing raises the alarm of this group if it is number
-        `patience` since the last alarm, counted over all groups. With `arl`, an alarm lasts for one
-        batch of the group.
+        `patience` of this group since its last alarm. With `arl`, an alarm lasts for one batch of
+        the group.
         """
         restarting = self.policy.arl is not None
         groups, alarm_since = self.groups, 0 if restarting else group.alarm_since
         if not crossed or alarm_since:
             return groups | {name: group._replace(alarm_since=alarm_since)}, False
         crossings = group.crossings + 1
-        n_crossings = 1 + sum(each.crossings for each in groups.values())
         # With blocks, every crossing is an alarm, because `RankEvidence` already takes `patience`
         # into account.
-        if n_crossings >= self.policy.patience or group.model is not None:
-            groups = {key: each._replace(crossings=0) for key, each in groups.items()}
+        if crossings >= self.policy.patience or group.model is not None:
             crossings, alarm_since = 0, self.n_batches + 1
         group = group._replace(crossings=crossings, alarm_since=alarm_since)
         return groups | {name: group}, not alarm_since or restarting
