@@ -91,7 +91,7 @@ def test_the_distance_lies_between_its_bounds(depth: str, q: float) -> None:
         line = f"exact depths would give between {low:.6g} and {high:.6g}"
         assert (line in str(result)) == (low < high)
         # The mass of a cell is at least that of a few rows.
-        bound = result.regions[0].depth_bound  # type: ignore[attr-defined]
+        bound = result._regions[0].depth_bound
         assert 0 < bound <= 2.0**-bits + 3 / 900
     assert widths[1] < widths[0]
 

@@ -69,6 +69,16 @@ def test_a_conversion_or_a_factor_that_explains_nearly_all_is_named(factor: floa
     assert f"v: values multiplied by {change.factor:.4g}, median " in change.text
 
 
+@pytest.mark.parametrize("factor", [0.3937, 0.454, 2.2046, 1.61])
+def test_a_conversion_may_be_rounded(factor: float) -> None:
+    """Discrete values show the factor exactly, also if many are zero."""
+    for seed in range(20):
+        x, y = np.random.default_rng(seed).normal(20, 2, (2, 150)).round(1)
+        x[:50] = y[:50] = 0.0
+        change = describe_column(ColumnPair("v", x, factor * y), 0.01)[0]
+        assert (change.kind, change.factor) == ("unit", pytest.approx(factor))
+
+
 @pytest.mark.parametrize("factor", [9, 10, 11, 0.11, 930, 1000, 1100])
 def test_a_factor_is_rounded_only_if_the_values_support_it(factor: float) -> None:
     """The standard error of the estimated factor is 0.6%."""

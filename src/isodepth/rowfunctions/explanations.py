@@ -40,14 +40,19 @@ _LEVELS = np.arange(1, 20) / 20
 # the deviance without them.
 _LEAST_PVALUE, _NEARLY_ALL = 0.001, 0.05
 # Factors between common units, apart from powers of ten: miles, pounds, inches, feet, weeks,
-# months, hours, ounces, minutes and years. They are not estimated from the values.
-_CONVERSIONS = np.array([1.609344, 2.204623, 2.54, 3.28084, 7, 12, 24, 28.34952, 60, 365.25])
+# months, hours, ounces, minutes and years, and their inverses. They are not estimated from the
+# values. A discrete column shows which of the usual roundings was used, such as 0.454.
+_UNITS = np.array([1.609344, 2.204623, 2.54, 3.28084, 7, 12, 24, 28.34952, 60, 365.25])
+_CONVERSIONS = [*_UNITS.tolist(), *(1 / _UNITS).tolist()]
+_ROUNDED_CONVERSIONS = sorted({float(f"{c:.{k}g}") for c in _CONVERSIONS for k in (3, 4, 5, 17)})
 # Maximum difference between the logarithms of an estimated factor, or of a factor between common
 # units, and of the ratio of the medians.
 _NEAR_MEDIANS, _NEAR_COMMON = 0.05, 0.3
 # Minimum share of the values of Y that are multiples of values of X, relative to the estimated
 # share of values in Y that X has too, and minimum of this estimate for checking single values.
 _KNOWN_VALUES, _DISCRETE = 0.9, 0.5
+# Number of standard errors by which this share may be smaller by chance.
+_ERRORS = 2.0
 # Maximum number of decimals to which values may be rounded after a change of the unit, and relative
 # rounding error of a product.
 _DECIMALS, _PRODUCT = 6, 1e-9
@@ -302,10 +307,11 @@ class ColumnPair:
         """Distinct values of X, and the estimated share of rows of a new sample with these values.
 
         This share is 1 minus the fraction of values that occur only once (Good 1953). It is 0 for
-        continuous columns.
+        continuous columns. Zeros are excluded, because every factor keeps them.
         """
-        values, counts = np.unique(self._a, return_counts=True)
-        return values, 1.0 - np.count_nonzero(counts == 1) / len(self._a)
+        values, counts = np.unique(self._a[self._a != 0], return_counts=True)
+        once = np.count_nonzero(counts == 1)
+        return values, 1.0 - once / max(1, counts.sum())
 
     @cached_property
     def _half_unit(self) -> float:
@@ -320,15 +326,18 @@ class ColumnPair:
         not multiplied by 2, because half of the new values are odd.
         """
         values, expected = self._distinct
-        if expected < _DISCRETE:
+        new_values = self._b[self._b != 0]
+        if expected < _DISCRETE or not len(values) or not len(new_values):
             return True
         with np.errstate(over="ignore"):
             products = values * factor
-        after = np.searchsorted(products, self._b).clip(1, max(1, len(values) - 1))
+        after = np.searchsorted(products, new_values).clip(1, max(1, len(values) - 1))
         near = products[[after - 1, np.minimum(after, len(values) - 1)]]
-        allowed = self._half_unit + _PRODUCT * np.abs(self._b)
-        known = (np.abs(near - self._b) <= allowed).any(axis=0)
-        return bool(known.mean() >= _KNOWN_VALUES * expected)
+        allowed = self._half_unit + _PRODUCT * np.abs(new_values)
+        known = (np.abs(near - new_values) <= allowed).any(axis=0)
+        sizes = 1 / len(self._a) + 1 / len(new_values)
+        error = math.sqrt(expected * (1.0 - expected) * sizes)
+        return bool(known.mean() >= _KNOWN_VALUES * expected - _ERRORS * error)
 
     def _fits(self, factor: float, *, common: bool = False) -> bool:
         """Return whether the factor agrees with the ratio of the medians of Y and X.
@@ -471,8 +480,7 @@ class ColumnPair:
         both = self._is_centered
         # A factor multiplies differences of values too, and one of these ratios may be exact.
         estimated = [*ratios.tolist(), *self._spread_factors()]
-        conversions = [*_CONVERSIONS.tolist(), *(1 / _CONVERSIONS).tolist()]
-        others = [factor for factor in conversions if self._fits(factor, common=True)]
+        others = [factor for factor in _ROUNDED_CONVERSIONS if self._fits(factor, common=True)]
         others += [factor for factor in estimated if self._fits(factor)]
         others = [factor for factor in others if self._keeps_whole_numbers(factor)]
         for factors, n_parameters in (([power], 0), ([] if both else others, 1)):
@@ -516,9 +524,7 @@ class ColumnPair:
                 log = of_medians
         estimate = math.exp(min(log, _LARGEST_LOG))
         power = 10.0 ** round(math.log10(estimate))
-        rounded = dict.fromkeys(
-            [power, *_CONVERSIONS.tolist(), *(1 / _CONVERSIONS).tolist(), float(f"{estimate:.2g}")]
-        )
+        rounded = dict.fromkeys([power, *_CONVERSIONS, float(f"{estimate:.2g}")])
         if 0.0 < new_unit < 0.5 * unit * power:
             del rounded[power]
         near = [each for each in rounded if abs(math.log(each / estimate)) <= _NEAR_ROUND]
