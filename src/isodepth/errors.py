@@ -178,5 +178,5 @@ def warn_deprecated(name: str, replacement: str, *, removed_in: str) -> None:
 
 
 def _is_internal(module: str) -> bool:
-    # functools calls cached properties and decorated functions of isodepth.
-    return module in ("isodepth", "functools") or module.startswith("isodepth.")
+    # functools and contextlib call cached properties and decorated functions of isodepth.
+    return module in ("isodepth", "functools", "contextlib") or module.startswith("isodepth.")

@@ -849,3 +849,21 @@ def test_the_only_value_of_a_sample_is_a_date_or_a_large_integer() -> None:
         X, Y = (pd.DataFrame({"a": part}) for part in ([*values] * 50, [values[1]] * 100))
         result = isodepth.two_sample_test(X, Y, kinds=kinds, n_permutations=99, random_state=0)
         assert result.changes[0].text == f"a = {shown}: 50% -> 100%"
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        isodepth.distance,
+        lambda x, y: isodepth.two_sample_test(x, y, n_permutations=19),
+        lambda x, _: isodepth.Monitor(x),
+    ],
+)
+def test_lost_leading_zeros_are_a_warning_at_the_line_of_the_user(function: Any) -> None:
+    rng = np.random.default_rng(0)
+    frames = [pd.DataFrame({"zip": rng.choice(["00512", "47371"], 50)}) for _ in range(2)]
+    with pytest.warns(
+        ColumnWarning, match="'zip'.*'00512' is read without leading zeros"
+    ) as caught:
+        function(*frames)
+    assert {each.filename for each in caught} == {__file__}

@@ -36,6 +36,7 @@ number of pooled rows that have them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
@@ -55,6 +56,8 @@ MOST_CATEGORIES = 200
 _MANY_ROWS, _NEARLY_ALL = 20, 0.9
 # Minimum fraction of pooled values that are numbers for which any other values are read as missing.
 _NEARLY_NUMERIC = 0.99
+# Integers with leading zeros, such as postal codes.
+_PADDED = re.compile(r"0\d+")
 
 
 #: Note of a column of dates that is compared as numbers.
@@ -190,7 +193,11 @@ def _strings_of_numbers(column: PooledColumn) -> Reading | None:
         return None
     _refuse_units(column)
     reading = _numbers(column)
-    return reading._replace(note=_joined(reading.note, column.codes_note(reading.series)))
+    padded = min(filter(_PADDED.fullmatch, pooled.distinct), default=None)
+    if padded is None:
+        return reading._replace(note=_joined(reading.note, column.codes_note(reading.series)))
+    note = f"{padded!r} is read without leading zeros; choose 'category' if they are codes"
+    return reading._replace(note=_joined(reading.note, note), attention=True)
 
 
 def _refuse_units(column: PooledColumn) -> None:
