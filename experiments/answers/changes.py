@@ -65,7 +65,7 @@ def _none(table: RealTable, y: Any, rng: np.random.Generator) -> Changed:
 
 
 def _shift(table: RealTable, y: Any, rng: np.random.Generator) -> Changed:
-    """Shift one column by 0.6 standard deviations."""
+    """Shift `table.column` in `y` by 0.6 standard deviations of this column in the table."""
     y[table.column] = y[table.column] + 0.6 * table.frame[table.column].std()
     return Changed(y, (table.column,), _no_rows(y), "location")
 

@@ -69,7 +69,10 @@ def evaluate(pair: Pair, tools: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the packages that are installed here."""
+    """Return the versions of Python, isodepth and the installed packages of `PACKAGES`, by name.
+
+    The key "machine" has the machine type.
+    """
     installed = {"python": platform.python_version(), "machine": platform.machine()}
     for name in PACKAGES:
         try:

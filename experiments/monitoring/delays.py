@@ -42,7 +42,10 @@ def monitor(reference: np.ndarray, seed: int, tolerance: float) -> Callable[[np.
 
 
 def prototype(path: Path) -> Detector:
-    """Return the class `CountMonitor` of a file, a minimal version of the method, as a detector."""
+    """Return a detector that uses the class `CountMonitor` of the Python file `path`.
+
+    The class is a minimal implementation of the monitor.
+    """
     spec = importlib.util.spec_from_file_location("count_monitor", path)
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-"""Results of the study of power that are on disk."""
+"""Reading of the result files (JSON lines) of the power study."""
 
 from __future__ import annotations
 

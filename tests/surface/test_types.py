@@ -78,7 +78,7 @@ def test_types_of_the_test_are_complete() -> None:
 
 
 def test_shown_signatures_work() -> None:
-    """Check that every option in the signature that a notebook shows is accepted."""
+    """Defaults in `inspect.signature` are accepted as arguments; misspelled options are refused."""
     X, Y = [[0.0], [1.0]], [[2.0], [4.0]]
     for function, data in (
         (isodepth.distance, (X, Y)),
