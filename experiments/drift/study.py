@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from experiments.options import add_names
 from experiments.tables.changes import CHANGES
 from experiments.tables.sources import SETS
 from experiments.tables.study import Pair, append_results, make, pairs, read_lines
@@ -131,14 +132,7 @@ def main(
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--clean-only", action="store_true", help="no comparisons with garbage")
-    parser.add_argument(
-        "--changes",
-        nargs="+",
-        choices=list(CHANGES),
-        default=list(CHANGES),
-        metavar="NAME",
-        help="names in CHANGES; all if not given",
-    )
+    add_names(parser, "--changes", CHANGES)
     parser.add_argument("--tools", nargs="+", help="first words of the names of some tools")
     parser.add_argument("--out", type=Path, default=Path("out/drift"))
     parser.add_argument("--report", action="store_true", help="write the tables of all runs")

@@ -19,6 +19,7 @@ import numpy as np
 
 from experiments.guarantees import alarms, bounds, chunks
 from experiments.guarantees.setting import Setting
+from experiments.options import add_names
 from experiments.tables.study import append_results, read_lines
 
 #: Data sets or streams per line of the file.
@@ -108,14 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=200, help="data sets or streams per setting")
     parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
-    parser.add_argument(
-        "--settings",
-        nargs="+",
-        choices=list(SETTINGS),
-        default=list(SETTINGS),
-        metavar="NAME",
-        help="names in SETTINGS; all if not given",
-    )
+    add_names(parser, "--settings", SETTINGS)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("out/guarantees/guarantees.jsonl"))
     options = parser.parse_args(arguments)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from experiments.level.settings import SETTINGS
+from experiments.options import add_names
 from experiments.tables.study import append_results, read_lines
 
 #: Data sets per line of the file.
@@ -76,14 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study with command-line arguments, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=1000, help="data sets per setting")
-    parser.add_argument(
-        "--settings",
-        nargs="+",
-        choices=list(SETTINGS),
-        default=list(SETTINGS),
-        metavar="NAME",
-        help="names in SETTINGS; all if not given",
-    )
+    add_names(parser, "--settings", SETTINGS)
     parser.add_argument("--permutations", type=int, default=199)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("out/level/level.jsonl"))

@@ -22,6 +22,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from experiments.options import add_names
 from experiments.tables.changes import (
     CENTERED,
     CHANGES,
@@ -194,14 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--set", choices=list(SETS), default="tuning")
     parser.add_argument("--size", type=int, default=600, help="maximum number of rows per half")
     parser.add_argument("--splits", type=int, default=4)
-    parser.add_argument(
-        "--changes",
-        nargs="+",
-        choices=list(CHANGES),
-        default=list(CHANGES),
-        metavar="NAME",
-        help="names in CHANGES; all if not given",
-    )
+    add_names(parser, "--changes", CHANGES)
     parser.add_argument("--tables", nargs="+", help="names instead of a set")
     parser.add_argument("--garbage", action="store_true", help="5%% of garbage in the second half")
     parser.add_argument("--tolerance", type=float)
