@@ -149,8 +149,8 @@ class MonitorState:
             )
             group, ranks = group._replace(model=model), ranks | {name: after}
         crossed = evidence.window_pvalue <= evidence.threshold
-        groups, restart = self._groups_after(name, group, crossed)
-        alarm_since = groups[name].alarm_since
+        group, restart = self._alarm_after(group, crossed)
+        alarm_since = group.alarm_since
         verdict = Verdict(
             batch_number=number, label=label, group=name, n_rows=batch.counts.n_rows,
             pvalue=evidence.pvalue, n_window_batches=evidence.n_window_batches,
@@ -167,32 +167,30 @@ class MonitorState:
             entry = [_label_digest(name, label), _content(name, batch), number, alarm_since]
             labels = np.vstack([labels, np.array([entry], np.int64)])
         state = replace(
-            self, groups=groups, ranks=ranks, n_batches=number, labels=labels,
+            self, groups=self.groups | {name: group}, ranks=ranks, n_batches=number, labels=labels,
             records=(*self.records[1 - HISTORY :], verdict.to_json()),
         )  # fmt: skip
         return state._restarted([name]) if restart else state, verdict
 
-    def _groups_after(
-        self, name: str | None, group: Group, crossed: bool
-    ) -> tuple[dict[str | None, Group], bool]:
-        """Return all groups after the next batch, and whether the windows of its group start anew.
+    def _alarm_after(self, group: Group, crossed: bool) -> tuple[Group, bool]:
+        """Return a group with its alarm after the next batch, and whether its windows start anew.
 
-        `group` is the group `name` of the batch, and `crossed` is whether the window p-value of the
-        batch is at most the threshold. A crossing raises the alarm of this group if it is number
+        `group` is the group of the batch, and `crossed` is whether the window p-value of the batch
+        is at most the threshold. A crossing raises the alarm of the group if it is number
         `patience` of this group since its last alarm. With `arl`, an alarm lasts for one batch of
         the group.
         """
         restarting = self.policy.arl is not None
-        groups, alarm_since = self.groups, 0 if restarting else group.alarm_since
+        crossings, alarm_since = group.crossings, 0 if restarting else group.alarm_since
         if not crossed or alarm_since:
-            return groups | {name: group._replace(alarm_since=alarm_since)}, False
-        crossings = group.crossings + 1
+            return group._replace(alarm_since=alarm_since), False
+        crossings += 1
         # With blocks, every crossing is an alarm, because `RankEvidence` already takes `patience`
         # into account.
         if crossings >= self.policy.patience or group.model is not None:
             crossings, alarm_since = 0, self.n_batches + 1
         group = group._replace(crossings=crossings, alarm_since=alarm_since)
-        return groups | {name: group}, not alarm_since or restarting
+        return group, not alarm_since or restarting
 
     def reset(self, names: Iterable[str | None]) -> MonitorState:
         """Return the state without alarms of the groups `names`, and with their windows restarted.
