@@ -10,6 +10,7 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import isodepth
@@ -494,6 +495,10 @@ def test_equality_is_not_suggested_if_most_rows_or_values_are_not_compared() -> 
         page = html_report(result)
         assert f'<p class="verdict {kind}">' in page
         assert ("Only 48% of the values of X could be compared." in page) == (kind == "open")
+    x, y = np.random.default_rng(0).normal(size=(2, 60, 3))
+    x, y = (pd.DataFrame(each, columns=[*"abc"]) for each in (x, y))
+    result = isodepth.two_sample_test(x, y.drop(columns="c"), n_permutations=19, random_state=0)
+    assert comparison_headline(result, ("X", "Y")).status == "open"
     x, y = mixed()
     for table in (x, y):
         for name in ("first", "second", "third"):

@@ -94,8 +94,10 @@ def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
         ending = f"; {dropped}" if dropped else ""
         text = f"{x} and {y} are at distance {result.distance:.3g}, not tested{ending}{doubtful}."
         return Headline(text, "open")
-    # Equality is not suggested if most of the data could not be compared.
-    status = "differs" if test.significant else "open" if unused_part(result, names) else "alike"
+    # Equality is not suggested if most of the data could not be compared, or if the headline names
+    # a difference that needs no test, such as a column of one sample only.
+    doubts = unused_part(result, names) or test._facts(names)
+    status = "differs" if test.significant else "open" if doubts else "alike"
     return Headline(f"{test._headline_about(names)}{doubtful}.", status)
 
 

@@ -246,15 +246,10 @@ class PooledColumn:
         import narwhals as nw
 
         if self.has_durations:
-            return [
-                each.dt.total_microseconds().cast(nw.Float64) / _MICROSECONDS_PER_DAY
-                for each in self.series
-            ]
+            return [_in_days(each.dt.total_microseconds()) for each in self.series]
         if not all(each.dtype in (nw.Date, nw.Datetime) for each in self.series):
             return None
-        return [
-            each.dt.timestamp("us").cast(nw.Float64) / _MICROSECONDS_PER_DAY for each in self.series
-        ]
+        return [_in_days(each.dt.timestamp("us")) for each in self.series]
 
     def time_zone(self) -> str | None:
         """Return a time zone of the times in this column; None if they have none.
@@ -339,3 +334,14 @@ def column_type(series: Any) -> str:
     values = series.to_numpy() if dtype == nw.Unknown else None
     unknown = values is not None and values.ndim == 1 and values.dtype.kind in "biufc"
     return "number" if unknown else "text"
+
+
+def _in_days(microseconds: Any) -> Any:
+    """Convert a series of microseconds to days. Missing values become NaN."""
+    import narwhals as nw
+
+    # Division by polars is not correctly rounded, so that days would differ from those of pandas.
+    numbers = microseconds.cast(nw.Float64).to_numpy() / _MICROSECONDS_PER_DAY
+    return nw.new_series(
+        microseconds.name, numbers, nw.Float64, backend=microseconds.implementation
+    )
