@@ -15,6 +15,7 @@ from isodepth.data.columns.kinds import (
     ColumnKind,
     check_kinds,
     column_lines,
+    numeric_kinds,
     split_columns,
 )
 from isodepth.data.frames import common_columns, is_frame
@@ -37,7 +38,7 @@ class TwoSamples:
         For the name of each categorical column, the list of values of X and that of Y. Values are
         strings, or None if missing.
     kinds : tuple of ColumnKind
-        Kind and use of every column that both samples have; empty for arrays.
+        Kind and use of every column that both samples have; empty if columns have no names.
     only : pair of tuples of str
         Names of the columns that only X has, and of those that only Y has.
     named : bool
@@ -122,6 +123,7 @@ class TwoSamples:
             # The labels of a data frame are those in `kinds`, also the default labels 0, 1, ...
             numeric = tuple(each.column for each in found if each.use == "numeric")
             names = x.columns or numeric or column_labels(x.points.shape[1])
+            found = found or numeric_kinds(x.columns)
             named = x.columns is not None
             return cls((x.points, y.points), names, categories, found, only, named)
         if not categories:
