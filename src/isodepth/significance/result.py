@@ -282,7 +282,8 @@ class TwoSampleResult(TwoSampleReport):
     notes : tuple of str
         Remarks, such as omitted columns, and categories that occur in only one sample.
     kinds : tuple of ColumnKind
-        Kind and use of every column of data frames; empty for arrays.
+        Kind and use of the columns that both data frames have; empty for arrays. `checks` names
+        other columns.
     category_shares : tuple of ValueShare
         Shares of all values of categories in X and in Y; rare values are pooled.
     checks : tuple of Check
