@@ -375,7 +375,8 @@ class TwoSampleResult(TwoSampleReport):
             return ""
         both = zip(self.n_used_rows, self.n_rows, "XY", strict=True)
         parts = " and ".join(f"{count} of {n} rows of {name}" for count, n, name in both)
-        return f"tested at random: {parts}; rare events are counted in all rows"
+        rare = self.tolerance is None and self.method != "regions"
+        return f"tested at random: {parts}{'; rare events are counted in all rows' * rare}"
 
     @property
     def _has_all_rows(self) -> bool:
