@@ -123,8 +123,8 @@ class TwoSamples:
             # The labels of a data frame are those in `kinds`, also the default labels 0, 1, ...
             numeric = tuple(each.column for each in found if each.use == "numeric")
             names = x.columns or numeric or column_labels(x.points.shape[1])
-            found = found or numeric_kinds(x.columns)
             named = x.columns is not None
+            found = numeric_kinds(x.columns) if named and not found else found
             return cls((x.points, y.points), names, categories, found, only, named)
         if not categories:
             raise InvalidInputError(
