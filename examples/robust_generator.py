@@ -1,7 +1,8 @@
 """Fit a small generator to data with a tenth of wrong rows, with four losses.
 
 A network maps noise to the plane. Trained with isodepth it learns the clean part. With sliced
-Wasserstein and energy a tenth of the generated rows are wrong. Run it with::
+Wasserstein a tenth of the generated rows are wrong. With energy the mean and a standard deviation
+of the generated rows are wrong. Run it with::
 
     python examples/robust_generator.py
 """

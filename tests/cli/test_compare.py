@@ -135,6 +135,16 @@ def test_json_names_the_compared_columns(files: list[str]) -> None:
     assert kept == [name for name in of_test if name != "temp"]
 
 
+def test_json_has_the_kinds_of_numeric_columns(files: list[str]) -> None:
+    """Files with numbers only have kinds, as files with other columns have."""
+    tested = run_json("test", *files[:2], "--n-permutations", 9)
+    compared = run_json("compare", *files[:2], *QUICK)
+    fitted = run_json("monitor", "fit", files[0], "-o", "m.npz")
+    for found in (tested, compared, fitted):
+        assert [each["column"] for each in found["kinds"]] == list(NAMES)
+        assert {each["use"] for each in found["kinds"]} == {"numeric"}
+
+
 def test_errors_name_the_files(files: list[str], tmp_path: Path) -> None:
     save(tmp_path / "other.csv", sample(0, 60)[:, :2], ("a", "b"))
     for command in ("compare", "test", "report"):

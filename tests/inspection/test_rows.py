@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.frames import NamedArray
 from isodepth.errors import InvalidInputError
 from isodepth.inspection.rows import TwoSamples
@@ -39,7 +40,7 @@ def test_common_columns_of_numeric_tables() -> None:
     samples = TwoSamples.read(x, y, common=True)
     assert (samples.columns, samples.only) == (("a",), (("b", "c"), ("d",)))
     assert samples.points[1].ravel().tolist() == [0, 2, 0]
-    assert samples.kinds == ()
+    assert samples.kinds == (ColumnKind("a", "numeric", "numeric"),)
     with pytest.raises(InvalidInputError, match="'a' is only in X, 'd' is only in Y"):
         TwoSamples.read(NamedArray(np.eye(1), ("a",)), NamedArray(np.eye(1), ("d",)), common=True)
 

@@ -168,6 +168,11 @@ def test_random_rows() -> None:
     assert again.pvalue == found.pvalue
     tolerant = isodepth.two_sample_test(scan(X), Y, max_rows=100, tolerance=0.1, **OPTIONS)
     assert "rare events" not in [each.name for each in tolerant.components]
+    assert "rare events are counted in all rows" in str(found)
+    for option in ({"tolerance": 0.1}, {"method": "regions"}):
+        other = isodepth.two_sample_test(scan(X), Y, max_rows=100, **option, **OPTIONS)
+        assert "100 of 300 rows" in str(other)
+        assert "rare events" not in str(other)
 
 
 @pytest.mark.parametrize("n", [20, 100, 999, 10_000])

@@ -68,8 +68,8 @@ right.set(xlabel="level β", ylabel="h(u)", title="One direction, all levels")
 # **Depths.** The ``projection`` depth measures distances from the median in units of the spread,
 # the ``halfspace`` depth counts rows, and ``irw`` averages ranks. The figure shows the outermost
 # region with ``eps = 0.1`` after five flowers are moved far away. The region of ``projection``
-# excludes all five. The other depths use ranks instead of distances, and their regions contain some
-# of them.
+# excludes all five. The other depths use ranks instead of distances, and their regions contain
+# one (``irw``) and all (``halfspace``) of them.
 
 spoilt = flowers.copy()
 spoilt[:5] = [8.2, 3.4] + 0.1 * np.random.default_rng(2024).normal(size=(5, 2))

@@ -59,7 +59,7 @@ axes[1].set_title("mean over directions (p = 2)")
 axes[0].legend()
 
 # %%
-# **Noise.** The maximum of many noisy differences is large, their mean is not. The distance between
+# **Noise.** The maximum of many noisy differences is larger than their mean. The distance between
 # two samples of the same distribution, 300 rows each:
 
 dimensions = [2, 5, 10, 20, 40]

@@ -46,7 +46,7 @@ for ax, test, name in zip(axes, (alike, apart), ("One grower, split", "Two growe
 
 # %%
 # ``compare(..., n_permutations=199)`` includes the test. The profile of gaps then shows the band of
-# gaps under permutation. Here the observed gaps are above it at every level.
+# gaps under permutation. Here the observed gaps are above it, except at the lowest level.
 
 compared = isodepth.compare(
     first, second, n_permutations=199, scale="pooled", n_directions=200, random_state=0

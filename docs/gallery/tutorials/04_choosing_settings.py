@@ -70,8 +70,8 @@ for depth in ("projection", "halfspace", "irw", "ai_irw"):
 #
 # ``q=inf``, the default and the definition of the paper, uses the direction of the maximum
 # difference: a Hausdorff distance. ``q=2`` averages over directions. Both give *m* for a shift by
-# *m*. In many columns the maximum of noise is large, but the mean is not. Two samples of the same
-# distribution:
+# *m*. The effect of noise grows with the number of columns. It is smaller for the mean than for the
+# maximum. Two samples of the same distribution:
 
 print("columns   q=inf     q=2")
 for d in (2, 10, 50):
@@ -87,7 +87,7 @@ for d in (2, 10, 50):
 # -------------------------------
 #
 # With ``q=inf`` the search starts from ``n_directions`` random directions and continues by ascent
-# (``refine``). Without ascent, a thousand directions yield half of the distance in fifty columns.
+# (``refine``). Without ascent, a thousand directions yield 41% of the distance in fifty columns.
 # With ascent, fifty directions are enough. (The distance of samples is slightly larger than that of
 # their distributions.)
 

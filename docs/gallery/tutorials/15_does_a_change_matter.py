@@ -11,7 +11,7 @@ changed. It has a zero point and the same meaning in every table.
 # Two changes of one large table
 # ------------------------------
 #
-# The weather at three airports in one year, hour by hour. The rows are shuffled and divided into
+# The weather at Newark in one year, hour by hour. The rows are shuffled and divided into
 # two halves, which then have the same distribution.
 
 import matplotlib.pyplot as plt
@@ -44,7 +44,7 @@ for degrees in (1, 15):
 
 # %%
 # The bound is about rows and not about degrees. At least this share of the rows of the second table
-# has no counterpart in the first: no row of the first table looks like them.
+# has no counterpart in the first, however rows of the same values are matched.
 #
 # Rare events
 # -----------

@@ -352,7 +352,8 @@ def position_of(item: Any, labels: Sequence[Any]) -> Any:
         return item
     texts = label_texts(labels)
     if label_text(item) not in texts:
-        raise UnknownLabelError(f"there is no sample {item!r}; the samples are {listed(texts)}")
+        shown = [str(label) if isinstance(label, tuple) else label_text(label) for label in labels]
+        raise UnknownLabelError(f"there is no sample {item!r}; the samples are {listed(shown)}")
     return texts.index(label_text(item))
 
 

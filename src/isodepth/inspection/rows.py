@@ -15,6 +15,7 @@ from isodepth.data.columns.kinds import (
     ColumnKind,
     check_kinds,
     column_lines,
+    numeric_kinds,
     split_columns,
 )
 from isodepth.data.frames import common_columns, is_frame
@@ -37,7 +38,7 @@ class TwoSamples:
         For the name of each categorical column, the list of values of X and that of Y. Values are
         strings, or None if missing.
     kinds : tuple of ColumnKind
-        Kind and use of every column that both samples have; empty for arrays.
+        Kind and use of every column that both samples have; empty if columns have no names.
     only : pair of tuples of str
         Names of the columns that only X has, and of those that only Y has.
     named : bool
@@ -123,6 +124,7 @@ class TwoSamples:
             numeric = tuple(each.column for each in found if each.use == "numeric")
             names = x.columns or numeric or column_labels(x.points.shape[1])
             named = x.columns is not None
+            found = numeric_kinds(x.columns) if named and not found else found
             return cls((x.points, y.points), names, categories, found, only, named)
         if not categories:
             raise InvalidInputError(

@@ -81,6 +81,15 @@ class PairwiseTestResult(ResultMixin):
     settings : dict
         Options of the tests, as in :class:`isodepth.typing.TwoSampleResult`. `blocks` and
         `n_directions` are those that were passed, because their values may differ between pairs.
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> rng = np.random.default_rng(0)
+    >>> bags = {"may": rng.normal(size=(80, 2)), "june": rng.normal(size=(80, 2)) + [1, 0]}
+    >>> tests = isodepth.pairwise_test(bags, random_state=0)
+    >>> ("may", "june") in tests, tests["may", "june"].pvalue, tests.differs.tolist()
+    (True, 0.001, [True])
     """
 
     labels: tuple[Any, ...]

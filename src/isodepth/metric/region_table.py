@@ -332,6 +332,16 @@ class RegionTables(EqualFields):
         As in :class:`RegionTable`, the same for all tables.
     labels : tuple of N labels or None
         Labels of the samples, as they were passed; None for samples without names.
+
+    Examples
+    --------
+    >>> import isodepth
+    >>> bags = {"may": [[0.0], [1.0]], "june": [[2.0], [3.0]]}
+    >>> tables = isodepth.region_tables(bags, random_state=0)
+    >>> tables.labels, "june" in tables, tables.values.shape
+    (('may', 'june'), True, (2, 20, 2))
+    >>> tables["may"].distance_to(tables["june"])
+    2.0
     """
 
     values: np.ndarray

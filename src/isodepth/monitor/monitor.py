@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Unpack
 
 from isodepth.data.annotations import KindsLike, LabelsLike, RandomStateLike, TestNanPolicy
 from isodepth.data.arrays import FEW, is_missing, listed
-from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.columns.kinds import ColumnKind, numeric_kinds
 from isodepth.data.export import document
 from isodepth.data.files import output
 from isodepth.data.files.input_file import as_path
@@ -173,8 +173,9 @@ class Monitor(ReportableResult):
 
     @property
     def kinds(self) -> tuple[ColumnKind, ...]:
-        """Name, kind and use of each column of the reference, if it is a data frame."""
-        return self._state.reader.kinds
+        """Name, kind and use of each column of the reference; empty if columns have no names."""
+        reader = self._state.reader
+        return reader.kinds or numeric_kinds(reader.columns)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -359,7 +360,7 @@ class Monitor(ReportableResult):
         ]  # fmt: skip
         content = {
             "columns": self.columns,
-            "kinds": state.reader.kinds,
+            "kinds": self.kinds,
             "settings": self.settings,
             "groups": groups,
             "n_batches": state.n_batches,

@@ -69,6 +69,17 @@ class Verdict(ResultMixin):
     exact_guarantee : bool
         Whether the bound on false alarms is exact. It is approximate if the batch and all `blocks`
         do not have the same number of rows.
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> rng = np.random.default_rng(7)
+    >>> monitor = isodepth.Monitor(rng.normal(size=(5000, 2)), random_state=0)
+    >>> verdict = monitor.check(rng.normal(size=(200, 2)) + [0, 3])
+    >>> verdict.alarm, verdict.alarm_since, verdict.changes[0].columns
+    (True, 1, ('column 1',))
+    >>> verdict.changed_share > 0.5
+    True
     """
 
     batch_number: int

@@ -48,6 +48,14 @@ def html_report(result: AnyResult, **options: Unpack[ReportOptions]) -> str:
     Returns
     -------
     page : str
+
+    Examples
+    --------
+    >>> import isodepth
+    >>> from isodepth.report import html_report
+    >>> test = isodepth.two_sample_test([[0.0], [1.0]], [[2.0], [3.0]], random_state=0)
+    >>> html_report(test, title="June and July").count("<h1>June and July</h1>")
+    1
     """
     return html_report_of_files(result, None, **options)
 

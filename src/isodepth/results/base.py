@@ -207,8 +207,7 @@ class TwoSampleReport(ReportableResult):
         samples differ most, relative to the covariance within the samples. They help if the columns
         have no meaning of their own, such as those of embeddings: look at the texts or images
         behind these rows. The rows describe a difference and are not evidence of one. Rows with
-        wrong values are left out if they are at most 5% of their sample. See
-        `isodepth.inspection.typical`.
+        wrong values are left out if they are at most 5% of their sample.
 
         Parameters
         ----------

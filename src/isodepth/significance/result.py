@@ -282,7 +282,8 @@ class TwoSampleResult(TwoSampleReport):
     notes : tuple of str
         Remarks, such as omitted columns, and categories that occur in only one sample.
     kinds : tuple of ColumnKind
-        Kind and use of every column of data frames; empty for arrays.
+        Kind and use of the columns that both data frames have; empty for arrays. `checks` names
+        other columns.
     category_shares : tuple of ValueShare
         Shares of all values of categories in X and in Y; rare values are pooled.
     checks : tuple of Check
@@ -374,7 +375,8 @@ class TwoSampleResult(TwoSampleReport):
             return ""
         both = zip(self.n_used_rows, self.n_rows, "XY", strict=True)
         parts = " and ".join(f"{count} of {n} rows of {name}" for count, n, name in both)
-        return f"tested at random: {parts}; rare events are counted in all rows"
+        rare = self.tolerance is None and self.method != "regions"
+        return f"tested at random: {parts}{'; rare events are counted in all rows' * rare}"
 
     @property
     def _has_all_rows(self) -> bool:

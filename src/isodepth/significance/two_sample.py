@@ -279,7 +279,8 @@ def two_sample_test(
         subtracted from a column of numbers. An integer is meant for integers beyond 2**53, such as
         times in nanoseconds: float64 contains their differences from a near integer exactly, but
         not the integers themselves. The kinds of other columns are detected; dates, durations and
-        identifiers are omitted. The attribute `kinds` of the result lists every column.
+        identifiers are omitted. The attribute `kinds` of the result lists the columns that both
+        samples have.
     max_rows : int or None
         For sources of :func:`isodepth.scan` and Dask collections: maximum number of rows of each
         sample that are tested, drawn at random. None for 10^6 values, and at least 10^4 rows. Rare

@@ -294,7 +294,8 @@ class DepthScore(EncoderOptions):
         if not empty.any():
             return
         message = f"{name} that are empty or have no tokens: {empty.sum()} of {len(empty)}"
-        result = "NaN" if self.empty == "nan" else "the worst possible score"
+        worst = "the worst possible score, or 0 if candidate and reference are empty"
+        result = "NaN" if self.empty == "nan" else worst
         warn_user(f"{message}; they get {result}", UserWarning)
 
     @property

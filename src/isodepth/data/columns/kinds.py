@@ -23,6 +23,7 @@ from isodepth.data.columns.values import strings_of
 from isodepth.data.export import ResultPart
 from isodepth.data.frames import (
     NamedArray,
+    Names,
     check_frame,
     column_names,
     common_columns,
@@ -348,12 +349,12 @@ def numeric_columns(
     """Return the numeric columns of X and of Y, and the kinds of all columns.
 
     `kinds` maps the names of columns to the kinds that the user chose, or is None. Samples for
-    which `split_columns` returns None are returned unchanged, with () for the kinds. Raise an error
-    if no column is numeric.
+    which `split_columns` returns None are returned unchanged, with () for the kinds unless they are
+    named arrays. Raise an error if no column is numeric.
     """
     mixed = split_columns((X, Y), ("X", "Y"), kinds)
     if mixed is None:
-        return X, Y, ()
+        return X, Y, numeric_kinds(X.columns if isinstance(X, NamedArray) else None)
     check_some_numeric(mixed.columns)
     return mixed.numeric[0], mixed.numeric[1], mixed.columns
 
@@ -437,6 +438,11 @@ def unmatched_kinds(
 def date_columns(columns: Sequence[ColumnKind]) -> set[str]:
     """Return the names of the columns of dates that are compared as days since 1970."""
     return {each.column for each in columns if each.note in (SINCE_1970, SINCE_1970_UTC)}
+
+
+def numeric_kinds(columns: Names) -> tuple[ColumnKind, ...]:
+    """Return the kinds of columns that are all numeric; empty if the columns have no names."""
+    return tuple(ColumnKind(name, "numeric", "numeric") for name in columns or ())
 
 
 def rank_columns(columns: Sequence[ColumnKind]) -> dict[str, Sequence[str]]:

@@ -171,18 +171,25 @@ def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
     >>> lines = ["price, EUR;size", "1,234,567;2"]
     >>> _best_delimiter({mark: _first_rows(lines, mark) for mark in ",;"})
     ';'
+    >>> _best_delimiter({mark: _first_rows(["mean radius", "17.99"], mark) for mark in ", "})
+    ','
     """
 
     def fitness(mark: str) -> tuple[bool, float]:
         rows = sniffed[mark]
         width = len(rows[0]) if rows else 0
+        body = rows[1:] or rows
+        cells = [cell for row in body for cell in row]
+        n_numbers = sum(
+            _is_number(cell) or (mark != "," and _COMMA_NUMBER.fullmatch(cell) is not None)
+            for cell in cells
+        )
+        # Spaces are accepted only between numbers, because they also separate words.
+        if mark == " " and (n_numbers < len(cells) or all(len(row) == 1 for row in body)):
+            return False, 0
         if width < 2 or any(len(row) != width for row in rows):
             return False, width
-        cells = [cell for row in rows[1:] or rows for cell in row]
-        commas = sum(mark != "," and _COMMA_NUMBER.fullmatch(cell) is not None for cell in cells)
-        fraction = (commas + sum(map(_is_number, cells))) / len(cells)
-        # Spaces are accepted only between numbers, because they also separate words.
-        return (mark != " " or fraction == 1), fraction
+        return True, n_numbers / len(cells)
 
     return max(sniffed, key=fitness)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.annotations import KindsLike
-from isodepth.data.columns.kinds import ColumnKind, unmatched_kinds
+from isodepth.data.columns.kinds import numeric_kinds, unmatched_kinds
 from isodepth.data.export import plain
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_same_columns, check_same_width, split_weights
@@ -74,7 +74,7 @@ def compare(
     kinds, unmatched = unmatched_kinds(kinds, types)
     metric = grid_metric(metric)
     runner = runner or runner_of(x, y)
-    columns: tuple[ColumnKind, ...] = ()
+    columns = numeric_kinds(x.columns)
     if kinds or not (x._is_numeric and y._is_numeric):
         x, y, columns = numeric_pair(x, y, kinds, runner)
     if metric.dtype is None and x.dtype != y.dtype:
