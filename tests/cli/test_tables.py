@@ -270,6 +270,19 @@ def test_csv_and_parquet_give_the_same_answer(tmp_path: Path) -> None:
     assert "NA" not in {each["value"] for each in shares}
 
 
+def test_an_option_for_labels_names_one_column(tmp_path: Path) -> None:
+    """Of several names all but the first were ignored."""
+    path = write(
+        tmp_path / "t.csv", "a,b,v\n" + "".join(f"{k % 2},{k % 3},{k}\n" for k in range(60))
+    )
+    for arguments in (
+        ("pairwise", path, "--by", "a,b"),
+        ("test", path, path, "--blocks", "a,b"),
+        ("monitor", "fit", path, "-o", tmp_path / "m.npz", "--groups", "a,b"),
+    ):
+        assert "'a,b' names several columns" in refusal(*arguments)
+
+
 def test_rows_without_a_label_are_counted(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "g,v\n1,2\n,3\n2,4\n2,5\n1,6\n")
     said = refusal("report", path, "--by", "g", "-o", tmp_path / "r.html")
