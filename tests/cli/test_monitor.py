@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -119,6 +120,38 @@ def test_no_batch_is_counted_if_a_file_does_not_exist(folder: Path) -> None:
     said = refusal("monitor", "check", "m.npz", "quiet0.csv", "none.csv")
     assert "cannot read none.csv" in said
     assert isodepth.Monitor.load("m.npz").n_batches == 0
+
+
+def test_verdicts_before_a_batch_that_cannot_be_read_are_printed(folder: Path) -> None:
+    """Otherwise an alarm would be lost, and a file without a label would be counted twice."""
+    save(Path("other.csv"), QUIET[0], ("size", "weight", "sex"))
+    names = ("loud0.csv", "loud1.csv", "other.csv", "quiet0.csv")
+    result = run("monitor", "check", "m.npz", *names, "--json", code=2)
+    found = json.loads(result.stdout)
+    assert [verdict["batch_number"] for verdict in found["verdicts"]] == [1, 2]
+    assert found["verdicts"][1]["alarm"]
+    assert found["exit_code"] == 2
+    assert "lacks the column 'age'" in result.stderr
+    assert "(the batch is other.csv; counted before it: 2 batches)" in result.stderr
+    assert isodepth.Monitor.load("m.npz").n_batches == 2
+    said = refusal("monitor", "check", "m.npz", "other.csv", "quiet0.csv")
+    assert "(the batch is other.csv; counted before it: no batch)" in said
+
+
+def test_an_interrupt_prints_the_verdicts_on_counted_batches(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = isodepth.Monitor.check
+
+    def interrupted(monitor: isodepth.Monitor, *args: object, **options: object) -> object:
+        if monitor.n_batches == 1:
+            raise KeyboardInterrupt
+        return check(monitor, *args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(isodepth.Monitor, "check", interrupted)
+    result = run("monitor", "check", "m.npz", "loud0.csv", "loud1.csv", code=130)
+    assert result.stdout.startswith("batch 1: ALARM")
+    assert isodepth.Monitor.load("m.npz").n_batches == 1
 
 
 def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:

@@ -270,6 +270,37 @@ def test_csv_and_parquet_give_the_same_answer(tmp_path: Path) -> None:
     assert "NA" not in {each["value"] for each in shares}
 
 
+def test_times_of_day_are_strings_in_files_and_in_folders(tmp_path: Path) -> None:
+    """Times such as "06:30" were left out of a file, and compared as a category in a folder."""
+    paths = []
+    for name in "xy":
+        (tmp_path / name).mkdir()
+        rows = [f"{k % 24:02d}:00,{k % 7 + k / 60}" for k in range(60)]
+        paths += [write(tmp_path / folder, "\n".join(["time,v", *rows])) for folder in
+                  (f"{name}.csv", f"{name}/a.csv")]  # fmt: skip
+    files, folders = (paths[0], paths[2]), (tmp_path / "x", tmp_path / "y")
+    kinds = [
+        run_json("test", *pair, "--n-permutations", 19)["kinds"][0] for pair in (files, folders)
+    ]
+    assert kinds[0] == kinds[1]
+    frame = pd.read_csv(files[0])
+    expected = isodepth.two_sample_test(frame, frame, n_permutations=19).kinds[0]
+    assert kinds[0]["kind"] == expected.kind == "category"
+
+
+def test_an_option_for_labels_names_one_column(tmp_path: Path) -> None:
+    """Of several names all but the first were ignored."""
+    path = write(
+        tmp_path / "t.csv", "a,b,v\n" + "".join(f"{k % 2},{k % 3},{k}\n" for k in range(60))
+    )
+    for arguments in (
+        ("pairwise", path, "--by", "a,b"),
+        ("test", path, path, "--blocks", "a,b"),
+        ("monitor", "fit", path, "-o", tmp_path / "m.npz", "--groups", "a,b"),
+    ):
+        assert "'a,b' names several columns" in refusal(*arguments)
+
+
 def test_rows_without_a_label_are_counted(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "g,v\n1,2\n,3\n2,4\n2,5\n1,6\n")
     said = refusal("report", path, "--by", "g", "-o", tmp_path / "r.html")

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import filelock
 import numpy as np
 import pytest
 
@@ -174,3 +175,17 @@ def test_labels_are_not_formulas() -> None:
     assert text.splitlines()[2:] == ["'@x,0.0", "plain,2.0"]
     labels = csv_bytes({"label": ["-1", "+2.5", "-1+2", "-a"]}).decode()
     assert labels == "label\n-1\n+2.5\n'-1+2\n'-a\n"
+
+
+def test_an_error_of_the_lock_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock is an additional file, which cannot be made in a read-only folder."""
+
+    def refused(lock: filelock.FileLock) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), lock.lock_file)
+
+    monkeypatch.setattr(filelock.FileLock, "acquire", refused)
+    with pytest.raises(PermissionError) as found, locked(tmp_path / "file"):
+        pass
+    assert found.value.filename == str(tmp_path / "file")

@@ -1266,3 +1266,21 @@ def test_labels_that_are_not_names_are_refused(label: Any) -> None:
     with pytest.raises(InvalidInputError, match="label must be a string, a date or a number"):
         monitor.check(batches(1)[0], label=label)
     assert monitor.n_batches == 0
+
+
+@pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
+@pytest.mark.parametrize("style", ["${:,.2f}", "{:.1f}%", "{:,.0f}"])
+def test_numbers_in_another_style_than_in_the_reference_are_refused(style: str) -> None:
+    """Any conversion could give a wrong number, as in the two-sample test."""
+    rng = np.random.default_rng(5)
+    prices = rng.gamma(2, 1000, 800).round(2) + 1000
+    reference, batch = pd.DataFrame({"price": prices[:600]}), pd.DataFrame({"price": prices[600:]})
+    styled = pd.DataFrame({"price": [style.format(price) for price in batch["price"]]})
+    monitor = Monitor(reference, random_state=0)
+    with pytest.raises(InvalidInputError, match=r"strings such as .* in the batch; convert them"):
+        monitor.check(styled)
+    assert monitor.n_batches == 0
+    plain = monitor.check(batch.astype(str))
+    assert plain.pvalue == Monitor(reference, random_state=0).check(batch).pvalue
+    converting = Monitor(reference, kinds={"price": "numeric"}, random_state=0)
+    assert converting.check(styled).n_rows == 200

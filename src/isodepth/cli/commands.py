@@ -20,8 +20,9 @@ from isodepth.data.export import printable
 from isodepth.data.files.input_file import system_reason
 from isodepth.errors import DegenerateDepthWarning, InvalidOptionError, IsodepthError
 
-_INPUT_ERROR = 2
-_INTERRUPTED = 130
+#: Exit codes.
+INPUT_ERROR = 2
+INTERRUPTED = 130
 # Names of the parameters that are output files, and of the options that are input files. Positional
 # arguments are input files as well.
 _OUTPUTS = ("output", "page")
@@ -44,11 +45,16 @@ def progress_wanted() -> bool:
 
 @dataclass
 class Answer:
-    """Result of a command: printed lines, content of the JSON output, and exit code."""
+    """Result of a command: printed lines, content of the JSON output, and exit code.
+
+    If the command failed after a part of its work, `failure` is the error. It is raised after the
+    result of this part is printed.
+    """
 
     lines: Sequence[str]
     content: dict[str, Any]
     code: int = 0
+    failure: BaseException | None = None
 
 
 @dataclass
@@ -92,9 +98,15 @@ class Command(click.Command):
         try:
             _refuse_outputs_that_are_inputs(self.params, ctx.params)
             answer: Answer = super().invoke(ctx)
+            self._print_answer(ctx, answer, as_json)
+            if answer.failure is not None:
+                raise answer.failure
         except IsodepthError as error:
             message = error_message(error, self.params)
             raise click.ClickException(with_files(message, ctx.params)) from error
+        return answer.code
+
+    def _print_answer(self, ctx: click.Context, answer: Answer, as_json: bool) -> None:
         notes = [(level, with_files(text, ctx.params)) for level, text in ctx.obj.notes()]
         for level, text in notes:
             _say(level, text)
@@ -103,7 +115,6 @@ class Command(click.Command):
             _print(json.dumps(content, indent=2, allow_nan=False), sys.stdout)
         else:
             _print(choices_message("\n".join(answer.lines), self.params), sys.stdout)
-        return answer.code
 
 
 class CommandLine(click.Group):
@@ -123,12 +134,12 @@ class CommandLine(click.Group):
                 extra["obj"] = Session(arguments, caught)
                 code = super().main(arguments, prog_name, **extra)
             except (click.Abort, KeyboardInterrupt):
-                code = _INTERRUPTED
+                code = INTERRUPTED
             except SystemExit as stop:
                 # Click may exit with code 1. Replace this code, because here 1 means an alarm.
-                code = _INPUT_ERROR if stop.code else 0
+                code = INPUT_ERROR if stop.code else 0
             except Exception as error:
-                code = _INPUT_ERROR
+                code = INPUT_ERROR
                 _say("error", _reason(error))
         sys.exit(code)
 

@@ -6,6 +6,7 @@ batch beyond all blocks or above a threshold, and with 2 if a batch cannot be ch
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ import click
 
 import isodepth
 import isodepth.cli.options as cli
-from isodepth.cli.commands import Answer, Command
+from isodepth.cli.commands import INPUT_ERROR, INTERRUPTED, Answer, Command
 from isodepth.cli.tables import (
     _natural,
     frames_of,
@@ -29,7 +30,7 @@ from isodepth.data.files.input_file import InputFile, table_files
 from isodepth.data.files.readers import split_names
 from isodepth.data.frames import NamedArray
 from isodepth.data.missing import TEST_NAN_POLICIES
-from isodepth.errors import BusyFileError, InvalidOptionError
+from isodepth.errors import BusyFileError, InvalidOptionError, IsodepthError
 
 # Number of attempts to check a batch. An attempt fails if another process changes the file of the
 # monitor in the meantime.
@@ -122,7 +123,8 @@ def check(
     files that were checked before are not counted again. A single file has no label without
     --label, because its content may be new: if it is checked twice, it counts twice.
     The exit code is 0 without an alarm, 1 with an alarm or a batch beyond all blocks, and 2 if a
-    batch cannot be checked. With groups, this is an alarm of the group of a batch.
+    batch cannot be checked. With groups, this is an alarm of the group of a batch. The verdicts on
+    the batches before one that cannot be checked are printed, and these batches are counted.
 
     With --max-changed, the exit code is 1 if more than this share of the rows changed, with 95%
     confidence. With --min-pvalue, it is 1 if the p-value of a batch alone is at most this number.
@@ -148,18 +150,45 @@ def check(
         _refuse_blocks(monitor)  # before a batch is counted
     # Open all files first: if one of them does not exist, no batch is counted.
     sources = open_sources([batch for batch, _ in jobs])
-    both = zip(sources, jobs, strict=True)
-    verdicts = [_check(monitor, source, group, name, reading) for source, (_, name) in both]
+    verdicts, failure = _check_all(monitor, sources, [name for _, name in jobs], group, reading)
     if max_changed is None and min_pvalue is None:
         code = int(any(verdict.alarm or verdict.beyond_blocks for verdict in verdicts))
     else:
         code = int(
             any(cli.exceeds(v.changed_share, v.pvalue, max_changed, min_pvalue) for v in verdicts)
         )
-    if len(verdicts) == 1:
+    if len(jobs) == 1:
         return Answer([str(verdicts[0])], verdicts[0].to_dict(), code)
+    if failure is not None:
+        code = INTERRUPTED if isinstance(failure, KeyboardInterrupt) else INPUT_ERROR
     content = {"verdicts": [verdict.to_dict() for verdict in verdicts], "exit_code": code}
-    return Answer([str(verdict) for verdict in verdicts], document("verdicts", content), code)
+    lines = [str(verdict) for verdict in verdicts]
+    return Answer(lines, document("verdicts", content), code, failure)
+
+
+def _check_all(
+    monitor: str, sources: Sequence[InputFile], labels: Sequence[str | None], group: str | None,
+    reading: cli.ReadingOptions,
+) -> tuple[list[isodepth.typing.Verdict], BaseException | None]:  # fmt: skip
+    """Check batches in order until one of them fails.
+
+    Return the verdicts on the batches before it, and the error. An error of the first batch is
+    raised.
+    """
+    verdicts: list[isodepth.typing.Verdict] = []
+    for source, label in zip(sources, labels, strict=True):
+        try:
+            verdicts.append(_check(monitor, source, group, label, reading))
+        except (IsodepthError, OSError, KeyboardInterrupt) as error:
+            if isinstance(error, IsodepthError) and len(sources) > 1:
+                before = {0: "no batch", 1: "1 batch"}.get(
+                    len(verdicts), f"{len(verdicts)} batches"
+                )
+                error.args = (f"{error} (the batch is {source.path}; counted before it: {before})",)
+            if not verdicts:
+                raise
+            return verdicts, error
+    return verdicts, None
 
 
 def _refuse_blocks(monitor: str) -> None:
@@ -182,7 +211,10 @@ def _check(
             return fitted.check(table, group=group, label=label)
         except BusyFileError:
             if not left:
-                raise
+                raise BusyFileError(
+                    f"another process changes {monitor}; repeat the command when it has finished. "
+                    "The batch was not counted"
+                ) from None
     raise AssertionError
 
 

@@ -167,6 +167,11 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     """
     if name is None:
         return None
+    if len(split_names([name])) > 1:
+        raise InvalidOptionError(
+            f"{name!r} names several columns, and the labels of rows are one column; give one "
+            f"name, or quote a name with a comma: '\"{name}\"'"
+        )
     options = ReadOptions(missing=True, columns=[name], text="keep", categories=[name])
     frame = read_table(source, options).frame
     column = frame[:, 0] if isinstance(frame, np.ndarray) else frame.column(0).to_pylist()

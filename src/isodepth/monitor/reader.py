@@ -24,8 +24,8 @@ from isodepth.data.columns.kinds import (
     date_columns,
     split_columns,
 )
-from isodepth.data.columns.numerals import Style
-from isodepth.data.columns.values import boolean
+from isodepth.data.columns.numerals import Numerals, Style, is_plain_number
+from isodepth.data.columns.values import boolean, strings_of
 from isodepth.data.frames import (
     NamedArray,
     Names,
@@ -306,6 +306,30 @@ class BatchReader:
                     "convert it, or fit a new monitor without the column, or with the column as a "
                     f"category (kinds={{{column!r}: 'category'}}, --category {column}). "
                     f"{_KINDS_HINT}"
+                )
+        self._refuse_styled_numbers(batch)
+
+    def _refuse_styled_numbers(self, batch: Any) -> None:
+        """Raise an error for strings such as "$1,500" in a column of numbers of the reference.
+
+        The two-sample test refuses them too, because any conversion could give a wrong number.
+        Strings are accepted if the reference has strings, or if the kind of the column was set.
+        """
+        import narwhals as nw
+
+        frame = nw.from_native(batch)
+        converted = {kind.column for kind in self.kinds if kind.option is not None}
+        numeric = {*(self.columns or ())} - {*self.styles, *converted}
+        for column, dtype in frame.schema.items():
+            if column not in numeric or dtype != nw.String:
+                continue
+            numerals = Numerals(strings_of(frame[column].to_list()).values)
+            if numerals.example and not is_plain_number(numerals.example):
+                raise InvalidInputError(
+                    f"column {column!r} holds numbers in the reference and strings such as "
+                    f"{numerals.example!r} in the batch; convert them to numbers, or fit a new "
+                    f"monitor that converts them (kinds={{{column!r}: 'numeric'}}, "
+                    f"--numeric {column}). {_KINDS_HINT}"
                 )
 
     def _rows(

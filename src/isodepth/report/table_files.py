@@ -187,9 +187,8 @@ def _selecting_lines(name: str, file: TableFile) -> list[str]:
         return []
     lines, array = [], file.ending == "npy"
     names, types = _names_and_types(file.table)
-    times = [name for name, type_ in zip(names, types, strict=True) if _is_time(type_)]
-    kept = [file.column(each) for each in file.columns if each not in times]
-    dropped = [file.column(each) for each in [*file.dropped, *times]]
+    kept = [file.column(each) for each in file.columns]
+    dropped = [file.column(each) for each in file.dropped]
     if kept:
         lines.append(f"{name} = {name}[:, {kept!r}]" if array else f"{name} = {name}[{kept!r}]")
     elif dropped and array:
@@ -242,10 +241,3 @@ def _is_date(type_: Any) -> bool:
     from pyarrow import types
 
     return bool(types.is_date(type_) or types.is_timestamp(type_))
-
-
-def _is_time(type_: Any) -> bool:
-    """Return whether a type is that of times of day, which are never compared."""
-    from pyarrow import types
-
-    return bool(types.is_time(type_))

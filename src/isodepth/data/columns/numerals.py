@@ -118,7 +118,7 @@ class Numerals:
         others = [v for v in self._counts if v not in fits]
         self.others = set(others)
         self.other = max(others, key=lambda v: self._counts[v], default=None)
-        self.example = min((v for v in self._counts if v in fits), key=_is_plain, default="")
+        self.example = min((v for v in self._counts if v in fits), key=is_plain_number, default="")
         self.units = {self._parts[v].unit for v in fits}
 
     def _fitting(self, style: Style) -> set[str]:
@@ -130,7 +130,7 @@ class Numerals:
     @property
     def plain(self) -> bool:
         """Whether all strings, except for missing values, are finite numbers in Python notation."""
-        return self.count == self.rows and (not self.rows or _is_plain(self.example))
+        return self.count == self.rows and (not self.rows or is_plain_number(self.example))
 
     def is_ambiguous(self, style: Style) -> bool:
         """Return whether the thousands separator of `style` may be a decimal mark in all strings.
@@ -181,7 +181,8 @@ def common_style(samples: Sequence[Numerals], styles: Sequence[Style] = STYLES) 
     return next((style for style in styles if all(s.fits(style) for s in samples)), None)
 
 
-def _is_plain(value: str) -> bool:
+def is_plain_number(value: str) -> bool:
+    """Return whether a string is a finite number in Python notation."""
     try:
         return "_" not in value and math.isfinite(float(value))
     except ValueError:

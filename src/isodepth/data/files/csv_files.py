@@ -65,9 +65,14 @@ def read_csv_columns(
                 table = read_csv(stream, **_arrow_options(form, places, types, True, missing_words))
         except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
             _explain_fault(file, form, (), error)
-        # A column that contains only missing values is read again as strings, because "NA" in all
-        # rows may be a category.
-        untyped = [field.name for field in table.schema if pa.types.is_null(field.type)]
+        # Two kinds of columns are read again as strings. A column that contains only missing values
+        # may have the category "NA" in all rows. Times of day such as "06:30" are strings in
+        # pandas and in files that are read in chunks.
+        untyped = [
+            field.name
+            for field in table.schema
+            if pa.types.is_null(field.type) or pa.types.is_time(field.type)
+        ]
         if untyped:
             types |= dict.fromkeys(untyped, pa.string())
             table = None

@@ -147,6 +147,9 @@ def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None
             f"{os.fspath(path)} is in use by another process, for more than {timeout:g} s; wait "
             "until that process has finished"
         ) from None
+    except OSError as error:
+        # The error names the lock, which the user does not know.
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     try:
         yield
     finally:
