@@ -155,7 +155,9 @@ def _numeric_changes(
 ) -> dict[str, list[Change]]:
     """Describe the changes of numeric columns, by column name.
 
-    `tested` maps the name of each column to its significant tests.
+    `tested` maps the name of each column to its significant tests. If they are tests of shares only,
+    such as that of isolated values, a share is described: another explanation, such as a shift, may
+    fit better by chance.
     """
     pairs: dict[str, ColumnPair] = {}
     for name, tests in tested.items():
@@ -163,14 +165,20 @@ def _numeric_changes(
         pairs[name] = ColumnPair(name, *rows.samples.read.numbers(name), shares)
     pvalues = {name: min(test.pvalue for test in tests) for name, tests in tested.items()}
     moved = [
-        pairs[name] for name, tests in tested.items()
+        name for name, tests in tested.items()
         if any(test.feature.kind == "distribution" for test in tests)
     ]  # fmt: skip
-    exchanged = exchanged_columns(moved[:_MOST_EXCHANGED], pvalues)
-    return {
-        name: [exchanged[name]] if name in exchanged else describe_column(pair, pvalues[name])
-        for name, pair in pairs.items()
-    }
+    exchanged = exchanged_columns([pairs[name] for name in moved[:_MOST_EXCHANGED]], pvalues)
+    changes = {}
+    for name, tests in tested.items():
+        pair, pvalue = pairs[name], pvalues[name]
+        if name in exchanged:
+            changes[name] = [exchanged[name]]
+        elif name in moved:
+            changes[name] = describe_column(pair, pvalue)
+        else:
+            changes[name] = [_became_constant(pair, pvalue) or _largest_share_change(tests)]
+    return changes
 
 
 def _largest_share_change(tests: list[FeatureTest]) -> Change:
