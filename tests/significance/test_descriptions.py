@@ -431,3 +431,12 @@ def test_a_few_wrong_rows_are_not_described_as_another_change() -> None:
         named += [change.kind for change in result.changes]
     assert len(named) >= 6
     assert set(named) == {"extremes"}
+
+
+def test_standard_deviations_are_those_of_pandas() -> None:
+    counts = [4, 12, 12, 4]
+    x, y = np.repeat([0.0, 1, 2, 3], counts), np.repeat([-2.0, 1, 2, 5], counts)
+    (change,) = describe_column(ColumnPair("v", x, y), 0.01)
+    assert change.quantity == "standard deviation"
+    expected = [pd.Series(x).std(), pd.Series(y).std()]
+    assert [change.before, change.after] == pytest.approx(expected, rel=1e-12)

@@ -529,13 +529,18 @@ def _widened(column: ColumnPair, explanation: Explanation, pvalue: float) -> Cha
     """
     wanted = math.log(explanation.factor)
     with np.errstate(over="ignore", invalid="ignore"):
-        deviations = float(np.std(column.x)), float(np.std(column.y))
+        deviations = _standard_deviation(column.x), _standard_deviation(column.y)
     spreads = (("interquartile range", _ranges(column)), ("standard deviation", deviations))
     for quantity, both in spreads:
         known = wanted != 0 and min(both) > 0 and max(both) < math.inf
         if known and _SHOWN[0] <= (math.log(both[1]) - math.log(both[0])) / wanted <= _SHOWN[1]:
             return _change(column, "spread", quantity, both, pvalue)
     return None
+
+
+def _standard_deviation(values: np.ndarray) -> float:
+    """Return the standard deviation with the denominator n - 1, as in pandas; 0 for one value."""
+    return float(np.std(values, ddof=min(1, len(values) - 1)))
 
 
 def _shape(column: ColumnPair, pvalue: float) -> Change:
