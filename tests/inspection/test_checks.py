@@ -186,6 +186,8 @@ def test_copies_are_found_without_regard_to_an_identifier(numbered: bool) -> Non
     (check,) = [each for each in checks(X, Y) if each.kind in ("copied rows", "repeated rows")]
     assert check.text == "3 -> 8 rows are copies of another row, without regard to id"
     assert (check.before, check.after) == (3 / 103, 8 / 108)
+    (check,) = [each for each in checks(X[:100], table(1, 1)) if each.kind == "copied rows"]
+    assert check.text.startswith("0 -> 1 rows are copies of another row")
     others = [
         (X[:100], Y[:100]),
         (X[:100], Y.assign(day=pd.date_range("2013-01-01", periods=108))),

@@ -419,3 +419,24 @@ def test_medians_of_large_integers_are_the_values_of_the_user(tmp_path: Path) ->
     assert isodepth.Monitor.load(tmp_path / "m.npz", autosave=False).verdicts[0].changes[0] == found
     again = isodepth.Monitor(x, **monitor.settings)
     assert again.settings == monitor.settings
+
+
+def test_a_few_wrong_rows_are_not_described_as_another_change() -> None:
+    """A shift may fit better by chance. It is not named if only extreme values are significant."""
+    named = []
+    for seed in range(8):
+        x, y = np.random.default_rng(seed).normal(3.5, 0.4, size=(2, 209, 1))
+        y[:8] *= 10
+        result = isodepth.two_sample_test(x, y, n_permutations=99, random_state=0)
+        named += [change.kind for change in result.changes]
+    assert len(named) >= 6
+    assert set(named) == {"extremes"}
+
+
+def test_standard_deviations_are_those_of_pandas() -> None:
+    counts = [4, 12, 12, 4]
+    x, y = np.repeat([0.0, 1, 2, 3], counts), np.repeat([-2.0, 1, 2, 5], counts)
+    (change,) = describe_column(ColumnPair("v", x, y), 0.01)
+    assert change.quantity == "standard deviation"
+    expected = [pd.Series(x).std(), pd.Series(y).std()]
+    assert [change.before, change.after] == pytest.approx(expected, rel=1e-12)

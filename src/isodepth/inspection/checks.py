@@ -639,7 +639,7 @@ def _copied_rows(
     before, after = (len(part) - len(np.unique(part)) for part in equal)
     if min(shares) <= _RARELY_EQUAL and before + after:
         (name,) = identifiers
-        text = f"{before} -> {_rows(after)} are copies of another row, without regard to {name}"
+        text = f"{before} -> {after} rows are copies of another row, without regard to {name}"
         n, m = samples.n_rows
         yield _of_column("copied rows", name, text, before / n, after / m)
 

@@ -155,7 +155,9 @@ def _numeric_changes(
 ) -> dict[str, list[Change]]:
     """Describe the changes of numeric columns, by column name.
 
-    `tested` maps the name of each column to its significant tests.
+    `tested` maps the name of each column to its significant tests. If they are tests of shares only,
+    such as that of isolated values, a share is described: another explanation, such as a shift, may
+    fit better by chance.
     """
     pairs: dict[str, ColumnPair] = {}
     for name, tests in tested.items():
@@ -163,14 +165,20 @@ def _numeric_changes(
         pairs[name] = ColumnPair(name, *rows.samples.read.numbers(name), shares)
     pvalues = {name: min(test.pvalue for test in tests) for name, tests in tested.items()}
     moved = [
-        pairs[name] for name, tests in tested.items()
+        name for name, tests in tested.items()
         if any(test.feature.kind == "distribution" for test in tests)
     ]  # fmt: skip
-    exchanged = exchanged_columns(moved[:_MOST_EXCHANGED], pvalues)
-    return {
-        name: [exchanged[name]] if name in exchanged else describe_column(pair, pvalues[name])
-        for name, pair in pairs.items()
-    }
+    exchanged = exchanged_columns([pairs[name] for name in moved[:_MOST_EXCHANGED]], pvalues)
+    changes = {}
+    for name, tests in tested.items():
+        pair, pvalue = pairs[name], pvalues[name]
+        if name in exchanged:
+            changes[name] = [exchanged[name]]
+        elif name in moved:
+            changes[name] = describe_column(pair, pvalue)
+        else:
+            changes[name] = [_became_constant(pair, pvalue) or _largest_share_change(tests)]
+    return changes
 
 
 def _largest_share_change(tests: list[FeatureTest]) -> Change:
@@ -521,13 +529,18 @@ def _widened(column: ColumnPair, explanation: Explanation, pvalue: float) -> Cha
     """
     wanted = math.log(explanation.factor)
     with np.errstate(over="ignore", invalid="ignore"):
-        deviations = float(np.std(column.x)), float(np.std(column.y))
+        deviations = _standard_deviation(column.x), _standard_deviation(column.y)
     spreads = (("interquartile range", _ranges(column)), ("standard deviation", deviations))
     for quantity, both in spreads:
         known = wanted != 0 and min(both) > 0 and max(both) < math.inf
         if known and _SHOWN[0] <= (math.log(both[1]) - math.log(both[0])) / wanted <= _SHOWN[1]:
             return _change(column, "spread", quantity, both, pvalue)
     return None
+
+
+def _standard_deviation(values: np.ndarray) -> float:
+    """Return the standard deviation with the denominator n - 1, as in pandas; 0 for one value."""
+    return float(np.std(values, ddof=min(1, len(values) - 1)))
 
 
 def _shape(column: ColumnPair, pvalue: float) -> Change:

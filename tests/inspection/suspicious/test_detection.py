@@ -209,12 +209,13 @@ def test_a_row_is_scored_by_the_values_that_it_has() -> None:
     assert len(found.indices("X")) == 0
     (row,) = (row for row in found if row.row == 0)
     # The unusual combination may be due to either value, and `weeks` is named.
-    assert (row.column, row.value, row.given) == ("weeks", 28.0, "weight = 9")
+    given = "weight = 9 and other columns"
+    assert (row.column, row.value, row.given) == ("weeks", 28.0, given)
     assert row.usual_range is not None
     low, high = row.usual_range
     assert 36 < low < 40 < high < 44
-    usual = f"usually {low:.4g} to {high:.4g}"
-    assert row._text("July") == f"July[0]: weeks = 28 at weight = 9, {usual}"
+    expected = f"expected {low:.4g} to {high:.4g} from {given}"
+    assert row._text("July") == f"July[0]: weeks = 28, {expected}"
 
 
 def test_numbers_within_a_category() -> None:

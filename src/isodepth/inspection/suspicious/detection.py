@@ -310,18 +310,19 @@ class _Descriptions(NamedTuple):
 
     def row(self, point: np.ndarray, codes: np.ndarray, unusual: Unusual) -> dict[str, Any]:
         """Return the fields of a suspicious row, except for `sample`, `row` and `score`."""
-        j, usual, reason, others, values = unusual
+        j, usual, reason, others, values, only_given = unusual
         given = " and ".join(self._value(point, codes, i) for i in others)
-        where = ""
-        if reason == "value within a category":
-            where = f" for {given}"
-        elif reason == "value given the other columns":
-            where = f" at {given}" if given else " given the other columns"
-            given = given or "the other columns"
+        if not only_given:
+            given = f"{given} and other columns" if given else "the other columns"
         if self.names[j] in self.days:
             usual = float(round(usual[0])), float(round(usual[1]))
         ends, is_date = usual if values is None else None, self.names[j] in self.dates
-        shown = usual_text(ends, values, is_date)
+        text, shown = self._value(point, codes, j), usual_text(ends, values, is_date)
+        if not only_given:
+            text += f", expected {shown} from {given}"
+        else:
+            where = " for " if reason == "value within a category" else " at "
+            text += f"{where if given else ''}{given}, usually {shown}"
         return {
             "column": self.names[j],
             "value": float(point[j]),
@@ -329,7 +330,7 @@ class _Descriptions(NamedTuple):
             "usual_values": values,
             "reason": reason,
             "given": given,
-            "text": f"{self._value(point, codes, j)}{where}, usually {shown}",
+            "text": text,
             "is_date": is_date,
         }
 

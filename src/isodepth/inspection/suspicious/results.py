@@ -101,10 +101,12 @@ class SuspiciousRow(ResultPart):
         never occurs in the other sample. "repeated value": many rows have the value, and rows of
         the other sample nearly never have it.
     given : str
-        Other values of the row that make the value unusual, such as "weeks = 26"; empty if the
-        value is unusual by itself.
+        Other values of the row that make the value unusual, such as "weeks = 26" or "weeks = 26 and
+        other columns"; empty if the value is unusual by itself.
     text : str
-        The reason in words, such as "weight = 9 at weeks = 26, usually 1.2 to 2.4".
+        The reason in words, such as "weight = 9 at weeks = 26, usually 1.2 to 2.4". If the range
+        depends on more columns than one or two: "weight = 9, expected 1.2 to 2.4 from weeks = 26
+        and other columns".
     file : str or None
         File, array or partition with the row, if the sample was read in chunks.
     file_row : int or None

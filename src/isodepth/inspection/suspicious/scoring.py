@@ -73,6 +73,8 @@ class Unusual(NamedTuple):
         categories follow those of the columns.
     usual_values : tuple of float or None
         Usual values of a column with few distinct values, which are named instead of the range.
+    only_given : bool
+        Whether the usual range depends on no other values of the row than those in `given`.
     """
 
     column: int
@@ -80,6 +82,7 @@ class Unusual(NamedTuple):
     reason: str
     given: tuple[int, ...]
     usual_values: tuple[float, ...] | None = None
+    only_given: bool = True
 
 
 class Function(NamedTuple):
@@ -392,7 +395,12 @@ class RowScorer:
         d, codes = len(self.floors), range(row.codes.shape[1])
         indices = [*self.related.tolist(), *(d + category for category in codes)]
         others = tuple(indices[each] for each in given) if pull[first] > 0 else ()
-        return Unusual(j, self._in_units(ends, j), "value given the other columns", others)
+        categories = {category for category, _ in self.regressions.indicators}
+        n_predictors = np.count_nonzero(pull[: len(z)]) + len(categories)
+        return Unusual(
+            j, self._in_units(ends, j), "value given the other columns", others,
+            only_given=0 < n_predictors == len(others),
+        )  # fmt: skip
 
     def _in_units(self, ends: np.ndarray, j: int) -> tuple[float, float]:
         """Convert a range of a standardized column to the units of the column."""
