@@ -304,6 +304,8 @@ def test_reports_of_a_monitor_and_wrong_files(files: list[str]) -> None:
     assert "Monitor.load('m.npz')" in html.unescape(Path("shown.html").read_text("utf-8"))
     said = refusal("report", "m.npz", "-o", "m.html", "--eps", 0.2)
     assert "--eps has no effect on the report of a monitor" in said
+    said = refusal("report", "m.npz", "-o", "m.html", "--by", "a")
+    assert "--by has no effect on the report of a monitor" in said
     said = refusal("report", "m.npz", "june.csv", "-o", "m.html")
     assert "got m.npz, june.csv; isodepth monitor check compares tables with a monitor" in said
     for wrong in (files, files[:1]):
@@ -371,6 +373,15 @@ def test_options_that_chunks_do_not_support(folders: list[str]) -> None:
         assert "has no column 'no'" in refusal(command, *folders, "--drop", "no")
 
 
+def test_the_advice_about_missing_values_names_a_choice_of_the_command(folders: list[str]) -> None:
+    for folder in folders:
+        path = Path(folder, "part.csv")
+        path.write_text(f"{path.read_text('utf-8').rstrip()}\n,,\n", "utf-8")
+    for command, choice in (("test", "keep"), ("compare", "omit")):
+        options = ("--n-permutations", 19, "--nan-policy", "raise")
+        assert f"accept them with --nan-policy {choice}" in refusal(command, *folders, *options)
+
+
 def test_columns_and_words_are_left_out_of_folders(folders: list[str]) -> None:
     """Options that select columns, and `--missing`, apply to folders as to files."""
     files = [f"{folder}/part.csv" for folder in folders]
@@ -384,7 +395,7 @@ def test_columns_and_words_are_left_out_of_folders(folders: list[str]) -> None:
             run_json("test", *tables, "--n-permutations", 19, *options, *QUICK)
             for tables in (folders, files)
         )
-        for name in ("pvalue", "statistic", "changes", "n_rows", "missing"):
+        for name in ("pvalue", "statistic", "changes", "n_rows", "missing", "left_out"):
             assert found[name] == expected[name]
     plain = run_json("compare", *folders, "--scale", "none", *QUICK)
     without = run_json("compare", *folders, "--scale", "none", "--missing", words, *QUICK)
@@ -483,7 +494,7 @@ def test_thresholds_set_the_exit_code(files: list[str], arguments: list[str], co
     ("arguments", "words"),
     [
         (["--n-permutations", "19", "--min-pvalue", "0.01"], "increase --n-permutations"),
-        (["--min-pvalue", "0"], "--min-pvalue must be above 0, got 0"),
+        (["--min-pvalue", "0"], "must be above 0, got 0; no p-value is 0"),
         (
             ["--n-permutations", "19", "--min-pvalue", "0.01"],
             "error: --min-pvalue has no effect: 19 permutations cannot give a p-value of at most "

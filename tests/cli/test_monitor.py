@@ -261,6 +261,14 @@ def test_settings_and_missing_values(folder: Path) -> None:
     assert "column 'word' of the reference has 1 missing value; use --nan-policy keep" in refused
 
 
+def test_words_for_missing_values_are_passed_to_both_commands(folder: Path) -> None:
+    """Otherwise the words would be a new category of every batch."""
+    lines = ["size,word", *(f"{i % 7},{'ab?'[i % 3]}" for i in range(60))]
+    Path("words.csv").write_text("\n".join(lines))
+    said = run("monitor", "fit", "words.csv", "-o", "w.npz", "--missing", "?").stderr
+    assert "add --missing ? to monitor check" in said
+
+
 def test_columns_that_are_not_selected_are_lacking_in_the_batch(folder: Path) -> None:
     lines = ["size,word,code", *(f"{i % 7},{'ab'[i % 2]},{'cd'[i % 2]}" for i in range(60))]
     Path("words.csv").write_text("\n".join(lines))
@@ -329,6 +337,7 @@ def test_thresholds_decide_about_the_exit_code(folder: Path) -> None:
     run("monitor", "reset", "m.npz")
     quiet = run_json("monitor", "check", "m.npz", "quiet0.csv", "--max-changed", "0%")
     assert quiet["changed_share"] == 0
+    assert "above 0, got 0" in refusal("monitor", "check", "m.npz", loud, "--min-pvalue", 0)
     for bad in ("5", "-1%", "a%", "nan"):
         assert "such as 5% or 0.05" in refusal(
             "monitor", "check", "m.npz", loud, "--min-pvalue", bad

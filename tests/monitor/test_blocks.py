@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from isodepth import Monitor, two_sample_test
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import DegenerateDepthWarning, InvalidInputError, InvalidOptionError
 from isodepth.significance.martingale import RankEvidence
 
 
@@ -243,3 +243,16 @@ def test_numbers_and_strings_that_are_equal_as_strings_are_not_merged() -> None:
     for labels in (names, names.tolist()):
         with pytest.raises(InvalidInputError, match="groups has labels of different types"):
             Monitor(rows, groups=labels)
+
+
+def test_blocks_with_few_complete_rows_are_named_in_a_warning() -> None:
+    """A monitor has no option `depth`, which the warning of the depth recommends."""
+    rng = np.random.default_rng(8)
+    rows, blocks = rng.normal(size=(400, 3)), np.repeat(np.arange(20), 20)
+    rows[4:20, 2] = np.nan
+    with pytest.warns(DegenerateDepthWarning, match=r"has 4 rows without missing") as told:
+        monitor = Monitor(rows, blocks=blocks, random_state=0)
+    with pytest.warns(DegenerateDepthWarning, match=r"has 4 rows without missing"):
+        monitor.check(rows[:20])
+    assert "Leave out columns" in str(told[0].message)
+    assert not any("depth=" in str(each.message) for each in told)

@@ -266,6 +266,7 @@ def _scanned(paths: Sequence[str], reading: cli.ReadingOptions, blocks: str | No
             )
     columns, dropped, missing = map(split_names, (reading.columns, reading.drop, reading.missing))
     sources = [isodepth.scan(path, columns or None)._without(dropped) for path in paths]
+    reading.left_out = dropped
     known = {name for source in sources for name in source._labels}
     unknown = next((name for name in reading.kinds or () if name not in known), None)
     if unknown is not None:
@@ -408,15 +409,7 @@ def report(
     """
     cli.check_page(page)
     about: Options = {}
-    if by is not None:
-        if test["blocks"] is not None:
-            raise InvalidOptionError("--blocks cannot be combined with --by; remove one")
-        x, y, about = read_two_groups(files, reading, by)
-        ctx.params |= dict(zip("xy", about["names"], strict=True))  # for messages about X and Y
-        result = compare_samples(x, y, reading, settings, test)
-    elif len(files) == 2 and not any(map(_is_monitor, files)):
-        result, about = compare_tables(files, reading, settings, test)
-    elif len(files) == 1 and _is_monitor(files[0]):
+    if len(files) == 1 and _is_monitor(files[0]):
         others = {str(option.name) for option in ctx.command.params} - {"files", "page", "json"}
         for name in sorted(others):
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
@@ -425,6 +418,14 @@ def report(
                 )
         result = isodepth.Monitor.load(files[0])
         about = cli.monitor_source(files[0])
+    elif by is not None:
+        if test["blocks"] is not None:
+            raise InvalidOptionError("--blocks cannot be combined with --by; remove one")
+        x, y, about = read_two_groups(files, reading, by)
+        ctx.params |= dict(zip("xy", about["names"], strict=True))  # for messages about X and Y
+        result = compare_samples(x, y, reading, settings, test)
+    elif len(files) == 2 and not any(map(_is_monitor, files)):
+        result, about = compare_tables(files, reading, settings, test)
     else:
         check = any(map(_is_monitor, files))
         raise InvalidInputError(

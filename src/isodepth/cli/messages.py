@@ -44,9 +44,13 @@ def command_message(message: str, params: Sequence[click.Parameter]) -> str:
     """
     # Messages of `monitor check` name the option --nan-policy of `monitor fit`.
     flags = {"nan_policy": "--nan-policy", **flags_of(params)}
+    choices = {each.name: each.type.choices for each in params if hasattr(each.type, "choices")}
 
     def assigned(match: re.Match[str]) -> str:
         value = "none" if match[3] == "None" else match[3]
+        # The commands that compute a distance have "omit" in place of "keep".
+        if match[1] == "nan_policy" and value not in choices.get("nan_policy", [value]):
+            value = choices["nan_policy"][0]
         return f"{flags[match[1]]} {value}" if match[1] in flags else match[0]
 
     message = _KINDS.sub("", message).replace("blocks=...", "--blocks COLUMN")

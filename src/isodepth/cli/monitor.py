@@ -16,7 +16,7 @@ import click
 
 import isodepth
 import isodepth.cli.options as cli
-from isodepth.cli.commands import INPUT_ERROR, INTERRUPTED, Answer, Command
+from isodepth.cli.commands import INPUT_ERROR, INTERRUPTED, Answer, Command, note
 from isodepth.cli.tables import (
     _natural,
     frames_of,
@@ -102,6 +102,8 @@ def fit(
         kinds=reading.kinds, **options, **settings,
         **{name: value for name, value in alarms.items() if value is not None},
     )  # fmt: skip
+    if words := ",".join(reading.missing):
+        note(f"the monitor does not store --missing; add --missing {words} to monitor check")
     return _shown(made)
 
 

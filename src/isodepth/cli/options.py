@@ -264,6 +264,15 @@ def parse_share(_: click.Context, option: click.Parameter, text: str | None) -> 
     return value
 
 
+def _parse_pvalue(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> float | None:
+    value = parse_share(context, option, text)
+    if value == 0:
+        raise click.BadParameter("must be above 0, got 0; no p-value is 0")
+    return value
+
+
 def threshold_options(command: Any) -> Any:
     """Add the options that determine the exit code, --max-changed and --min-pvalue."""
     add_share = click.option(
@@ -271,7 +280,7 @@ def threshold_options(command: Any) -> Any:
         help="Exit code 1 if more than this share of the rows changed, such as 5%.",
     )  # fmt: skip
     add_pvalue = click.option(
-        "--min-pvalue", metavar="P", callback=parse_share,
+        "--min-pvalue", metavar="P", callback=_parse_pvalue,
         help="Exit code 1 if the p-value is at most this, such as 0.01.",
     )  # fmt: skip
     return add_share(add_pvalue(command))
@@ -298,10 +307,6 @@ def check_reachable(
     would be 0 for any two tables if they cannot be reached. The bound on the share of changed rows,
     which is compared with `max_changed`, is 0 if no p-value can be at most `alpha`.
     """
-    if min_pvalue == 0:
-        raise InvalidOptionError(
-            "min_pvalue must be above 0, got 0; no p-value is 0", option="min_pvalue"
-        )
     needed = {"min_pvalue": min_pvalue, "max_changed": None if max_changed is None else alpha}
     for name, level in needed.items():
         too_few = "" if level is None else too_few_permutations(n_permutations, level)

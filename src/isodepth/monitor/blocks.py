@@ -14,12 +14,13 @@ which it is 1.
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.errors import InvalidInputError
+from isodepth.errors import DegenerateDepthWarning, InvalidInputError, warn_user
 from isodepth.geometry.directions import rng_for
 from isodepth.geometry.scaling import column_units
 from isodepth.metric.region_table import RegionTable
@@ -269,4 +270,15 @@ def _region_tables(
         q=2, n_directions=200, directions="orthogonal", levels=20, refine=0, scale=scale,
         random_state=seed,
     )  # fmt: skip
-    return [metric.region_table(points) for points in samples]
+    few = [len(points) for points in samples if 2 < len(points) <= points.shape[1] + 1]
+    if few:
+        warn_user(
+            f"a block or batch has {min(few)} rows without missing numbers, which is at most one "
+            f"more than the {samples[0].shape[1]} numeric columns: these rows have equal depths, "
+            "and the score is less sensitive. Leave out columns with many missing values, or use "
+            "larger blocks",
+            DegenerateDepthWarning,
+        )
+    with warnings.catch_warnings():  # the warning of the depth recommends another depth
+        warnings.simplefilter("ignore", DegenerateDepthWarning)
+        return [metric.region_table(points) for points in samples]

@@ -46,7 +46,7 @@ CENTER, TOTAL = "distance from the center", "sum of the columns"
 _CONSTANT = 8 * float(np.finfo(np.float64).eps)
 # For the distance from the center, standardized values are clipped to [-6, 6].
 _FAR = 6.0
-_KEEP_HINT = ", or accept them with nan_policy='keep', which drops no row"
+_KEEP_HINT = ", or accept them with nan_policy='keep'"
 # Approximate default number of directions. It is rounded up to a multiple of the number of columns,
 # because whole orthonormal bases are used. More directions add little power.
 _DIRECTIONS = 100
