@@ -155,9 +155,9 @@ def _numeric_changes(
 ) -> dict[str, list[Change]]:
     """Describe the changes of numeric columns, by column name.
 
-    `tested` maps the name of each column to its significant tests. If they are tests of shares only,
-    such as that of isolated values, a share is described: another explanation, such as a shift, may
-    fit better by chance.
+    `tested` maps the name of each column to its significant tests. If they are only tests of extreme
+    or isolated values, the share of these values is described: another explanation, such as a
+    shift, may fit better by chance.
     """
     pairs: dict[str, ColumnPair] = {}
     for name, tests in tested.items():
@@ -174,10 +174,10 @@ def _numeric_changes(
         pair, pvalue = pairs[name], pvalues[name]
         if name in exchanged:
             changes[name] = [exchanged[name]]
-        elif name in moved:
-            changes[name] = describe_column(pair, pvalue)
-        else:
+        elif all(test.feature.kind == "extremes" for test in tests):
             changes[name] = [_became_constant(pair, pvalue) or _largest_share_change(tests)]
+        else:
+            changes[name] = describe_column(pair, pvalue)
     return changes
 
 
