@@ -439,6 +439,11 @@ def date_columns(columns: Sequence[ColumnKind]) -> set[str]:
     return {each.column for each in columns if each.note in (SINCE_1970, SINCE_1970_UTC)}
 
 
+def subtracted_integers(columns: Sequence[ColumnKind]) -> dict[str, int]:
+    """Return the integers that were subtracted from columns, by the names of the columns."""
+    return {each.column: each.option for each in columns if isinstance(each.option, int)}
+
+
 def rank_columns(columns: Sequence[ColumnKind]) -> dict[str, Sequence[str]]:
     """Return the columns whose values are compared by their ranks, with the values by rank.
 
