@@ -400,6 +400,22 @@ def test_a_description_does_not_depend_on_the_order_of_the_rows() -> None:
     assert (change.before, change.after) == (np.median(x), np.median(1.5 * y))
 
 
+@pytest.mark.parametrize("start", [1.7e9, 1.7e12, 4e15, -1e12])
+def test_the_difference_of_large_numbers_is_visible(start: float) -> None:
+    x, y = start + np.random.default_rng(0).normal([[0.0], [900.0]], 1000, size=(2, 300))
+    result = isodepth.two_sample_test(x[:, None], y[:, None], n_permutations=19, random_state=0)
+    before, after = map(float, result.headline.rstrip(".").split("median ")[1].split(" -> "))
+    assert after - before == pytest.approx(np.median(y) - np.median(x), abs=100)
+
+
+def test_limits_of_large_values_are_not_rounded() -> None:
+    x, y = 1.7e9 + np.random.default_rng(0).normal(size=(2, 500, 1)).round(1)
+    y[:40] += 1e5
+    (change, *_) = isodepth.two_sample_test(x, y, n_permutations=99, random_state=0).changes
+    assert change.limit is not None
+    assert f"{change.side} {change.limit:.0f}:" in change.text
+
+
 def test_medians_of_large_integers_are_the_values_of_the_user(tmp_path: Path) -> None:
     """Medians of integers beyond 2**53 are shown exactly.
 

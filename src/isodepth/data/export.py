@@ -116,6 +116,29 @@ def p_text(pvalue: float, alpha: float = 0.05) -> str:
     return text if (float(text) <= alpha) == (pvalue <= alpha) else f"{pvalue:.9g}"
 
 
+def number_text(value: float, digits: int, step: float = 0.0) -> str:
+    """Format a number with a number of significant digits, without an exponent below 10^10.
+
+    If two digits of a difference `step` would not be visible, there are more digits, at most 15,
+    and no exponent below 10^15. Python integers, which may be too large for floats, are exact.
+
+    Examples
+    --------
+    >>> number_text(16098.0, 4), number_text(1.7e12, 4), number_text(2**60 + 1, 4)
+    ('16100', '1.7e+12', '1152921504606846977')
+    >>> number_text(1.7e12 + 812, 4, step=800.0), number_text(273.15004, 4, step=2e-5)
+    ('1700000000810', '273.15004')
+    """
+    if isinstance(value, int):
+        return str(value)
+    shown = max(digits, 10)
+    if 0 < abs(value) < math.inf and 0 < step < math.inf:
+        needed = 2 + math.floor(math.log10(abs(value))) - math.floor(math.log10(step))
+        if needed > digits:
+            digits, shown = min(needed, 15), 15
+    return f"{float(f'{value:.{digits}g}'):.{shown}g}"
+
+
 def equal_values(first: Any, second: Any) -> bool:
     """Return whether two values are equal; arrays are equal if all entries are equal or both NaN.
 

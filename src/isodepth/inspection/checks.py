@@ -16,7 +16,12 @@ import numpy as np
 
 from isodepth.data.arrays import listed, repeated_rows, row_hashes
 from isodepth.data.columns.dates import Dates, apart, day_text, range_text, read_dates
-from isodepth.data.columns.kinds import ColumnKind, date_columns, rank_columns
+from isodepth.data.columns.kinds import (
+    ColumnKind,
+    date_columns,
+    rank_columns,
+    subtracted_integers,
+)
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.pooled import column_type
 from isodepth.data.columns.values import strings_of, visible
@@ -198,7 +203,7 @@ class _Column(NamedTuple):
 
 def _columns(samples: TwoSamples) -> list[_Column]:
     """Return the compared columns, numeric columns first."""
-    bases = {k.column: k.option for k in samples.kinds if isinstance(k.option, int)}
+    bases = subtracted_integers(samples.kinds) if samples.kinds else {}
     dates = date_columns(samples.kinds) if samples.kinds else set()
     ranks = rank_columns(samples.kinds) if samples.kinds else {}
     columns = []

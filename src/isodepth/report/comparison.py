@@ -20,7 +20,7 @@ from isodepth.data.files.output import csv_bytes
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious import SuspiciousRows
-from isodepth.inspection.suspicious.results import repeated_texts
+from isodepth.inspection.suspicious.results import repeated_texts, value_text
 from isodepth.inspection.typical import TypicalRows
 from isodepth.plot.changes import change_figure, column_figure, score_figure
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
@@ -441,14 +441,10 @@ def suspicious_entries(
         return []
     table: list[dict[str, Any]] = []
     dates = date_columns(samples.kinds)
-
-    def shown_value(column: str, value: float | str) -> float | str:
-        return day_text(float(value)) if column in dates else value
-
     for row in rows.rows[:most]:
         side = "XY".index(row.sample)
         if not all_rows:
-            unusual = [(row.column, shown_value(row.column, row.value), True)]
+            unusual = [(row.column, row._value_text, True)]
             table.append({"row": row, "sample": names[side], "values": unusual})
             continue
         values = rows._points_of(row, samples)
@@ -458,9 +454,14 @@ def suspicious_entries(
         shown: list[tuple[str, float | str, bool]] = []
         for j in others:
             name, value = samples.columns[j], float(values[j])
-            shown.append((name, shown_value(name, value), value == row.value))
+            if name == row.column:
+                shown.append((name, row._value_text, True))
+            elif value == row.value:
+                shown.append((name, value_text(value, name in dates), True))
+            else:
+                shown.append((name, day_text(value) if name in dates else value, False))
         if row.column not in samples.columns:  # a category
-            shown.insert(0, (row.column, row.value, True))
+            shown.insert(0, (row.column, row._value_text, True))
         table.append({"row": row, "sample": names[side], "values": shown})
     return table
 

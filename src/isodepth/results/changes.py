@@ -9,9 +9,15 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
 from isodepth.data.columns.dates import day_text
-from isodepth.data.columns.kinds import ColumnKind, columns_with_words, date_columns, rank_columns
+from isodepth.data.columns.kinds import (
+    ColumnKind,
+    columns_with_words,
+    date_columns,
+    rank_columns,
+    subtracted_integers,
+)
 from isodepth.data.columns.values import visible
-from isodepth.data.export import ResultPart, name_text, p_text
+from isodepth.data.export import ResultPart, name_text, number_text, p_text
 
 # Ratio below which two numbers are formatted separately, with three significant digits each.
 _FAR_BELOW = 0.002
@@ -206,7 +212,8 @@ class Change(ResultPart):
         assert self.limit is not None
         if isinstance(self.limit, int):
             return str(self.limit)
-        return day_text(self.limit) if self.is_date else f"{self.limit:.4g}"
+        # Digits before the decimal point are never rounded.
+        return day_text(self.limit) if self.is_date else number_text(self.limit, 4, step=10.0)
 
     @property
     def _shown_value(self) -> str | None:
@@ -257,7 +264,7 @@ def for_kinds(changes: Iterable[Change], kinds: Sequence[ColumnKind]) -> list[Ch
     """
     ranks = rank_columns(kinds)
     dates, with_words = date_columns(kinds), columns_with_words(kinds)
-    bases = {kind.column: kind.option for kind in kinds if isinstance(kind.option, int)}
+    bases = subtracted_integers(kinds)
     found = []
     for each in changes:
         first = each.columns[0] if each.columns else None
@@ -335,7 +342,7 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
     """Format two numbers so that about two significant digits of their difference are visible.
 
     If `percent`, the numbers are fractions that are shown as percentages. Numbers of very different
-    size get three significant digits, and very small or large numbers four.
+    size get three significant digits, and very small or large numbers at least four.
 
     Examples
     --------
@@ -346,15 +353,17 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
     >>> format_pair(0.004, 0.12, percent=True), format_pair(0.9996, 0.5, percent=True)
     (('0.4%', '12%'), ('99.96%', '50%'))
     >>> format_pair(1.5e9, 2.5e9), format_pair(0.5883, 588.3)
-    (('1.5e+09', '2.5e+09'), ('0.588', '588'))
+    (('1500000000', '2500000000'), ('0.588', '588'))
+    >>> format_pair(1.7e12, 1.7e12 + 812), format_pair(1e-12, 1.00002e-12)
+    (('1700000000000', '1700000000810'), ('1e-12', '1.00002e-12'))
     """
     if percent:
         before, after = 100 * before, 100 * after
     sign = "%" if percent else ""
     size, step = max(abs(before), abs(after)), abs(after - before)
     # Comparisons with NaN are false, so NaN is formatted here.
-    if not (1e-4 <= size < 1e7 and step < 1e7):
-        return f"{before:.4g}{sign}", f"{after:.4g}{sign}"
+    if not (1e-4 <= size < 1e7 and step < 1e7) or 0 < step < 1e-7:
+        return number_text(before, 4, step) + sign, number_text(after, 4, step) + sign
     smaller = min(abs(before), abs(after))
     if not percent and 0 < smaller < _FAR_BELOW * size:
         return _three_digits(before), _three_digits(after)

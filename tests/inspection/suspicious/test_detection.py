@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -356,6 +357,26 @@ def test_few_usual_values_are_named(usual_values: list[float], wrong: float, usu
         isodepth.scan(x), isodepth.scan(y), n_permutations=9, random_state=0
     )
     assert [each.text for each in scanned.suspicious_rows()] == [row.text]
+
+
+@pytest.mark.parametrize(
+    ("start", "step"),
+    [(0, 1), (1_700_000_000, 1), (1_700_000_000_000, 1), (2**60, 1), (-273.15, 1e-8)],
+)
+def test_a_value_differs_from_its_usual_range_far_from_zero(
+    start: float, step: float, tmp_path: Path
+) -> None:
+    x, y = np.random.default_rng(3).integers(0, 20_000, size=(2, 200))
+    y[7] = 90_000
+    result = isodepth.compare(*(pd.DataFrame({"at": start + step * v}) for v in (x, y)))
+    (row,) = result.suspicious_rows()
+    assert (row.row, row.value) == (7, start + step * 90_000)
+    assert row.usual_range is not None
+    assert start <= row.usual_range[0] < row.usual_range[1] < row.value
+    shown, low, high = row.text.removeprefix("at = ").replace(", usually", " to").split(" to ")
+    assert float(low) < float(high) < float(shown) or start == 2**60 < int(high) < int(shown)
+    result.report(tmp_path / "report.html")
+    assert f"<mark>at = {shown}</mark>" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize("sizes", [(10, 1000), (20, 1000), (50, 50)])

@@ -445,6 +445,11 @@ def numeric_kinds(columns: Names) -> tuple[ColumnKind, ...]:
     return tuple(ColumnKind(name, "numeric", "numeric") for name in columns or ())
 
 
+def subtracted_integers(columns: Sequence[ColumnKind]) -> dict[str, int]:
+    """Return the integers that were subtracted from columns, by the names of the columns."""
+    return {each.column: each.option for each in columns if isinstance(each.option, int)}
+
+
 def rank_columns(columns: Sequence[ColumnKind]) -> dict[str, Sequence[str]]:
     """Return the columns whose values are compared by their ranks, with the values by rank.
 

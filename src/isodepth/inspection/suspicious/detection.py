@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.columns.kinds import date_columns
+from isodepth.data.columns.kinds import date_columns, subtracted_integers
 from isodepth.data.columns.values import visible
 from isodepth.data.export import name_text
 from isodepth.inspection.rows import TwoSamples, category_codes
@@ -189,7 +189,9 @@ class Detector:
         both = Rows(*(np.concatenate(arrays) for arrays in zip(*ordinary, strict=True)))
         dates = date_columns(samples.kinds)
         days = {name for name in dates if all((p % 1 == 0).all() for p in samples.numbers(name))}
-        describe = _Descriptions(names, list(samples.categories), labels, dates, days)
+        describe = _Descriptions(
+            names, list(samples.categories), labels, dates, days, subtracted_integers(samples.kinds)
+        )
         unrelated = tuple(name for name, own in zip(names, related, strict=True) if not own)
         observed = [_ends(part.points) for part in reversed(usual)]
         constants = rare_constants(samples.points, codes)
@@ -300,6 +302,8 @@ class _Descriptions(NamedTuple):
         Values of each category.
     dates, days : sets of str
         Names of columns of dates, and of those without a time of day.
+    subtracted : dict
+        Integers that were subtracted from columns, by name.
     """
 
     names: list[str]
@@ -307,6 +311,7 @@ class _Descriptions(NamedTuple):
     labels: list[list[str]]
     dates: set[str]
     days: set[str]
+    subtracted: dict[str, int]
 
     def row(self, point: np.ndarray, codes: np.ndarray, unusual: Unusual) -> dict[str, Any]:
         """Return the fields of a suspicious row, except for `sample`, `row` and `score`."""
@@ -316,8 +321,12 @@ class _Descriptions(NamedTuple):
             given = f"{given} and other columns" if given else "the other columns"
         if self.names[j] in self.days:
             usual = float(round(usual[0])), float(round(usual[1]))
-        ends, is_date = usual if values is None else None, self.names[j] in self.dates
-        text, shown = self._value(point, codes, j), usual_text(ends, values, is_date)
+        low, high = (self.number(j, end) for end in usual)
+        if values is not None:
+            values = tuple(self.number(j, each) for each in values)
+        ends, is_date = (low, high) if values is None else None, self.names[j] in self.dates
+        shown = usual_text(ends, values, is_date)
+        text = self._value(point, codes, j, high - low)
         if not only_given:
             text += f", expected {shown} from {given}"
         else:
@@ -325,7 +334,7 @@ class _Descriptions(NamedTuple):
             text += f"{where if given else ''}{given}, usually {shown}"
         return {
             "column": self.names[j],
-            "value": float(point[j]),
+            "value": self.number(j, float(point[j])),
             "usual_range": ends,
             "usual_values": values,
             "reason": reason,
@@ -334,16 +343,22 @@ class _Descriptions(NamedTuple):
             "is_date": is_date,
         }
 
-    def _value(self, point: np.ndarray, codes: np.ndarray, index: int) -> str:
+    def number(self, j: int, value: float) -> float:
+        """Return a number of column j as the user passed it."""
+        base = self.subtracted.get(self.names[j])
+        return value if base is None or not np.isfinite(value) else base + round(value)
+
+    def _value(self, point: np.ndarray, codes: np.ndarray, index: int, step: float = 0.0) -> str:
         """Return "name = value" for a column or category of a row.
 
         The row has the numbers `point` and the categories `codes`. The indices of categories follow
-        those of the columns.
+        those of the columns. Differences of `step` are visible.
         """
         c = index - len(point)
         if c < 0:
             name = self.names[index]
-            return f"{name_text(name)} = {value_text(point[index], name in self.dates)}"
+            value = self.number(index, float(point[index]))
+            return f"{name_text(name)} = {value_text(value, name in self.dates, step)}"
         return f"{name_text(self.categories[c])} = {visible(self.labels[c][codes[c]])}"
 
 

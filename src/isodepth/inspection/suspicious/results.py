@@ -11,7 +11,7 @@ import numpy as np
 from isodepth.data.arrays import listed
 from isodepth.data.columns.dates import day_text
 from isodepth.data.columns.values import visible
-from isodepth.data.export import ResultMixin, ResultPart, document, name_text
+from isodepth.data.export import ResultMixin, ResultPart, document, name_text, number_text
 from isodepth.data.validation import check_choice
 from isodepth.inspection.rows import TwoSamples
 
@@ -26,19 +26,30 @@ NEARLY_ABSENT = 0.1
 
 
 def range_text(ends: tuple[float, float]) -> str:
-    """Return a range with four digits, without an exponent below 10^10.
+    """Return a range with four digits, or more if two digits of its length need them.
 
     Examples
     --------
-    >>> range_text((3865.2, 16098.0))
-    '3865 to 16100'
+    >>> range_text((3865.2, 16098.0)), range_text((273.14998, 273.15003))
+    ('3865 to 16100', '273.14998 to 273.15003')
     """
-    return " to ".join(f"{float(f'{end:.4g}'):.10g}" for end in ends)
+    return " to ".join(number_text(end, 4, ends[1] - ends[0]) for end in ends)
 
 
-def value_text(value: float, is_date: bool) -> str:
-    """Return a number with six digits, or the date if the number is a day since 1970."""
-    return day_text(value) if is_date else f"{value:.6g}"
+def value_text(value: float, is_date: bool, step: float = 0.0) -> str:
+    """Return a number, or the date if the number is a day since 1970.
+
+    The number has six significant digits, or more if two digits of `step` need them. Whole numbers
+    up to 10^15 are exact.
+
+    Examples
+    --------
+    >>> value_text(1234567.0, False), value_text(2 / 3, False), value_text(273.15004, False, 2e-5)
+    ('1234567', '0.666667', '273.15004')
+    """
+    if is_date:
+        return day_text(value)
+    return number_text(value, 15 if value % 1 == 0 else 6, step)
 
 
 def usual_text(
@@ -59,13 +70,8 @@ def usual_text(
         return " to ".join(map(day_text, ends)) if is_date else range_text(ends)
     if values is None:
         return "not repeated"
-    names = [each if isinstance(each, str) else _number_text(each, is_date) for each in values]
+    names = [each if isinstance(each, str) else value_text(each, is_date) for each in values]
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def _number_text(value: float, is_date: bool) -> str:
-    """Return a number with six significant digits, or the date of a day since 1970."""
-    return day_text(value) if is_date else f"{float(f'{value:.6g}'):.10g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +89,9 @@ class SuspiciousRow(ResultPart):
         at least 1, and it orders the rows. It is not a probability.
     column : str
         Column with the unusual value.
-    value : float or str
-        Value of the row in this column; a string if the column is a category.
+    value : float, int or str
+        Value of the row in this column; a string if the column is a category, and an integer if an
+        integer was subtracted from the integers of the column.
     usual_range : pair of float or None
         Range of about 98% of the values of this column in the other sample. If the value is unusual
         only together with other values of the row, it is the range for these other values. The
@@ -129,6 +136,14 @@ class SuspiciousRow(ResultPart):
     file: str | None = None
     file_row: int | None = None
     is_date: bool = False
+
+    @property
+    def _value_text(self) -> str:
+        """Value as a string."""
+        if isinstance(self.value, str):
+            return self.value
+        low, high = self.usual_range or (0.0, 0.0)
+        return value_text(self.value, self.is_date, high - low)
 
     @property
     def _usual_text(self) -> str:
