@@ -155,9 +155,9 @@ def _numeric_changes(
 ) -> dict[str, list[Change]]:
     """Describe the changes of numeric columns, by column name.
 
-    `tested` maps the name of each column to its significant tests. If they are only tests of extreme
-    or isolated values, the share of these values is described: another explanation, such as a
-    shift, may fit better by chance.
+    `tested` maps the name of each column to its significant tests. If they are only tests of
+    extreme or isolated values, the share of these values is described: another explanation, such as
+    a shift, may fit better by chance.
     """
     pairs: dict[str, ColumnPair] = {}
     for name, tests in tested.items():
