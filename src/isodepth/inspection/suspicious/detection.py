@@ -316,9 +316,10 @@ class _Descriptions(NamedTuple):
     def row(self, point: np.ndarray, codes: np.ndarray, unusual: Unusual) -> dict[str, Any]:
         """Return the fields of a suspicious row, except for `sample`, `row` and `score`."""
         j, usual, reason, others, values, only_given = unusual
-        given = " and ".join(self._value(point, codes, i) for i in others)
+        conditions = [self._value(point, codes, i) for i in others]
+        given = " and ".join(conditions)
         if not only_given:
-            given = f"{given} and other columns" if given else "the other columns"
+            given = f"{', '.join(conditions)} and other columns" if given else "the other columns"
         if self.names[j] in self.days:
             usual = float(round(usual[0])), float(round(usual[1]))
         low, high = (self.number(j, end) for end in usual)
