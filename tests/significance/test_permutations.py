@@ -148,6 +148,7 @@ def test_the_text_about_random_splits_says_if_there_are_few() -> None:
     x, y = rng.normal(size=(20, 2)), rng.normal(size=(20, 2)) + 10
     blocks = np.arange(40) // 5
     for n, m, of_blocks, remark in (
+        (1, 1, None, "2 rows have only 1 different split, too few to judge the distance"),
         (5, 5, None, "10 rows have only 126 different splits, too few to judge the distance"),
         (4, 6, None, "10 rows have only 210 different splits, too few to judge the distance"),
         (20, 20, blocks, "8 blocks have only 35 different splits, too few to judge the distance"),

@@ -332,6 +332,17 @@ def test_the_bound_holds_for_a_rare_event_in_a_sample_of_another_size(in_larger:
     assert above <= 6
 
 
+def test_the_bound_holds_for_one_row_with_a_rare_value() -> None:
+    """Most permutations then have the same difference, and its critical value is near 0."""
+    above = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X, Y = rng.random((20, 1)) < 0.03, rng.random((1000, 1)) < 0.001
+        result = isodepth.two_sample_test(X, Y, n_permutations=99, random_state=seed)
+        above += result.changed_share > 0.029
+    assert above <= 6
+
+
 @pytest.mark.parametrize("change", laws.UNCHANGED)
 @pytest.mark.parametrize("tolerance", [None, 0.05])
 def test_an_unchanged_column_is_not_called(change: str, tolerance: float | None) -> None:

@@ -117,7 +117,8 @@ def _few_splits(n_x: int, n_y: int, units: str) -> str:
     count = math.comb(n, n_x) // (1 + (n_x == n_y))  # two parts of equal size may be exchanged
     if count >= _FEW_SPLITS:
         return ""
-    return f"{n} {units} have only {count} different splits, too few to judge the distance"
+    splits = "1 different split" if count == 1 else f"{count} different splits"
+    return f"{n} {units} have only {splits}, too few to judge the distance"
 
 
 class RegionSizes(NamedTuple):

@@ -135,8 +135,11 @@ class TolerantFindings(Findings):
     def __init__(self, rows: PooledSample, share: float) -> None:
         super().__init__(rows.permutations.count, TOLERANT_WEIGHTS)
         self.rows, self.share = rows, share  # allowed share of contaminated rows of each sample
-        # For each statistic, triples of features, |G(h)| under the given labels, and units.
-        self.observed: dict[str, list[tuple[list[Feature], np.ndarray, np.ndarray]]] = {}
+        # For each statistic: features, |G(h)| under the given labels, the root mean square of
+        # G(h) under permutation, and units.
+        self.observed: dict[
+            str, list[tuple[list[Feature], np.ndarray, np.ndarray, np.ndarray]]
+        ] = {}
 
     def add_differences(
         self, name: str, differences: np.ndarray, features: list[Feature], units: Any = 1.0
@@ -149,7 +152,9 @@ class TolerantFindings(Findings):
         """
         units = np.broadcast_to(units, len(differences))
         self.add(name, np.square(differences / units[:, None]), features)
-        self.observed.setdefault(name, []).append((features, differences[:, 0].copy(), units))
+        permuted = np.sqrt(np.square(differences[:, 1:]).mean(axis=1))
+        found = (features, differences[:, 0].copy(), permuted, units)
+        self.observed.setdefault(name, []).append(found)
 
     def add_functions(
         self,
@@ -274,7 +279,7 @@ class TolerantFindings(Findings):
             kept = part.copy()
             kept[0] = max(
                 float(np.square(np.maximum(each - self.share, 0.0) / units).max())
-                for _, each, units in self.observed[name]
+                for _, each, _, units in self.observed[name]
             )
             result[name] = neg_log_p(part, kept)
         return result
@@ -301,8 +306,8 @@ class TolerantFindings(Findings):
         for name, part in self.parts.items():
             level = null[allowed] - math.log(self.weights[name])
             critical = math.sqrt(critical_value(part, level))
-            for features, differences, units in self.observed[name]:
-                bounds = differences - _margins(critical, level, units, n_x, n_y)
+            for features, differences, permuted, units in self.observed[name]:
+                bounds = differences - _margins(critical, level, permuted, units, n_x, n_y)
                 for feature, bound in zip(features, np.minimum(bounds, 1.0).tolist(), strict=True):
                     largest = max(largest, bound)
                     if self.family_of(feature) is not self.whole:
@@ -315,29 +320,37 @@ class TolerantFindings(Findings):
         return Bounds(largest, columns, joint_share, joint)
 
 
-def _margins(critical: float, level: float, units: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
+def _margins(
+    critical: float, level: float, permuted: np.ndarray, units: np.ndarray, n_x: int, n_y: int
+) -> np.ndarray:
     """Return the margins of error (F,) of the differences between the means of F functions.
 
-    The margin of a function with unit u is max(c u, z s), but at most sqrt(r) c u, where
+    The margin of a function with unit u is c u if the samples have equal sizes. Otherwise, it is
+    max(c u, z s), but at most sqrt(r) max(c u, z t), where
 
     - c is `critical`, the critical value of the statistic under permutation, in units;
     - z is the quantile of the standard normal distribution for the two-sided p-value exp(-level),
       and `level` is -log p of the critical value;
     - s is an upper bound on the standard deviation of the difference: the minimum of u and
       0.5 sqrt(1 / n_x + 1 / n_y). Functions have values in [0, 1], which gives the second bound;
-    - r is the ratio of the sample sizes, at least 1.
+    - r is the ratio of the sample sizes, at least 1;
+    - t is `permuted` (F,), the root mean square of the difference under permutation.
 
-    The margin is c u if the samples have equal sizes. Otherwise, if the distributions differ, the
-    variance of a difference may be up to r times its variance under permutation, because
-    permutations exchange the variances of the samples. The term z s accounts for this.
+    If the sizes and distributions differ, the variance of a difference may be up to r times its
+    variance under permutation, because permutations exchange the variances of the samples. The term
+    z s accounts for this. For a value of few rows, most permutations have the same difference, and
+    the critical value may be far below z t.
     """
     from scipy.special import ndtri_exp
 
+    if n_x == n_y:
+        return critical * units
     deviations = np.minimum(units, 0.5 * math.sqrt(1 / n_x + 1 / n_y))
     normal = max(0.0, -float(ndtri_exp(-max(level, 0.0) - math.log(2.0))))
     ratio = max(n_x, n_y) / min(n_x, n_y)
     margins = critical * units
-    return np.minimum(math.sqrt(ratio) * margins, np.maximum(margins, normal * deviations))
+    most = math.sqrt(ratio) * np.maximum(margins, normal * permuted)
+    return np.minimum(most, np.maximum(margins, normal * deviations))
 
 
 def tolerant_statistics(
