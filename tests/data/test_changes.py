@@ -22,10 +22,10 @@ from isodepth.results.changes import QUANTITIES, Change, for_kinds, format_pair,
         # Two digits of the difference, but no decimals of numbers from 10 on that differ by 1.
         (9.5, 2.0, "9.5 2.0"), (10.0, 8.6, "10 9"), (20.25, 21.25, "20 21"),
         (20.25, 21.2, "20.25 21.20"), (-12.0, -3.0, "-12 -3"), (0.5, 1.5, "0.5 1.5"),
-        (-0.04, 5.0, "0 5"), (5.0, 5.0, "5 5"), (1.0, 1 + 2e-9, "1 1"),
-        (1.0, 1 + 3e-8, "1.00000000 1.00000003"),
-        # Very large and very small numbers have an exponent.
-        (9_999_999.0, 2.0, "9999999 2"), (1e7, 2.0, "1e+07 2"), (6e6, -6e6, "6e+06 -6e+06"),
+        (-0.04, 5.0, "0 5"), (5.0, 5.0, "5 5"), (1.0, 1 + 2e-9, "1 1.000000002"),
+        (1.0, 1 + 3e-8, "1 1.00000003"),
+        # Very small numbers have an exponent.
+        (9_999_999.0, 2.0, "9999999 2"), (1e7, 2.0, "10000000 2"), (6e6, -6e6, "6000000 -6000000"),
         (0.0, 1.2e-4, "0.00000 0.00012"), (0.0, 9e-5, "0 9e-05"), (0.0, 0.0, "0 0"),
         (math.nan, 3.0, "nan 3"), (2.0, math.inf, "2 inf"),
     ],
@@ -65,7 +65,7 @@ TEXTS = [
     (change("extremes", "", "share", SHARES), "rows far from the center: 25% -> 50%"),
     (change("extremes", "v", "share", SHARES), "v far from its usual values: 25% -> 50%"),
     (change("extremes", "v", "share", SHARES, limit=12345.6, side="below"),
-     "v below 1.235e+04: 25% -> 50%"),
+     "v below 12346: 25% -> 50%"),
     (change("shape", "v", "share", SHARES, limit=0.5, side="at most"),
      "v: share of values up to 0.5 25% -> 50%"),
     (change("shape", "v", "share", SHARES, limit=2.0, side="within"),
