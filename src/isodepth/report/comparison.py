@@ -454,12 +454,10 @@ def suspicious_entries(
         shown: list[tuple[str, float | str, bool]] = []
         for j in others:
             name, value = samples.columns[j], float(values[j])
-            if name == row.column:
-                shown.append((name, row._value_text, True))
-            elif value == row.value:
-                shown.append((name, value_text(value, name in dates), True))
-            else:
-                shown.append((name, day_text(value) if name in dates else value, False))
+            own, is_date = name == row.column, name in dates
+            odd = own or value == row.value
+            text = row._value_text if own else value_text(value, is_date)
+            shown.append((name, text if odd or is_date else value, odd))
         if row.column not in samples.columns:  # a category
             shown.insert(0, (row.column, row._value_text, True))
         table.append({"row": row, "sample": names[side], "values": shown})
