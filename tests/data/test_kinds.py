@@ -689,11 +689,15 @@ def test_differences_of_integers_beyond_the_exact_floats(library: str) -> None:
     points = [
         isodepth.data.frames.read_frame(each, "X")[0][:, 0].tolist() for each in mixed.numeric
     ]
-    assert points == [[3, 5], [4, 0]]
-    note = f"difference from {base}"
-    assert mixed.columns[0] == ColumnKind("t", "numeric", "numeric", note, base)
+    # Multiples of 10 remain multiples, and no difference is a number such as 0 or 9999.
+    assert points == [[100_003, 100_005], [100_004, 100_000]]
+    note = f"difference from {base - 100_000}"
+    assert mixed.columns[0] == ColumnKind("t", "numeric", "numeric", note, base - 100_000)
     again = split_columns([make([base + 7, base + 1])], ["Z"], {"t": mixed.columns[0].option})
-    assert isodepth.data.frames.read_frame(again.numeric[0], "Z")[0][:, 0].tolist() == [7, 1]
+    assert isodepth.data.frames.read_frame(again.numeric[0], "Z")[0][:, 0].tolist() == [
+        100_007,
+        100_001,
+    ]
     with pytest.warns(ColumnWarning, match=r"beyond 2\*\*53"):
         isodepth.distance(make([0, base]), make([1, base]), random_state=0)
 

@@ -18,7 +18,6 @@ import pytest
 from isodepth.data.files.records import packed, unpacked
 from isodepth.monitor import functions as module
 from isodepth.monitor.functions import (
-    UNSEEN,
     Functions,
     fit_functions,
     total,
@@ -35,7 +34,7 @@ def table(m: int, rng: np.random.Generator = RNG) -> np.ndarray:
     """Return m rows with continuous, discrete and constant columns, categories, missing values."""
     numbers = np.column_stack([rng.normal(size=m), rng.integers(0, 4, m), np.ones(m)]).astype(float)
     numbers[rng.random(m) < 0.1, 0] = np.nan
-    codes = np.column_stack([rng.integers(UNSEEN, 4, m), rng.integers(0, 3, m)]).astype(float)
+    codes = np.column_stack([rng.integers(-3, 4, m), rng.integers(0, 3, m)]).astype(float)
     codes[rng.random(m) < 0.2, 0] = np.nan
     return np.hstack([numbers, codes])
 
@@ -88,7 +87,7 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
     whole, _, suspicious, *_ = functions.count_batch([rows], {}, usual)
     assert whole.ones.tolist() == by_loops(functions, rows)
     assert suspicious.tolist() == [
-        i for i, row in enumerate(rows) if (abs(row[:3]) > 2.0).any() or row[3] == UNSEEN
+        i for i, row in enumerate(rows) if (abs(row[:3]) > 2.0).any() or row[3] < 0
     ]
     assert len(whole.ones) == len(functions.members)
     assert {f.event for f in functions.members} == {
@@ -249,11 +248,17 @@ def test_few_values_are_all_cut_points(most: float, cuts: Any, midpoints: Any) -
 def test_no_row_is_used_twice(n: int, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen, choose = [], Functions.choose
     monkeypatch.setattr(Functions, "choose", lambda *args: chosen.extend(args[0]) or choose(*args))
-    functions, counts, _ = fit_functions(RNG.permutation(n)[:, None] * 1.0, 1, RNG, ["a"], "rows")
+    functions, counts, of_all, _ = fit_functions(
+        RNG.permutation(n)[:, None] * 1.0, 1, RNG, ["a"], "rows"
+    )
     # The values are 0, ..., n - 1: of all rows, v + 1 are at most v.
     cuts = np.array([value for kind, _, value, _ in functions.members if kind == "column"])
     first = np.sort(chosen, axis=None)
     assert (counts.ones[: len(cuts)] == cuts + 1 - first.searchsorted(cuts, "right")).all()
+    # Changes are described by all rows of the reference.
+    assert of_all.n_rows == n
+    assert (of_all.ones[: len(cuts)] == cuts + 1).all()
+    assert of_all.quartiles[0, 0] == (n - 1) / 2
     assert (len(chosen), counts.n_rows) == (size, n - size)
 
 

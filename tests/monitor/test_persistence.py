@@ -70,7 +70,7 @@ def test_no_row_is_in_the_file(tmp_path: Path) -> None:
               if dtype == "<f8"]  # fmt: skip
     # Cut points are values of the reference; a batch leaves nothing but counts and medians.
     assert not np.isin(np.concatenate(floats), BATCHES[0]).any()
-    assert (tmp_path / "m.npz").stat().st_size < 60_000
+    assert (tmp_path / "m.npz").stat().st_size < 66_000
 
 
 def test_it_is_saved_after_every_check(tmp_path: Path) -> None:

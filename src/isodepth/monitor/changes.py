@@ -15,8 +15,12 @@ from typing import Literal
 
 import numpy as np
 
+from isodepth.data.columns.kinds import date_columns, rank_columns, subtracted_integers
+from isodepth.data.columns.values import visible
+from isodepth.data.export import name_text
 from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
+from isodepth.monitor.repeated import RepeatedCounts
 from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
 from isodepth.results.changes import Change, for_kinds
 from isodepth.rowfunctions.explanations import is_negated
@@ -46,9 +50,6 @@ _FACTOR, _SAME = 3.0, 0.25
 _NEAR_POWER, _MOST_ERRORS, _MEDIAN_ERROR = 0.05, 2.0, 0.93
 # Quantile of level 0.999 of the limit of the Kolmogorov-Smirnov statistic.
 _KS_QUANTILE = 1.95
-# Maximum share of values that are missing or equal to the median for which a correlation is
-# estimated from the share of rows on the same side of two medians.
-_TIED = 0.02
 # Kinds of change of one column in the order in which they are preferred as its description.
 _PREFERRED = (
     "value", "shares", "sign", "unit", "location", "precision", "spread", "extremes", "shape",
@@ -56,14 +57,15 @@ _PREFERRED = (
 
 
 def window_changes(
-    evidence: Evidence, reader: BatchReader, unseen: dict[int, Counter[str]]
+    evidence: Evidence, reader: BatchReader, unseen: dict[int, Counter[str]], reference: Counts
 ) -> list[Change]:
     """Return at most 10 changes of the window that `evidence` describes, smallest p-value first.
 
     `reader` has the names and kinds of the columns. `unseen` counts the new categories of the last
-    batch: index of a category column -> counts.
+    batch: index of a category column -> counts. `reference` has the counts of all rows of the
+    reference, by which changes are described. The tests in `evidence` use a part of these rows.
     """
-    return _WindowChanges(evidence, reader, unseen).all()
+    return _WindowChanges(evidence, reader, unseen, reference).all()
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class _WindowChanges:
     evidence: Evidence
     reader: BatchReader
     unseen: dict[int, Counter[str]]
+    reference: Counts  # of all rows, see `window_changes`
 
     @property
     def _functions(self) -> Functions:
@@ -87,8 +90,28 @@ class _WindowChanges:
 
     @property
     def _both(self) -> tuple[Counts, Counts]:
-        """Counts of the reference and of the window."""
+        """Counts of the tested rows of the reference, and of the window."""
         return self.evidence.both
+
+    @property
+    def _described(self) -> tuple[Counts, Counts]:
+        """Counts of all rows of the reference, and of the window."""
+        return self.reference, self.evidence.both[1]
+
+    @property
+    def _n_batches(self) -> int | None:
+        """Number of batches of the window; None if the last batch alone is described.
+
+        With blocks, where the changed share is None, it always is.
+        """
+        joined = self.evidence.n_window_batches > 1 and self.evidence.changed_share is not None
+        return self.evidence.n_window_batches if joined else None
+
+    @property
+    def _shifted_columns(self) -> set[str]:
+        """Columns compared by days, ranks or differences, which have no meaningful factor."""
+        kinds = self.reader.kinds
+        return {*date_columns(kinds), *rank_columns(kinds), *subtracted_integers(kinds)}
 
     def all(self) -> list[Change]:
         """Return at most 10 changes of the window, strongest first.
@@ -119,8 +142,23 @@ class _WindowChanges:
         repeated = self.evidence.repeated
         if repeated is None or repeated.log_pvalue > _LOG_NAMED:
             return []
-        before, after, log = repeated
-        return [Member("repeated").change((), None, before, after, pvalue_of(log))]
+        change = Member("repeated").change(
+            (), None, repeated.before, repeated.after, pvalue_of(repeated.log_pvalue)
+        )
+        return [replace(change, description=self._repeated_text(repeated))]
+
+    def _repeated_text(self, repeated: RepeatedCounts) -> str:
+        """Return words for the share of repeated rows, which grows with the number of rows.
+
+        The share of the reference is therefore that of as many rows as the batch has.
+        """
+        columns = " in the compared columns," * any(k.use == "omit" for k in self.reader.kinds)
+        if repeated.n_reference == repeated.n_batch:
+            return f"repeated rows{columns} within a batch of {repeated.n_batch} rows:"
+        return (
+            f"repeated rows{columns} within the reference ({repeated.n_reference} rows) and within "
+            f"the batch ({repeated.n_batch}):"
+        )
 
     def _pairs_without(self, columns: Collection[int], significant: list[int]) -> list[int]:
         """Return the functions of two columns in `significant`, if neither column is in `columns`.
@@ -142,12 +180,33 @@ class _WindowChanges:
             others = [h for h in significant if h != missing]
             significant = self._significant_without_missing(column, others)
         if significant:
-            described = [self._change(h) for h in self._explaining(column, significant)]
-            if any(change.kind == "extremes" for change in described):
+            described = [(self._change(h), h) for h in self._explaining(column, significant)]
+            if any(change.kind == "extremes" for change, _ in described):
                 # Most of the new multiples, such as 1000, are these extreme values.
-                described = [change for change in described if change.kind != "precision"]
-            found.append(min(described, key=lambda change: _PREFERRED.index(change.kind)))
+                described = [each for each in described if each[0].kind != "precision"]
+            change, h = min(described, key=lambda each: _PREFERRED.index(each[0].kind))
+            if change.quantity == "share" and (found or change.kind == "shape"):
+                change = self._of_known_values(column, h, change)
+            found.append(change)
         return found
+
+    def _of_known_values(self, column: int, h: int, change: Change) -> Change:
+        """Return a change with the shares of the known values for which function h is 1.
+
+        The description mentions them if there are missing values.
+        """
+        missing = self._functions.missing[column]
+        rows = [counts.n_rows - counts.ones[missing] for counts in self._described]
+        before, after = (
+            float(counts.ones[h] / max(1, n))
+            for counts, n in zip(self._described, rows, strict=True)
+        )
+        change = replace(change, before=before, after=after)
+        if not any(counts.ones[missing] for counts in self._described):
+            return change
+        (shown,) = for_kinds([change], self.reader.kinds)
+        label = shown._label.removesuffix(":")
+        return replace(change, description=f"{label}, of the known values:")
 
     def _present_rows(self, column: int) -> list[int]:
         """Return the numbers of rows of the reference and of the window that have a value."""
@@ -234,13 +293,14 @@ class _WindowChanges:
                 return replace(change, kind="extremes")
             case "crossed":
                 limit = self._functions.median_within(member)
-                return replace(change, kind="dependence", limit=limit, side="at most")
-            case "pair" if self._has_values_at_medians(member.columns):
-                both = " and ".join(names)
-                text = f"rows on the same side of the medians of {both}:"
-                return replace(change, kind="dependence", description=text)
+                condition = self._condition(member.columns[0], "at most", limit)
+                within = f"{name_text(names[1])} = {visible(str(category))}"
+                return replace(
+                    change, kind="dependence", limit=limit, side="at most",
+                    description=f"{condition} within {within}:",
+                )  # fmt: skip
             case "pair":
-                return _correlation_change(change)
+                return replace(change, kind="dependence", description=self._pair_text(member))
             case "direction" | "distance":
                 text = f"share of rows up to a cut point of {self._projection_text(h)}"
                 return replace(change, kind="regions", description=text)
@@ -251,19 +311,25 @@ class _WindowChanges:
         """Return a change of the share of rare and new categories, with a description of these.
 
         Function h is 1 for the categories of a column that have no function of their own: rare
-        categories of the reference and categories that the reference does not have. If all these
-        rows have the same new category, it is the attribute `value` of the change. Otherwise the
-        description names the most frequent new category of the last batch as an example.
+        categories of the reference and categories that the reference does not have. If nearly all
+        of these rows have new categories, the change is described by the share of these. The new
+        categories are known for the last batch only. If all new rows have the same category, it is
+        the attribute `value` of the change.
         """
         (column,) = self._members[h].columns
-        counts = self.unseen.get(column)
-        description = f"{change.columns[0]}: rare or new values"
+        name, counts = name_text(*change.columns), self.unseen.get(column)
         if not counts:
-            return replace(change, description=description)
+            return replace(change, description=f"{name}: rare or new values")
         new = max(counts, key=lambda value: (counts[value], value))
-        if [int(each.ones[h]) for each in self._both] == [0, counts[new]]:
+        rows, n_new, window = int(self._both[1].ones[h]), counts.total(), self._both[1]
+        if self._n_batches is None and n_new >= _EXPLAINS * rows:
+            change = replace(change, before=0.0, after=n_new / window.n_rows)
+            if len(counts) == 1:
+                return replace(change, value=new)
+            return replace(change, description=f"{name}: new values (such as {visible(new)})")
+        if self.reference.ones[h] == 0 and counts[new] == rows:
             return replace(change, value=new)
-        return replace(change, description=f"{description} (such as {new})")
+        return replace(change, description=f"{name}: rare or new values (such as {visible(new)})")
 
     def _shares(self, h: int) -> tuple[float, float]:
         """Return the shares of rows of the reference and of the window for which function h is 1.
@@ -271,41 +337,30 @@ class _WindowChanges:
         For a function of a column within a category, they are shares of the rows with this
         category.
         """
-        member, rows = self._members[h], [counts.n_rows for counts in self._both]
+        member, rows = self._members[h], [counts.n_rows for counts in self._described]
         if member.event == "crossed":
             within = self._members.index(Member("shares", member.columns[1:], member.value))
-            rows = [max(1, counts.ones[within]) for counts in self._both]
-        before, after = (float(c.ones[h] / n) for c, n in zip(self._both, rows, strict=True))
+            rows = [max(1, counts.ones[within]) for counts in self._described]
+        before, after = (float(c.ones[h] / n) for c, n in zip(self._described, rows, strict=True))
         return before, after
 
-    def _has_values_at_medians(self, columns: Collection[int]) -> bool:
-        """Return whether one of `columns` has over 2% of values that are missing or at the median.
+    def _condition(self, column: int, side: str, limit: float) -> str:
+        """Return words for the rows with values on one side of a limit, such as "age above 30"."""
+        change = Change(
+            kind="extremes", columns=(self.reader.names[column],), quantity="share", before=0.0,
+            after=0.0, pvalue=1.0, limit=limit, side=side,
+        )  # fmt: skip
+        return for_kinds([change], self.reader.kinds)[0]._label.removesuffix(":")
 
-        A correlation that is estimated from the share of rows on the same side of both medians
-        would then be too small.
-        """
-        return any(self._share_at_median(column) > _TIED for column in columns)
-
-    def _share_at_median(self, column: int) -> float:
-        """Return the share of values of a column that are missing or equal to the median.
-
-        This is the maximum of the shares in the reference and in the window. Values equal to the
-        median are known only if a function counts them: if they are frequent, or if all values of
-        the column are cut points.
-        """
-        center = self._functions.center[column]
-        own = [(h, each) for h, each in enumerate(self._members) if each.columns == (column,)]
-        shares = np.array([counts.ones / counts.n_rows for counts in self._both])
-        share = shares[:, self._functions.missing[column]]
-        frequent = [h for h, each in own if each.event == "value" and each.value == center]
-        cuts = [(h, each.value) for h, each in own if each.event == "column"]
-        if frequent:
-            share = share + shares[:, frequent[0]]
-        elif not any(each.event == "beyond" and each.upper for _, each in own):
-            up_to = [h for h, value in cuts if value <= center][-1:]
-            below = [h for h, value in cuts if value < center][-1:]
-            share = share + shares[:, up_to].sum(axis=1) - shares[:, below].sum(axis=1)
-        return float(share.max())
+    def _pair_text(self, member: Member) -> str:
+        """Return words for the rows in which two columns are on the same side of their centers."""
+        above, below = (
+            " and ".join(
+                self._condition(c, side, float(self._functions.center[c])) for c in member.columns
+            )
+            for side in ("above", "below")
+        )
+        return f"rows with {above}, or {below}:"
 
     def _projection_text(self, h: int) -> str:
         """Return words for the quantity that function h compares with a cut point.
@@ -327,34 +382,54 @@ class _WindowChanges:
         member = self._members[h]
         (column,) = member.columns
         (median, spread), (new_median, new_spread) = (
-            counts.quartiles[:, column].tolist() for counts in self._both
+            counts.quartiles[:, column].tolist() for counts in self._described
         )
         before, after = (
-            float(counts.ones[h] / max(counts.summaries[0, column], 1.0)) for counts in self._both
+            float(counts.ones[h] / max(counts.summaries[0, column], 1.0))
+            for counts in self._described
         )
         broad = abs(before - after) >= _BROAD
-        # With blocks, where the changed share is None, only the last batch is described.
-        joined = self.evidence.n_window_batches > 1 and self.evidence.changed_share is not None
-        n_batches = self.evidence.n_window_batches if joined else None
+        n_batches = self._n_batches
         if member.event == "column" and broad and _is_shift(new_median - median, spread):
             kind, factor = _kind_of_shift(
                 (median, new_median), (spread, new_spread), self._present_rows(column)
             )
-            if kind == "sign" and not self._is_mirrored(column, median, new_median):
+            mirrored = kind != "sign" or self._is_mirrored(column, median, new_median)
+            if not mirrored or change.columns[0] in self._shifted_columns:
                 kind, factor = "location", None
-            return replace(
+            change = replace(
                 change, kind=kind, quantity="median", before=median, after=new_median,
                 factor=factor, n_batches=n_batches,
             )  # fmt: skip
+            if kind == "unit":
+                # Medians alone do not decide a factor.
+                words = change._measure.replace("multiplied by", "multiplied by about")
+                return replace(change, description=f"{name_text(*change.columns)}: {words}")
+            return change
         if member.event == "deviation" and broad and _is_wider(spread, new_spread):
             return replace(
                 change, kind="spread", quantity="interquartile range", before=spread,
                 after=new_spread, n_batches=n_batches,
             )  # fmt: skip
-        limit, side = member.value, "at most"
-        if member.event == "deviation":
-            limit, side = float(limit * self._functions.scale[column]), "within"
-        return replace(change, kind="shape", before=before, after=after, limit=limit, side=side)
+        change = replace(change, kind="shape", limit=member.value, side="at most")
+        return self._deviation_change(h, change) if member.event == "deviation" else change
+
+    def _deviation_change(self, h: int, change: Change) -> Change:
+        """Return the change of the share of values near the median of the choosing rows.
+
+        The description states this median, which differs from that of all rows of the reference.
+        """
+        (column,) = self._members[h].columns
+        limit = float(change.limit * self._functions.scale[column])
+        change = replace(change, limit=limit, side="within")
+        (name,) = change.columns
+        if name in rank_columns(self.reader.kinds):
+            return change
+        center = replace(change, limit=float(self._functions.center[column]), side="above")
+        (center,) = for_kinds([center], self.reader.kinds)
+        distance = f"{limit:.4g}{' days' * center.is_date}"
+        text = f"{name_text(name)} within {distance} of {center._shown_limit}:"
+        return replace(change, description=text)
 
     def _is_mirrored(self, column: int, median: float, new_median: float) -> bool:
         """Return whether the values of a column were multiplied by -1, see `is_negated`.
@@ -405,17 +480,6 @@ class _WindowChanges:
             fits=mirrored <= max(shifted, chance),
             shift_is_worse=shifted > mirrored + chance,
         )
-
-
-def _correlation_change(change: Change) -> Change:
-    """Convert a change of the share of rows with a positive product to a change of correlation.
-
-    The product is that of two centered columns. A share is converted to the correlation of two
-    normal variables whose product is positive with this probability.
-    """
-    before, after = (math.sin(math.pi * (share - 0.5)) for share in (change.before, change.after))
-    quantity = "quadrant correlation"
-    return replace(change, kind="dependence", quantity=quantity, before=before, after=after)
 
 
 def _category_of(member: Member, reader: BatchReader) -> str | None:

@@ -1,7 +1,8 @@
 """Functions of a row with values 0 and 1, and the number of rows for which each is 1.
 
 Rows are an array (m, d + C) of d numeric columns and C category columns. A category is the index of
-its value in the reference, or UNSEEN. Missing values are NaN.
+its value in the reference, or a negative code of a value that the reference lacks. Missing values
+are NaN.
 
 The functions are chosen from one part of the reference and stay fixed. A function is 1 if
 
@@ -280,8 +281,11 @@ def total(counts: Iterable[Counts]) -> Counts:
 
 def fit_functions(
     rows: np.ndarray, width: int, rng: np.random.Generator, names: Sequence[str], title: str
-) -> tuple[Functions, Counts, ReferenceHashes]:
+) -> tuple[Functions, Counts, Counts, ReferenceHashes]:
     """Return functions chosen from a part of the rows, and the counts and hashes of the others.
+
+    The first counts are those of the other rows, which are compared with batches. The second are
+    those of all rows, which describe changes.
 
     The rows (n, d + C) are those of the reference or of a group, with d = `width` numeric columns
     and column names `names`. A quarter of the rows is chosen, and at most 20,000. `title` is the
@@ -291,14 +295,16 @@ def fit_functions(
     """
     order = rng.permutation(len(rows))
     n_chosen = min(max(1, int(_CHOOSING * len(rows))), _MOST_CHOOSING)
-    functions = Functions.choose(rows[np.sort(order[:n_chosen])], width, rng)
-    rows = rows[np.sort(order[n_chosen:])]
-    count = max(1, min(_PARTS, len(rows) // LEAST_ROWS))
-    ends = np.linspace(0, len(rows), count + 1).astype(np.int64)
-    parts = [functions.count(part) for part in np.split(rows, ends[1:-1])]
+    chosen, counted = rows[np.sort(order[:n_chosen])], np.sort(order[n_chosen:])
+    functions = Functions.choose(chosen, width, rng)
+    others, hashes = rows[counted], row_hashes(rows)
+    count = max(1, min(_PARTS, len(others) // LEAST_ROWS))
+    ends = np.linspace(0, len(others), count + 1).astype(np.int64)
+    parts = [functions.count(part) for part in np.split(others, ends[1:-1])]
     _warn_of_dependence(functions, parts, names, title)
-    counts = total(parts).with_quartiles(rows[:, :width])
-    return functions, counts, ReferenceHashes.of_rows(row_hashes(rows), rng)
+    counts = total(parts).with_quartiles(others[:, :width])
+    of_all = (counts + functions.count(chosen)).with_quartiles(rows[:, :width])
+    return functions, counts, of_all, ReferenceHashes.of_rows(hashes[counted], rng, hashes)
 
 
 def _warn_of_dependence(

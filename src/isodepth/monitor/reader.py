@@ -1,7 +1,7 @@
 """Conversion of the reference and of batches to arrays with the same columns, matched by name.
 
-A category column is converted to codes, the indices of its values among the categories of the
-reference.
+A category column is converted to codes: the indices of its values among the categories of the
+reference, or negative codes of values that the reference lacks.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from isodepth.metric.chunked.reading import (
     refuse_weights,
     row_chunks,
 )
-from isodepth.monitor.functions import UNSEEN
+from isodepth.monitor.repeated import unseen_code
 from isodepth.sources.frames import typed_table
 from isodepth.sources.passes import FrameReading
 from isodepth.sources.profile import Profile
@@ -358,9 +358,10 @@ class BatchReader:
                 category_values(values, column, name, "raise")
             code: dict[str | None, float] = {value: i for i, value in enumerate(categories)}
             code[None] = math.nan
-            rows.append(np.array([code.get(value, UNSEEN) for value in values], np.float64))
             if new := Counter(str(value) for value in values if value not in code):
+                code |= {value: unseen_code(value) for value in new}
                 unseen[c] = new
+            rows.append(np.array([code[value] for value in values], np.float64))
         return np.column_stack(rows) if self.categories else points, columns, unseen
 
 

@@ -12,6 +12,7 @@ the p-value remains valid.
 
 from __future__ import annotations
 
+import hashlib
 from typing import NamedTuple
 
 import numpy as np
@@ -25,25 +26,36 @@ REPEATED_LEVEL = 1 / 64
 
 
 class RepeatedCounts(NamedTuple):
-    """Shares of repeated rows within the reference and within a batch, and the log p-value."""
+    """Shares of rows that are repeated within the reference and within a batch, and log p-value."""
 
-    before: float
-    after: float
+    before: float  # expected share within `n_reference` random rows of the reference
+    after: float  # share within the batch
     log_pvalue: float
+    n_reference: int  # size of the batch, or of the reference if the batch is larger
+    n_batch: int
 
 
 class ReferenceHashes(NamedTuple):
-    """Distinct hashes of at most 4096 rows of the reference, with the number of rows of each."""
+    """Hashes of at most 4096 rows of the reference, and how often its rows occur in it."""
 
     distinct: np.ndarray  # (U,), int64, sorted
     counts: np.ndarray  # (U,), number of rows with each hash
+    #: (2, K), numbers k in increasing order, and the number of rows of the whole reference that
+    #: occur k times in it; None in older files.
+    multiplicities: np.ndarray | None = None
 
     @classmethod
-    def of_rows(cls, hashes: np.ndarray, rng: np.random.Generator) -> ReferenceHashes:
-        """Return hashes of at most 4096 random rows, given the hashes (n,) of reference rows."""
+    def of_rows(
+        cls, hashes: np.ndarray, rng: np.random.Generator, all_hashes: np.ndarray
+    ) -> ReferenceHashes:
+        """Return hashes of at most 4096 random rows, given the hashes (n,) of counted rows.
+
+        `all_hashes` are those of all rows of the reference.
+        """
         if len(hashes) > _MOST_ROWS:
             hashes = hashes[rng.permutation(len(hashes))[:_MOST_ROWS]]
-        return cls(*np.unique(_stored(hashes), return_counts=True))
+        multiplicities = _multiplicities(np.unique(all_hashes, return_counts=True)[1])
+        return cls(*np.unique(_stored(hashes), return_counts=True), multiplicities)
 
     def test(self, hashes: np.ndarray) -> RepeatedCounts:
         """Test whether more rows are repeated in a batch than chance explains.
@@ -54,14 +66,56 @@ class ReferenceHashes(NamedTuple):
         at = np.minimum(self.distinct.searchsorted(distinct), len(self.distinct) - 1)
         common = self.distinct[at] == distinct
         pooled = self.counts > 1
-        within_reference = int(self.counts[pooled].sum())
         pooled[at[common]] = True
         ones = int(self.counts[pooled].sum() + counts[common | (counts > 1)].sum())
         within, n, m = int(counts[counts > 1].sum()), int(self.counts.sum()), len(hashes)
         log = 0.0
         if within * (n + m) > ones * m:
             log = float(log_pvalues(np.array([ones - within]), n, np.array([within]), m)[0])
-        return RepeatedCounts(within_reference / n, within / m, log)
+        before, n_reference = self.expected_within(m)
+        return RepeatedCounts(before, within / m, log, n_reference, m)
+
+    def expected_within(self, m: int) -> tuple[float, int]:
+        """Return the expected share of repeated rows within m random rows of the reference, and m.
+
+        If the reference has fewer than m rows, return the share within all of its rows, and their
+        number.
+        """
+        from scipy.special import gammaln
+
+        k, rows = (
+            _multiplicities(self.counts) if self.multiplicities is None else self.multiplicities
+        )
+        n = int(rows.sum())
+        m = min(m, n)
+        k, rows = k[k > 1], rows[k > 1]
+        # Logarithm of the probability that m - 1 other rows have no copy of a row with k copies.
+        log = gammaln(n - k + 1) - gammaln(np.maximum(n - k - m + 2, 1))
+        log += gammaln(n - m + 1) - gammaln(n)
+        shares = np.where(n - k - m + 2 > 0, -np.expm1(np.minimum(log, 0.0)), 1.0)
+        return float((rows * shares).sum() / n), m
+
+
+def _multiplicities(counts: np.ndarray) -> np.ndarray:
+    """Return the array (2, K) of `ReferenceHashes`, given the number of rows with each hash."""
+    k, times = np.unique(counts, return_counts=True)
+    return np.array([k, k * times])
+
+
+def unseen_code(category: str) -> int:
+    """Return a negative integer code of a category that the reference of a monitor lacks.
+
+    Different categories have different codes, apart from collisions of 52-bit hashes. So rows with
+    different new categories are different rows. The code depends on the string alone, and is exact
+    in float64.
+
+    Examples
+    --------
+    >>> unseen_code("tea") == unseen_code("tea") != unseen_code("mate")
+    True
+    """
+    text = category.encode("utf-8", "surrogatepass")
+    return -1 - (int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") >> 12)
 
 
 def _stored(hashes: np.ndarray) -> np.ndarray:

@@ -59,6 +59,7 @@ NAMES: FieldNames = {
         "functions": "functions", "reference": "reference_counts", "usual": "usual_values",
         "model": "blocks", "sums": "windows", "hashes": "reference_hashes",
         "crossings": "n_crossings", "alarm_since": "alarm_since",
+        "all_rows": "counts_of_all_rows",
     },
     UsualValues: {"values": "ranges", "nonzero": "ranges_without_zero"},
     Functions: {
@@ -68,7 +69,9 @@ NAMES: FieldNames = {
         "medians": "medians_within_categories", "stored_thresholds": "thresholds",
     },
     Counts: {"n_rows": "n_rows", "ones": "ones", "summaries": "sums_of_quartiles"},
-    ReferenceHashes: {"distinct": "hashes", "counts": "n_rows"},
+    ReferenceHashes: {
+        "distinct": "hashes", "counts": "n_rows", "multiplicities": "rows_by_multiplicity",
+    },
     DyadicSums: {"end": "n_batches", "runs": "sums"},
     RankEvidence: {
         "restarting": "arl", "logs": "log_wealth", "n_batches": "n_batches",
@@ -140,12 +143,17 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
 def _complete(state: dict[str, Any]) -> None:
     """Add the entries to the content of a file that older files of this format do not have.
 
-    In older files, each batch decides about its style of numbers, and all groups share one alarm
-    and one number of crossings. The verdicts contain the groups of these batches. If the batch that
-    raised the alarm is no longer stored, all groups have the alarm. Crossings of batches that are
-    no longer stored are added to those of the first group.
+    In older files, each batch decides about its style of numbers, and changes are described by a
+    part of the rows of the reference. All groups share one alarm and one number of crossings. The
+    verdicts contain the groups of these batches. If the batch that raised the alarm is no longer
+    stored, all groups have the alarm. Crossings of batches that are no longer stored are added to
+    those of the first group.
     """
     state["columns"].setdefault("number_styles", [])
+    for _, group in state["groups"]:
+        group.setdefault("counts_of_all_rows", None)
+        if group["reference_hashes"] is not None:
+            group["reference_hashes"].setdefault("rows_by_multiplicity", None)
     if "alarm_since" not in state:
         return
     verdicts = [Verdict._from_json(line) for line in state["verdicts"]]
@@ -229,11 +237,16 @@ def _check_counts(group: Group, counted: Counts) -> None:
     """
     _require((group.hashes is None) is (group.model is not None), "hashes")
     if group.hashes is not None:
-        distinct, counts = group.hashes
+        distinct, counts, multiplicities = group.hashes
         _require(distinct.shape == counts.shape == (len(distinct),) and len(distinct), "hashes")
         _require((np.diff(distinct) > 0).all() and (counts > 0).all(), "hashes")
         _require(counts.sum() < _MOST_ROWS, "hashes")
-    for c in (group.reference, *filter(None, group.sums.runs)):
+        if multiplicities is not None:
+            k, rows = multiplicities
+            _require(k.shape == rows.shape == (len(k),) and len(k), "multiplicities")
+            _require((k > 0).all() and (rows >= k).all(), "multiplicities")
+            _require(rows.sum() < _MOST_ROWS, "multiplicities")
+    for c in filter(None, (group.reference, group.all_rows, *group.sums.runs)):
         _require(0 < c.n_rows < _MOST_ROWS and (c.ones <= c.n_rows).all(), "counts")
         _require(c.ones.shape == counted.ones.shape == (len(group.functions.members),), "counts")
         _require(c.summaries.shape == counted.summaries.shape, "medians")

@@ -60,6 +60,9 @@ class Group(NamedTuple):
     hashes: ReferenceHashes | None = None  # to find repeated rows; None with blocks
     crossings: int = 0  # windows that crossed their threshold since the last alarm or reset
     alarm_since: int = 0  # number of the batch that raised the alarm; 0 without an alarm
+    #: Counts of all rows of the reference, which describe changes. None with blocks, where
+    #: `reference` has all rows, and in older files.
+    all_rows: Counts | None = None
 
     def counted(self, parts: Iterable[np.ndarray], unseen: dict[int, Counter[str]]) -> Batch:
         """Count the functions of this group in a batch, and check the size of the batch.
@@ -157,7 +160,9 @@ class MonitorState:
             window_pvalue=evidence.window_pvalue, threshold=evidence.threshold, crossed=crossed,
             alarm=alarm_since > 0, alarm_since=alarm_since or None,
             changed_share=evidence.changed_share, beyond_blocks=evidence.beyond_blocks,
-            changes=tuple(window_changes(evidence, self.reader, batch.unseen)),
+            changes=tuple(
+                window_changes(evidence, self.reader, batch.unseen, group.all_rows or reference)
+            ),
             n_suspicious=len(batch.suspicious),
             suspicious_indices=tuple(batch.suspicious[:_MOST_SUSPICIOUS].tolist()),
             score=evidence.score, exact_guarantee=evidence.exact,
@@ -292,8 +297,8 @@ def fit_state(
             )
         usual = UsualValues.of_rows(part, width)
         if days is None:
-            functions, counts, hashes = fit_functions(part, width, rng, reader.names, title)
-            fitted[name] = Group(functions, counts, usual, hashes=hashes)
+            functions, counts, of_all, hashes = fit_functions(part, width, rng, reader.names, title)
+            fitted[name] = Group(functions, counts, usual, hashes=hashes, all_rows=of_all)
         else:
             functions, counts, model = BlockModel.fit(part, days[mask], width, rng, seed)
             fitted[name] = Group(functions, counts, usual, model)

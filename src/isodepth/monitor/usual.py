@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from isodepth.inspection.suspicious.scoring import Rows, RowScorer, bounded
-from isodepth.rowfunctions.families import UNSEEN
 
 
 class UsualValues(NamedTuple):
@@ -40,4 +39,4 @@ class UsualValues(NamedTuple):
         numbers, codes = bounded(rows[:, :width]), rows[:, width:]
         outside = (numbers < self.nonzero[0]) | (numbers > self.nonzero[1])
         outside &= (numbers != 0) | (numbers < self.values[0]) | (numbers > self.values[1])
-        return outside.any(axis=1) | (codes == UNSEEN).any(axis=1)
+        return outside.any(axis=1) | (codes < 0).any(axis=1)

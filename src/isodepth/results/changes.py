@@ -24,7 +24,6 @@ _FAR_BELOW = 0.002
 #: Quantities of changes, see `Change`.
 QUANTITIES = (
     "median", "mean", "interquartile range", "standard deviation", "share", "rank correlation",
-    "quadrant correlation",
 )  # fmt: skip
 # Names of the multiples that are counted to measure the precision of a column.
 _MULTIPLES = {0.1: "whole tenths", 1.0: "whole numbers"}
@@ -65,7 +64,7 @@ class Change(ResultPart):
         - "exchange": two columns exchanged their values.
         - "extremes": the share of the largest or smallest values, or of rows far from the center.
         - "value", "shares": the share of a single number, or of a category. A monitor counts rare
-          and new categories together; then `value` is None and `description` is given.
+          and new categories together; then `value` may be None and `description` is given.
         - "precision": the share of whole numbers, whole tenths, or multiples of 5 or 10.
         - "missing": the share of missing values.
         - "repeated": the share of rows that occur more than once.
@@ -77,7 +76,7 @@ class Change(ResultPart):
         if all columns contribute.
     quantity : str
         Quantity that was measured in both samples: "median", "mean", "interquartile range",
-        "standard deviation", "share", "rank correlation" or "quadrant correlation".
+        "standard deviation", "share" or "rank correlation".
     before, after : float
         Values of the quantity in the first and in the second sample. Medians, means and spreads are
         in the units of the column. Shares are fractions between 0 and 1. Medians and means of
@@ -109,9 +108,9 @@ class Change(ResultPart):
     description : str or None
         Words for the changed quantity, if the other attributes do not determine it. Examples are a
         change of several columns together (kinds "joint" and "regions"), the share of several
-        categories such as those that are rare in the reference of a monitor, the share of rows on
-        the same side of the medians of two columns, and the share of repeated rows if not all
-        columns are compared. Otherwise None.
+        categories such as those that are rare in the reference of a monitor, the share of rows in
+        which two columns are on the same side of two numbers, and the share of repeated rows of a
+        batch, or if not all columns are compared. Otherwise None.
     changed_share : float or None
         Lower confidence bound for the share of rows that changed in these columns, see
         `TwoSampleResult.changed_share`. For a change of kind "joint" that was added because of its

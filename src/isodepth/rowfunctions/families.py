@@ -21,7 +21,7 @@ import numpy as np
 from isodepth.data.arrays import repeated_rows
 from isodepth.results.changes import Change
 
-#: Code of a category that the reference does not have. The code of a missing category is NaN.
+#: Value of the `Member` of a monitor for all categories that are not counted one by one.
 UNSEEN = -1
 #: Minimum number of pooled rows for which a function is 1, and for which it is 0. The counts of
 #: rarer functions cannot differ significantly.
@@ -51,7 +51,7 @@ class Rows(NamedTuple):
     numbers : float64 ndarray of shape (n, d)
         Values of the numeric columns; NaN if missing.
     codes : float64 ndarray of shape (n, C)
-        Index of the category of each row among the known categories; UNSEEN if it is not among
+        Index of the category of each row among the known categories; negative if it is not among
         them, NaN if missing.
     distance : float64 ndarray of shape (n,)
         Distance of each row from the center, computed from standardized columns.

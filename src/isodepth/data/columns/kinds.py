@@ -189,8 +189,8 @@ def split_columns(
     `kinds` overrides these rules: "numeric" converts dates (days since 1970), booleans (0 and 1),
     ordered categoricals (ranks) and strings. A list of values in increasing order converts any
     column to ranks. An integer is subtracted from a column of integers before these are converted
-    to floats, so that integers beyond 2**53 are not rounded. Without the option, the minimum is
-    subtracted from a column with such integers if no difference is beyond 2**53.
+    to floats, so that integers beyond 2**53 are not rounded. Without the option, a multiple
+    of 100,000 is subtracted from a column with such integers if no difference is beyond 2**53.
 
     Return None if a sample is not a data frame in memory. Also return None if the frames have
     different columns, all columns are numeric and `kinds` is empty: a later check then raises the

@@ -19,6 +19,9 @@ from isodepth.errors import InvalidInputError
 #: Maximum number of distinct values for which the numbers in a column may be codes of categories.
 FEW_VALUES = 10
 _MICROSECONDS_PER_DAY = 86_400_000_000
+# Integers beyond 2**53 are reduced by a multiple of this number, which keeps multiples of 10. The
+# differences exceed it, so that none is a number that often replaces missing values, such as 9999.
+_BASE_UNIT = 100_000
 
 
 class PooledColumn:
@@ -166,10 +169,11 @@ class PooledColumn:
         return f"{count} distinct values; choose 'category' if they are codes"
 
     def integer_base(self) -> int | None:
-        """Return the minimum of a column of integers if floats are exact only after subtracting it.
+        """Return an integer to subtract from a column of integers, so that floats are exact.
 
-        Return None if all integers are at most 2**53 in absolute value, if their range exceeds
-        2**53, or if the column has other values than integers.
+        It is a multiple of 100,000, below the minimum by 100,000 to 199,999. Return None if all
+        integers are at most 2**53 in absolute value, if a difference would exceed 2**53, or if the
+        column has other values than integers.
         """
         if not all(each.dtype.is_integer() for each in self.series):
             return None
@@ -177,9 +181,10 @@ class PooledColumn:
         if not known:
             return None
         low, high = min(int(part.min()) for part in known), max(int(part.max()) for part in known)
-        if max(high, -low) <= EXACT_INTEGERS or high - low > EXACT_INTEGERS:
+        base = low - low % _BASE_UNIT - _BASE_UNIT
+        if max(high, -low) <= EXACT_INTEGERS or high - base > EXACT_INTEGERS:
             return None
-        return low
+        return base
 
     # -- conversion to numbers ---------------------------------------------------------------------
 
