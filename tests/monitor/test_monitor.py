@@ -151,7 +151,9 @@ def test_shares_of_new_categories_are_their_own_shares() -> None:
     assert (several.before, several.value) == (0, None)
     assert several.text == "kind: new values (such as NEW) 0% -> 5%"
     # If rare values of the reference have become frequent, they are not called new.
-    with_rare = check(rare, *[f"rare {i % 15}" for i in range(30)], *["NEW"] * 10)
+    kinds = pd.DataFrame({"kind": ["A", "B"] * 300 + ["NEW"] * 10, "z": 0.0})
+    kinds.loc[:89, "kind"] = [f"rare {i % 15}" for i in range(90)]
+    (with_rare,) = (c for c in rare.check(kinds).changes if c.value is None and c.kind == "shares")
     assert 0 < with_rare.before <= 0.01
     assert with_rare.text.startswith("kind: rare or new values (such as NEW) 0.")
     # The counts of single new values are known for the last batch only.
@@ -184,6 +186,27 @@ def test_shares_of_pairs_count_ties_and_missing_values_like_pandas() -> None:
         same = rows[["x", "y"]].gt([a, b]).all(axis=1) | rows[["x", "y"]].lt([a, b]).all(axis=1)
         shares = same[:4000].mean(), same[4000:].mean()
         assert (change.before, change.after) == pytest.approx(shares, abs=0.001)
+
+
+def test_changes_have_the_numbers_of_pandas() -> None:
+    """Numbers of the reference are those of all of its rows; shares of known values say so."""
+    rng = np.random.default_rng(11)
+    frame = pd.DataFrame({"a": rng.gamma(2, 50, 1700), "z": rng.normal(size=1700)})
+    frame.loc[rng.random(1700) < 0.1, "a"] = np.nan
+    reference, batch = frame[:1500], frame[1500:]
+
+    def changes(values: Any) -> list[Any]:
+        return Monitor(reference, random_state=0).check(batch.assign(a=values)).changes
+
+    (shift,) = changes(batch["a"] + 50)
+    assert (shift.kind, shift.before) == ("location", pytest.approx(reference["a"].median()))
+    zeros = batch["a"].mask(rng.random(200) < 0.1, 0.0)
+    (zero,) = changes(zeros)
+    assert (zero.value, zero.before, zero.after) == (0.0, 0.0, (zeros == 0).mean())
+    rounded = batch["a"].round().mask(rng.random(200) < 0.3)
+    missing, precision = sorted(changes(rounded), key=lambda change: change.kind)
+    assert (missing.before, missing.after) == (reference["a"].isna().mean(), rounded.isna().mean())
+    assert precision.text == "a: whole numbers, of the known values: 0% -> 100%"
 
 
 def test_batches_of_any_size_add_up() -> None:

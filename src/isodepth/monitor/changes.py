@@ -180,26 +180,25 @@ class _WindowChanges:
             others = [h for h in significant if h != missing]
             significant = self._significant_without_missing(column, others)
         if significant:
-            described = [(self._change(h), h) for h in self._explaining(column, significant)]
-            if any(change.kind == "extremes" for change, _ in described):
+            described = [self._change(h) for h in self._explaining(column, significant)]
+            if any(change.kind == "extremes" for change in described):
                 # Most of the new multiples, such as 1000, are these extreme values.
-                described = [each for each in described if each[0].kind != "precision"]
-            change, h = min(described, key=lambda each: _PREFERRED.index(each[0].kind))
+                described = [change for change in described if change.kind != "precision"]
+            change = min(described, key=lambda change: _PREFERRED.index(change.kind))
             if change.quantity == "share" and (found or change.kind == "shape"):
-                change = self._of_known_values(column, h, change)
+                change = self._of_known_values(column, change)
             found.append(change)
         return found
 
-    def _of_known_values(self, column: int, h: int, change: Change) -> Change:
-        """Return a change with the shares of the known values for which function h is 1.
+    def _of_known_values(self, column: int, change: Change) -> Change:
+        """Convert a change of a share of all rows of a column to a share of the known values.
 
         The description mentions them if there are missing values.
         """
         missing = self._functions.missing[column]
-        rows = [counts.n_rows - counts.ones[missing] for counts in self._described]
         before, after = (
-            float(counts.ones[h] / max(1, n))
-            for counts, n in zip(self._described, rows, strict=True)
+            share * counts.n_rows / max(1, counts.n_rows - int(counts.ones[missing]))
+            for share, counts in zip((change.before, change.after), self._described, strict=True)
         )
         change = replace(change, before=before, after=after)
         if not any(counts.ones[missing] for counts in self._described):
