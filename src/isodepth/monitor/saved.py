@@ -48,6 +48,7 @@ NAMES: FieldNames = {
     BatchReader: {
         "width": "n_numeric", "columns": "numeric", "nan_policy": "nan_policy",
         "categories": "categories", "kinds": "kinds", "booleans": "booleans",
+        "numbers": "number_categories",
         "styles": "number_styles",
     },
     Style: {"decimal": "decimal", "group": "group"},
@@ -146,6 +147,7 @@ def _complete(state: dict[str, Any]) -> None:
     no longer stored are added to those of the first group.
     """
     state["columns"].setdefault("number_styles", [])
+    state["columns"].setdefault("number_categories", [])
     if "alarm_since" not in state:
         return
     verdicts = [Verdict._from_json(line) for line in state["verdicts"]]
