@@ -81,9 +81,20 @@ def read_csv_columns(
             values = [numbers.get(cell) for cell in column.to_pylist()]
             column = pa.chunked_array([pa.array(values, pa.float64())])
         else:
-            column = typed_column(column, wanted)
+            column = _days(typed_column(column, wanted))
         table = table.set_column(at, str(place), column)
     return table, found
+
+
+def _days(column: Any) -> Any:
+    """Convert a column of times that are all midnight to dates; return others unchanged."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_timestamp(column.type):
+        return column
+    midnight = pc.all(pc.equal(column, pc.floor_temporal(column, unit="day"))).as_py()
+    return column.cast(pa.date32()) if midnight else column
 
 
 def csv_chunks(
