@@ -19,6 +19,9 @@ _PANDAS_MISSING = (
     "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 )  # fmt: skip
 
+# Types that `pandas.read_csv` detects in columns of strings.
+_INFERRED = ("int64", "double", "bool")
+
 
 class RowLabels(NamedTuple):
     """Labels of the rows of a file: blocks of dependent rows, or groups of rows.
@@ -161,7 +164,7 @@ def _csv_options(file: TableFile, table: ReadResult) -> dict[str, Any] | None:
     as_strings = [
         name
         for name in strings
-        if name in file.categories or narrowed_type(distinct[name], None) in ("int64", "bool")
+        if name in file.categories or narrowed_type(distinct[name], None) in _INFERRED
     ]
     columns = [each.to_pylist() for each in distinct.values()]
     values = {value for column in columns for value in column}
