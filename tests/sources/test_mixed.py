@@ -17,9 +17,10 @@ from sources.tables import FORMS, mixed_frame, scanned
 import isodepth
 from isodepth import scan
 from isodepth.data.columns.kinds import split_columns
+from isodepth.data.files.text_columns import narrowed_type
 from isodepth.errors import ColumnWarning, InvalidInputError
 from isodepth.sources import profile
-from isodepth.sources.frames import concatenated, narrowed_type
+from isodepth.sources.frames import concatenated
 from isodepth.sources.mixed import MixedReader, mixed_readers
 from isodepth.sources.profile import Profile
 

@@ -27,7 +27,6 @@ from isodepth.cli.tables import (
 )
 from isodepth.data.export import LEAST_PVALUE, document
 from isodepth.data.files.input_file import InputFile, table_files
-from isodepth.data.files.readers import split_names
 from isodepth.data.frames import NamedArray
 from isodepth.data.missing import TEST_NAN_POLICIES
 from isodepth.errors import BusyFileError, InvalidOptionError, IsodepthError
@@ -228,30 +227,19 @@ def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) 
     """
     columns = fitted.columns if not reading.columns else None
     special = [each for each in fitted.kinds if each.use == "category" or each.option is not None]
-    chosen = set(split_names(reading.columns))
-    categories = tuple(
-        each.column
-        for each in special
-        if each.use == "category" and (not chosen or each.column in chosen)
-    )
-    # Cells such as "1.500" of a column with decimal commas must not be read with a decimal point.
-    strings = tuple(
-        name
-        for name, styles in fitted._state.reader.styles.items()
-        if all(style.decimal == "," for style in styles) and (not chosen or name in chosen)
-    )
+    types = fitted._state.reader.text_types
     # Keep columns of strings if the columns have names. The monitor then refuses them with a more
     # specific message.
     text = "keep" if special or fitted.columns else "raise"
     try:
-        own = replace(reading, columns=columns or reading.columns, category=(*categories, *strings))
-        (found,) = read_tables(sources, own, text=text)
+        own = replace(reading, columns=columns or reading.columns)
+        (found,) = read_tables(sources, own, text=text, types=types)
     except InvalidOptionError:
         if columns is None:
             raise
         # A column of the reference is missing. Read all columns, so that the monitor reports which
         # columns differ.
-        (found,) = read_tables(sources, reading, text=text)
+        (found,) = read_tables(sources, reading, text=text, types=types)
     if special or not isinstance(found.mixed, NamedArray):
         return found.frame
     return found.numbers

@@ -17,6 +17,7 @@ from isodepth.data.files.input_file import STDIN, InputFile, open_input, refuse,
 from isodepth.data.files.readers import (
     ReadOptions,
     ReadResult,
+    read_alike,
     read_table,
     split_names,
     unknown_column,
@@ -39,21 +40,23 @@ def read_tables(
     *,
     without: Sequence[str | None] = (),
     text: str = "raise",
+    types: Mapping[str, str | None] | None = None,
 ) -> list[ReadResult]:
     """Read tables with the options `reading`.
 
     The columns named in `without` (None is ignored) contain labels of rows, and are left out of
     every table. `reading.left_out` is set to the other columns that are left out. `text` is the
     treatment of columns of strings if --numeric-only is not given: "raise" for an error, or "keep".
+    `types` are the types of columns of text files, see `ReadOptions`.
     """
     taken = [name for name in without if name is not None]
     options = ReadOptions(
         missing=reading.nan_policy != "raise", columns=reading.columns or None,
         drop=(*reading.drop, *taken), text="drop" if reading.numeric_only else text,
-        categories=split_names(reading.category),
+        categories=split_names(reading.category), types=types or {},
         missing_words=split_names(reading.missing),
     )  # fmt: skip
-    results = [read_table(source, options) for source in sources]
+    results = read_alike(sources, options)
     if reading.numeric_only:
         _leave_out_everywhere(results)
     for each in results:

@@ -72,6 +72,14 @@ def is_frame(X: Any) -> bool:
     )
 
 
+def is_record_batch(X: Any) -> bool:
+    """Return whether an object is a `pyarrow.RecordBatch`.
+
+    narwhals does not support record batches, and NumPy reads them without column names.
+    """
+    return type(X).__name__ == "RecordBatch" and type(X).__module__.startswith("pyarrow")
+
+
 def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
     """Return the values of a data frame as an array, and the names of its columns.
 
@@ -135,11 +143,18 @@ def frame_or_list(X: Any, name: str) -> tuple[Any, Names]:
 
 
 def refuse_other_types(X: Any, name: str) -> None:
-    """Raise an error if the sample `X` is a path, None, a dictionary or a list of dictionaries."""
+    """Raise an error if the sample `X` is a path, None, a dictionary or a list of dictionaries.
+
+    A `pyarrow.RecordBatch` is an error, too.
+    """
     if isinstance(X, str) or hasattr(X, "__fspath__"):
         raise InvalidInputError(
             f"{name} must be a table, got the path {str(X)!r:.80}; read the file first, for "
             "example with pandas"
+        )
+    if is_record_batch(X):
+        raise shape_error(
+            name, f"a pyarrow.RecordBatch; pass a table: pyarrow.Table.from_batches([{name}])"
         )
     if X is None or (isinstance(X, Mapping) and not hasattr(X, "toarray")):
         advice = "pass a data frame: pandas.DataFrame(...)" if X is not None else "pass a sample"

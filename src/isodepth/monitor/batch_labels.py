@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import FEW, is_missing, listed
+from isodepth.data.files.text_columns import typed_table
 from isodepth.data.frames import NamedArray, labels_of
 from isodepth.data.validation import is_chunked
 from isodepth.errors import InvalidInputError
-from isodepth.sources.frames import typed_table
 from isodepth.sources.passes import FrameReading
 from isodepth.sources.profile import Profile
 from isodepth.sources.scan import as_source

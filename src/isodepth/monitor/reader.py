@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import FEW, column_labels, is_missing, listed, numbered
+from isodepth.data.arrays import FEW, column_labels, listed, numbered
 from isodepth.data.columns.kinds import (
     ColumnKind,
     MixedFrames,
@@ -25,7 +25,15 @@ from isodepth.data.columns.kinds import (
     split_columns,
 )
 from isodepth.data.columns.numerals import Numerals, Style, is_plain_number
-from isodepth.data.columns.values import boolean, strings_of
+from isodepth.data.columns.pooled import is_padded
+from isodepth.data.columns.values import (
+    Strings,
+    boolean,
+    boolean_word,
+    plain_number,
+    strings_of,
+)
+from isodepth.data.files.text_columns import CODES, narrowed_type, typed_table
 from isodepth.data.frames import (
     NamedArray,
     Names,
@@ -42,7 +50,6 @@ from isodepth.metric.chunked.reading import (
     row_chunks,
 )
 from isodepth.monitor.repeated import unseen_code
-from isodepth.sources.frames import typed_table
 from isodepth.sources.passes import FrameReading
 from isodepth.sources.profile import Profile
 from isodepth.sources.scan import as_source
@@ -81,7 +88,8 @@ class BatchReader:
     nan_policy: str  # "keep" or "raise"
     categories: dict[str, tuple[str, ...]]  # for each category column, its values in the reference
     kinds: tuple[ColumnKind, ...]  # kinds of all columns of a data frame; empty for an array
-    booleans: tuple[str, ...] = ()  # category columns whose values in the reference are booleans
+    booleans: tuple[str, ...] = ()  # category columns in which "true" is written "True"
+    numbers: tuple[str, ...] = ()  # category columns in which "1.0" is written "1"
     #: For each numeric column of strings, the styles of numbers with which the reference was read.
     styles: dict[str, tuple[Style, ...]] = field(default_factory=dict)
 
@@ -97,12 +105,12 @@ class BatchReader:
         """
         found: tuple[ColumnKind, ...] | None = None
         styles: dict[str, tuple[Style, ...]] = {}
-        booleans = _boolean_columns(reference)
         if is_chunked(reference):
             source = as_source(reference)
-            booleans = [name for name, type_ in source._others.items() if type_ == "bool"]
             refuse_weights(source, "reference")
-            if source._is_numeric and not kinds:
+            # The types of the columns of a text file are not known before all rows were read.
+            typed = source.columns is None or not any(part.untyped for part in source._parts)
+            if source._is_numeric and typed and not kinds:
                 reference = load_rows(source, "reference", nan_policy, seed)
             else:
                 reference, of_source = load_mixed_rows(source, "reference", kinds, seed)
@@ -113,7 +121,9 @@ class BatchReader:
         values = {column: {*strings} for column, (strings,) in mixed.categories.items()}
         known = {c: tuple(sorted(v for v in own if v is not None)) for c, own in values.items()}
         reader = cls(
-            0, None, nan_policy, known, mixed.columns, tuple(c for c in known if c in booleans),
+            0, None, nan_policy, known, mixed.columns,
+            tuple(column for column in known if "boolean" in mixed.spellings[column]),
+            tuple(column for column in known if "number" in mixed.spellings[column]),
             mixed.styles,
         )  # fmt: skip
         rows, columns, _ = reader._rows(mixed, _REFERENCE)
@@ -126,6 +136,30 @@ class BatchReader:
         """Names of all columns, categories last."""
         numeric = tuple(each.column for each in self.kinds if each.use == "numeric")
         return (*(self.columns or numeric or column_labels(self.width)), *self.categories)
+
+    @property
+    def text_types(self) -> dict[str, str]:
+        """Types with which columns of text files are read, see `isodepth.data.files.text_columns`.
+
+        Categories are read as text, so that the value of a cell does not depend on other rows of
+        the batch. Words for missing values, such as "NA", are missing if all categories of the
+        reference are numbers, booleans or dates. Numbers with decimal commas are strings, which are
+        converted as in the reference.
+        """
+        import pyarrow as pa
+
+        commas = (n for n, styles in self.styles.items() if all(s.decimal == "," for s in styles))
+        types = dict.fromkeys(commas, "string")
+        for column, known in self.categories.items():
+            narrowed = narrowed_type(pa.array(known, pa.string()), None)
+            types[column] = "string" if narrowed in ("string", None) else CODES
+        return types
+
+    @property
+    def _spellings(self) -> dict[str, set[str]]:
+        """Spelling of each category column, see `PooledColumn`."""
+        both = (("boolean", self.booleans), ("number", self.numbers))
+        return {c: {type_ for type_, own in both if c in own} for c in self.categories}
 
     @property
     def columns_in_order(self) -> Names:
@@ -174,7 +208,7 @@ class BatchReader:
         source = source._select(self.names)
         # The types of text files are known after a first pass.
         untyped = any(part.untyped for part in source._parts)
-        types = Profile.of(source, 1, 0).types if untyped else {}
+        types = {**Profile.of(source, 1, 0).types, **self.text_types} if untyped else {}
         empty = True
         for chunk in FrameReading().read(source._parts):
             rows, new = self._frame_rows(typed_table(chunk.table, types))
@@ -193,12 +227,14 @@ class BatchReader:
         kinds |= dict.fromkeys(self.categories, "category")
         batch = _with_missing_numbers(batch, self.columns or ())
         try:
-            mixed = split_columns([batch], [_BATCH], kinds, styles=self.styles)
+            mixed = split_columns(
+                [batch], [_BATCH], kinds, styles=self.styles, spellings=self._spellings
+            )
         except InvalidInputError as error:
             hint = f". {_KINDS_HINT}" if is_frame(batch) else ". The batch was not counted"
             raise InvalidInputError(f"{error}{hint}") from None
         if mixed is not None:
-            mixed = self._with_booleans(batch, mixed)
+            mixed = self._with_known_strings(batch, mixed)
             self._check_kinds(batch, mixed)
         rows, columns, new = self._rows(mixed or MixedFrames([batch], {}, (), {}), _BATCH)
         if self._has_names and columns is None:
@@ -244,44 +280,80 @@ class BatchReader:
             f"the batch, or fit the monitor again without {it}. The batch was not counted"
         )
 
-    def _with_booleans(self, batch: Any, mixed: MixedFrames) -> MixedFrames:
-        """Convert 0 and 1 to False and True if the reference has booleans, and vice versa.
+    def _with_known_strings(self, batch: Any, mixed: MixedFrames) -> MixedFrames:
+        """Write numbers and booleans of a batch like equal strings of the reference.
 
-        This applies to columns that are categories in the reference, and numbers or booleans in the
-        batch. As in the two-sample test, 0 equals False and 1 equals True. Strings such as "true"
-        are converted if the reference has booleans.
+        This applies to columns that are categories in the reference. If all categories are
+        booleans, or 0 and 1, and so are the values of the batch, 0 equals False and 1 equals True.
+        Otherwise, a number such as 1 equals the category "1", and True equals "true". Raise an
+        error if the original text of the numbers or booleans is not known: several categories are
+        equal as numbers, or have leading zeros.
         """
         import narwhals as nw
 
-        dtypes = {str(label): dtype for label, dtype in nw.from_native(batch).schema.items()}
-        categories, of_booleans = dict(mixed.categories), {*self.booleans, *_boolean_columns(batch)}
+        frame, categories = nw.from_native(batch), dict(mixed.categories)
+        labels = {str(label): label for label in frame.columns}
         for column, known in self.categories.items():
-            strings = {boolean(value): value for value in known}
             (values,) = categories[column]
-            typed = dtypes[column].is_numeric() or column in of_booleans
-            booleans = typed and all(boolean(value) for value in values if value is not None)
-            if booleans and known and "" not in strings and len(strings) == len(known):
-                words = _are_booleans(known)
-                categories[column] = [
-                    [
-                        None
-                        if value is None
-                        else strings.get(boolean(value), boolean(value) if words else value)
-                        for value in values
-                    ]
-                ]
+            series = frame.get_column(labels[column])
+            if series.dtype == nw.String and column not in self.booleans:
+                continue
+            found = strings_of(series.to_list())
+            binary = {boolean(value): value for value in known}
+            if (
+                (series.dtype.is_numeric() or bool in found.types or column in self.booleans)
+                and known and "" not in binary and len(binary) == len(known)
+                and all(boolean(value) for value in values if value is not None)
+            ):  # fmt: skip
+                if _are_booleans(known):
+                    binary = {"True": "True", "False": "False", **binary}
+                texts = {v: binary.get(boolean(v), v) for v in {*values} if v is not None}
+            else:
+                texts = self._known_strings(column, found, str(series.dtype))
+            categories[column] = [[None if v is None else texts.get(v, v) for v in values]]
         return mixed._replace(categories=categories)
+
+    def _known_strings(self, column: str, found: Strings, dtype: str) -> dict[str, str]:
+        """Return the category of the reference for each number or boolean of a category column.
+
+        `found` has the values of the column in the batch, and `dtype` is its type for a message.
+        """
+        known = self.categories[column]
+        texts: dict[str, str] = {}
+        for type_, lost, canonical in (
+            (float, column not in self.numbers, plain_number),
+            (bool, column not in self.booleans, boolean_word),
+        ):
+            if type_ not in found.types or not lost:
+                continue
+            for value in sorted({*known} | found.words):
+                text = canonical(value)
+                if not text or (text == value and not is_plain_number(value)):
+                    continue
+                padded = type_ is float and is_padded(value)
+                if padded or texts.setdefault(text, value) != value:
+                    held = "strings such as " + repr(value)
+                    raise self._other_type(column, held, dtype)
+        return texts
+
+    def _other_type(self, column: str, content: str, dtype: str) -> InvalidInputError:
+        """Return the error for a column that holds `content` in the reference, and `dtype` now."""
+        return InvalidInputError(
+            f"column {column!r} holds {content} in the reference and {dtype} in the batch; "
+            f"convert it (in pandas, read it with dtype={{{column!r}: str}}), or fit a new monitor "
+            f"without the column, or with the column as a category (kinds={{{column!r}: "
+            f"'category'}}, --category {column}). {_KINDS_HINT}"
+        )
 
     def _check_kinds(self, batch: Any, mixed: MixedFrames) -> None:
         """Raise an error for a column of another kind than in the reference.
 
-        Numbers are accepted in a column of categories if some are categories of the reference. If
-        the categories are True and False, all numbers must be 0 or 1.
+        Numbers and booleans are accepted in a column of categories if some are categories of the
+        reference. If the categories are True and False, all numbers must be 0 or 1.
         """
         import narwhals as nw
 
         dtypes = {str(label): dtype for label, dtype in nw.from_native(batch).schema.items()}
-        detected = self.categories.keys() - {k.column for k in self.kinds if k.option is not None}
         notes = {kind.column: kind.note for kind in self.kinds}
         for kind in mixed.columns:
             column = kind.column
@@ -292,21 +364,18 @@ class BatchReader:
                     "the batch; add or remove the time zone (in pandas, .dt.tz_localize or "
                     ".dt.tz_convert(None)). The batch was not counted"
                 )
-            typed = column in detected and (dtype.is_numeric() or dtype.is_temporal())
+            typed = dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean
+            typed = typed and column in self.categories
             values = {*mixed.categories[column][0]} - {None} if typed else set()
             words = _are_booleans(self.categories.get(column, ()))
             if words:
                 other = not values <= {"True", "False"}
             else:
                 other = bool(values) and values.isdisjoint(self.categories.get(column, ()))
+                other = other and not (dtype.is_numeric() and column in self.numbers)
             if other or (column in (self.columns or ()) and kind.use != "numeric"):
                 content = ("booleans" if words else "strings") if other else "numbers"
-                raise InvalidInputError(
-                    f"column {column!r} holds {content} in the reference and {dtype} in the batch; "
-                    "convert it, or fit a new monitor without the column, or with the column as a "
-                    f"category (kinds={{{column!r}: 'category'}}, --category {column}). "
-                    f"{_KINDS_HINT}"
-                )
+                raise self._other_type(column, content, str(dtype))
         self._refuse_styled_numbers(batch)
 
     def _refuse_styled_numbers(self, batch: Any) -> None:
@@ -368,29 +437,6 @@ class BatchReader:
 def _are_booleans(categories: Collection[str]) -> bool:
     """Return whether the categories of a column are "True", "False" or both; False if none."""
     return bool(categories) and {*categories} <= {"True", "False"}
-
-
-def _boolean_columns(X: Any) -> list[str]:
-    """Return the names of the columns of an eager data frame that hold booleans only."""
-    if isinstance(X, NamedArray) or not is_frame(X):
-        return []
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(X, eager_only=True)
-        schema = frame.schema
-    except (TypeError, ValueError):
-        return []  # reading the frame raises the error with the reason
-    objects = [label for label, dtype in schema.items() if dtype == nw.Object]
-    types = {
-        label: {type(v) for v in frame.get_column(label).to_list() if not is_missing(v)}
-        for label in objects
-    }
-    return [
-        str(label)
-        for label, dtype in schema.items()
-        if dtype == nw.Boolean or types.get(label) == {bool}
-    ]
 
 
 def _with_missing_numbers(batch: Any, columns: Collection[str]) -> Any:

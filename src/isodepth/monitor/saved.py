@@ -48,6 +48,7 @@ NAMES: FieldNames = {
     BatchReader: {
         "width": "n_numeric", "columns": "numeric", "nan_policy": "nan_policy",
         "categories": "categories", "kinds": "kinds", "booleans": "booleans",
+        "numbers": "number_categories",
         "styles": "number_styles",
     },
     Style: {"decimal": "decimal", "group": "group"},
@@ -154,6 +155,7 @@ def _complete(state: dict[str, Any]) -> None:
         group.setdefault("counts_of_all_rows", None)
         if group["reference_hashes"] is not None:
             group["reference_hashes"].setdefault("rows_by_multiplicity", None)
+    state["columns"].setdefault("number_categories", [])
     if "alarm_since" not in state:
         return
     verdicts = [Verdict._from_json(line) for line in state["verdicts"]]

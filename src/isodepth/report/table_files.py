@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.files.csv_files import MISSING_WORDS
 from isodepth.data.files.input_file import TEXT_ENDINGS
 from isodepth.data.files.readers import ReadResult
+from isodepth.data.files.text_columns import MISSING_WORDS, narrowed_type
 from isodepth.report.python_code import Code, keywords
 
 # Strings that `pandas.read_csv` reads as missing values in all columns, except the empty string.
@@ -18,6 +18,9 @@ _PANDAS_MISSING = (
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
     "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 )  # fmt: skip
+
+# Types that `pandas.read_csv` detects in columns of strings.
+_INFERRED = ("int64", "double", "bool")
 
 
 class RowLabels(NamedTuple):
@@ -156,8 +159,14 @@ def _csv_options(file: TableFile, table: ReadResult) -> dict[str, Any] | None:
     form, types = table.form, dict(zip(*_names_and_types(table), strict=True))
     assert form is not None
     strings = [name for name in types if _is_string(types[name])]
-    as_strings = [name for name in strings if name in file.categories]
-    columns = [table.frame[name].unique().drop_null().to_pylist() for name in strings]
+    distinct = {name: table.frame[name].unique().drop_null() for name in strings}
+    # pandas would read strings such as "01" and "true" as numbers and booleans.
+    as_strings = [
+        name
+        for name in strings
+        if name in file.categories or narrowed_type(distinct[name], None) in _INFERRED
+    ]
+    columns = [each.to_pylist() for each in distinct.values()]
     values = {value for column in columns for value in column}
     if file.labels is not None:
         values.update(map(str, file.labels.labels.tolist()))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from isodepth.data.arrays import EXACT_INTEGERS, is_missing, numbered
-from isodepth.data.files.csv_files import MISSING_WORDS
+from isodepth.data.files.text_columns import typed_column
 from isodepth.data.frames import NamedArray, is_frame, object_numbers, period_strings
 from isodepth.errors import InvalidInputError
 
@@ -269,77 +269,6 @@ def encode(column: Any) -> tuple[np.ndarray, Any]:
     return indices.to_numpy(zero_copy_only=False), encoded.dictionary
 
 
-# -- columns of text files ------------------------------------------------------------------------
-
-
-def narrowed_type(column: Any, type_: str | None) -> str | None:
-    """Return the type of a column of a text file, given the strings of its next chunk.
-
-    Parameters
-    ----------
-    column : pyarrow array of strings
-        Values of the column in this chunk.
-    type_ : {"int64", "double", "bool", "timestamp[us]", "string"} or None
-        Type of the column in the earlier chunks; None if all of their values are missing.
-
-    Returns
-    -------
-    type_ : str or None
-        First of these types to which the strings of all chunks can be converted; None if all values
-        are missing.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if type_ == "string":
-        return type_
-    missing = pc.is_in(column, value_set=pa.array(MISSING_WORDS, pa.string()))
-    column = pc.drop_null(column.filter(pc.invert(missing)))
-    if not len(column):
-        return type_
-    following = {"int64": ("int64", "double"), "double": ("double",)}
-    types = ("int64", "double", "bool", "timestamp[us]")
-    for each in types if type_ is None else following.get(type_, (type_,)):
-        if _castable(column, each):
-            return each
-    return "string"
-
-
-def _castable(column: Any, type_: str) -> bool:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    # "0" and "1" are numbers in all chunks, also if other chunks contain "true" and "false".
-    if type_ == "bool" and pc.any(pc.is_in(column, value_set=pa.array(["0", "1"]))).as_py():
-        return False
-    try:
-        typed_column(column, type_)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return False
-    return True
-
-
-def typed_column(column: Any, type_: str | None, missing: Sequence[str] = ("",)) -> Any:
-    """Convert a column of strings to the type `type_`, such as "int64" or "bool".
-
-    `narrowed_type` lists all types. In a column of strings (`type_` "string" or None), only the
-    strings in `missing` become null. In a column of another type, all strings that stand for
-    missing values, such as "NA", become null.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if type_ not in ("string", None):
-        missing = MISSING_WORDS
-    absent = pc.is_in(column, value_set=pa.array(missing, pa.string()))
-    # Spaces first: pyarrow before 24 may read undefined bytes at nulls that `if_else` has made.
-    if type_ in ("int64", "double"):
-        column = pc.utf8_trim_whitespace(column)
-    if pc.any(absent).as_py():
-        column = pc.if_else(absent, pa.scalar(None, pa.string()), column)
-    return column.cast(pa.type_for_alias(type_ or "string"))
-
-
 def without_words(table: Any, words: Sequence[str]) -> Any:
     """Return a pyarrow table in which the strings `words` are replaced with null in every column.
 
@@ -349,17 +278,4 @@ def without_words(table: Any, words: Sequence[str]) -> Any:
         if class_of_type(str(column.type)) == "strings":
             column = typed_column(column, "string", words)
             table = table.set_column(at, table.column_names[at], column)
-    return table
-
-
-def typed_table(table: Any, types: Mapping[str, str | None]) -> Any:
-    """Convert the columns of strings of a pyarrow table to the types in `types`.
-
-    `types` maps names of columns to types such as "int64", see `typed_column`. Other columns are
-    unchanged.
-    """
-    for at, name in enumerate(table.column_names):
-        column = table.column(at)
-        if types.get(name, "string") != "string" and class_of_type(str(column.type)) == "strings":
-            table = table.set_column(at, name, typed_column(column, types[name]))
     return table

@@ -9,7 +9,7 @@ rows belong to which sample. The profile of a source has these random rows and d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,9 +19,10 @@ import numpy as np
 from isodepth.data.columns.kinds import ColumnKind, check_kinds, split_columns
 from isodepth.data.columns.numerals import Numerals, Style
 from isodepth.data.columns.rules import MOST_CATEGORIES
+from isodepth.data.files.text_columns import typed_table
 from isodepth.data.frames import read_frame
-from isodepth.sources.frames import class_of_type, encode, typed_table
-from isodepth.sources.profile import Profile
+from isodepth.sources.frames import class_of_type, encode
+from isodepth.sources.profile import Profile, alike
 from isodepth.sources.source import Source
 
 # Maximum number of remembered sets of distinct values.
@@ -44,10 +45,11 @@ def mixed_readers(
     kinds : dict or None
         Option of :func:`isodepth.two_sample_test`.
     """
+    given = check_kinds(kinds)
+    profiles = alike(profiles, given)
     frames = [profile.deciding_frame() for profile in profiles]
     mixed = split_columns(frames, names, kinds)
     assert mixed is not None
-    given = check_kinds(kinds)
     columns = tuple(
         each if each.column in given else _of_all_rows(each, profiles) for each in mixed.columns
     )
@@ -57,7 +59,10 @@ def mixed_readers(
         if each.use == "numeric" and each.option == "numeric"
     }
     with_words = frozenset(name for name, values in strings.items() if _words(values))
-    return [MixedReader(columns, profile.types, mixed.styles, with_words) for profile in profiles]
+    return [
+        MixedReader(columns, profile.types, mixed.styles, mixed.spellings, with_words)
+        for profile in profiles
+    ]
 
 
 def _of_all_rows(column: ColumnKind, profiles: Sequence[Profile]) -> ColumnKind:
@@ -92,16 +97,19 @@ class MixedReader:
     columns : tuple of ColumnKind
         Kinds of all columns, for all samples together.
     types : dict
-        Type of each column of text files by its name, see `narrowed_type`.
+        Types to which columns of strings are converted, by name, see `Profile`.
     styles : dict
         For the name of each column of strings that are numbers, their styles, see `MixedFrames`.
+    spellings : dict
+        For the name of each category column, the spelling of its values, see `MixedFrames`.
     with_words : frozenset of str
         Names of columns of numbers and words, in which the words are missing values.
     """
 
     columns: tuple[ColumnKind, ...]
-    types: dict[str, str | None]
+    types: Mapping[str, str | None]
     styles: dict[str, tuple[Style, ...]]
+    spellings: Mapping[str, Collection[str]]
     with_words: frozenset[str]
 
     @property
@@ -189,6 +197,25 @@ class MixedReader:
         numbers = read_frame(mixed.numeric[0], origin)[0][:, 0]
         return np.append(numbers, np.nan)[codes]
 
+    def all_values(self, name: str, profiles: Sequence[Profile]) -> list[str]:
+        """Return the values of a category column in all rows of several sources, sorted.
+
+        If the sources together have more than 200 distinct values, or if values are stored as
+        numbers, return the values of the random rows instead. The choice does not depend on which
+        source has a row.
+        """
+        import pyarrow as pa
+
+        counts = [profile.state.values.get(name) for profile in profiles]
+        distinct = set().union(*(each or () for each in counts))
+        if None in counts or len(distinct) > MOST_CATEGORIES:
+            columns = [profile.random_rows.table[name] for profile in profiles]
+        else:
+            tables = [pa.table({name: pa.array([*each])}) for each in counts if each]
+            columns = [typed_table(table, self.types)[name] for table in tables]
+        words = (self._words(name, encode(column)[1], "X or Y")[1] for column in columns)
+        return sorted(set().union(*words))
+
     def categories(self, table: Any, origin: str) -> dict[str, tuple[np.ndarray, list[str]]]:
         """Return the codes (n,) and the distinct values of each category column of a chunk.
 
@@ -235,7 +262,9 @@ class MixedReader:
         key = (name, str(distinct.type), *values)
         if key in self._known_words:
             return self._known_words[key]
-        mixed = split_columns([pa.table({name: distinct})], [origin], {name: "category"})
+        mixed = split_columns(
+            [pa.table({name: distinct})], [origin], {name: "category"}, spellings=self.spellings
+        )
         assert mixed is not None
         (strings,) = mixed.categories[name]
         words = list(dict.fromkeys(word for word in strings if word is not None))

@@ -7,23 +7,30 @@ and the random rows are those with the smallest keys.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.columns.kinds import check_kinds
 from isodepth.data.columns.rules import MOST_CATEGORIES
-from isodepth.data.files.csv_files import MISSING_WORDS
+from isodepth.data.columns.values import boolean_word
 from isodepth.data.files.input_file import refuse
+from isodepth.data.files.text_columns import (
+    MISSING_WORDS,
+    category_type,
+    common_type,
+    narrowed_type,
+    typed_table,
+)
 from isodepth.errors import InvalidInputError
 from isodepth.sources.frames import (
     arrow_table,
     class_of_type,
     concatenated,
     encode,
-    narrowed_type,
-    typed_table,
 )
 from isodepth.sources.passes import (
     FrameReading,
@@ -140,14 +147,14 @@ class ProfilePass(Pass):
         Seed of the random keys.
     labels : tuple of str
         Names of the columns, without that of the weights.
-    texts : frozenset of int
-        Indices of the text files, in which all columns are strings.
+    texts : dict
+        Decimal marks of the text files, in which all columns are strings, by their indices.
     """
 
     capacity: int
     seed: int
     labels: tuple[str, ...]
-    texts: frozenset[int]
+    texts: Mapping[int, str]
 
     def start(self) -> ProfileState:
         return ProfileState()
@@ -164,7 +171,8 @@ class ProfilePass(Pass):
             stored = class_of_type(str(column.type))
             strings = stored == "strings"
             if rows.place in self.texts:
-                chunk.types[name] = narrowed_type(column, state.types.get(name))
+                before, decimal = state.types.get(name), self.texts[rows.place]
+                chunk.types[name] = narrowed_type(column, before, decimal)
                 strings = chunk.types[name] == "string"
             counted = stored in ("strings", "booleans") and state.values.get(name, ()) is not None
             searched = strings and name not in state.odd
@@ -183,7 +191,7 @@ class ProfilePass(Pass):
         for name, odd in other.odd.items():
             state.odd[name] = min(odd, state.odd.get(name, odd))
         for name, type_ in other.types.items():
-            state.types[name] = _common_type(state.types.get(name), type_)
+            state.types[name] = common_type((state.types.get(name), type_))
         for name, counts in other.values.items():
             known = state.values.get(name, Counter())
             both = None if known is None or counts is None else known + counts
@@ -257,13 +265,6 @@ def _odd_string(codes: np.ndarray, values: Any) -> tuple[int, str] | None:
     return (row, values[int(codes[row])].as_py()) if flags.any() else None
 
 
-def _common_type(first: str | None, second: str | None) -> str | None:
-    types = {first, second} - {None}
-    if types == {"int64", "double"}:
-        return "double"
-    return types.pop() if len(types) == 1 else ("string" if types else None)
-
-
 # -- result of the pass ---------------------------------------------------------------------------
 
 
@@ -278,11 +279,15 @@ class Profile:
         Maximum number of rows of `random_rows`.
     state : ProfileState
         Final state of the pass over all rows.
+    types : dict
+        Types to which columns of strings are converted, by name: the types of the values of this
+        source, or those of several sources together (`alike`). See `narrowed_type`.
     """
 
     source: Source
     max_rows: int
     state: ProfileState
+    types: Mapping[str, str | None]
 
     @classmethod
     def of(
@@ -299,7 +304,7 @@ class Profile:
         runs the pass. `names` are new names of the columns; None keeps the names in the source.
         """
         names = names or source._labels
-        texts = frozenset(part.place for part in source._parts if part.untyped)
+        texts = {part.place: part.decimal for part in source._parts if part.untyped}
         step = ProfilePass(max(max_rows, _DECIDING_ROWS), seed, names, texts)
         source = source._without_weights()
         encoded = source._encoding(source._parts[0].few_valued_strings())
@@ -309,34 +314,13 @@ class Profile:
                 f"{source._label} is empty: it has no row; a sample needs at least one row"
             )
         step.settle(state)
-        return cls(source, max_rows, state)
+        types = {name: _type_of_strings(source, state, name) for name in names}
+        return cls(source, max_rows, state, types)
 
     @property
     def n_rows(self) -> int:
         """Number of rows of the source."""
         return self.state.n_rows.total()
-
-    @cached_property
-    def types(self) -> dict[str, str | None]:
-        """Type of each column of text files, see `narrowed_type`.
-
-        The type is "string" if the column contains strings in a file of another format.
-        """
-        types = dict(self.state.types)
-        for name, type_ in types.items():
-            for part in self.source._parts:
-                stored = class_of_type(part.others.get(name, "double"))
-                if part.untyped or stored is None or type_ is None:
-                    continue
-                if stored == "strings":
-                    types[name] = "string"
-                elif stored != class_of_type(type_):
-                    refuse(
-                        self.source._label,
-                        f"column {name!r} contains {class_of_type(type_)} in text files and "
-                        f"{stored} in {part.origin}; convert one of them, or select other columns",
-                    )
-        return types
 
     @cached_property
     def _ordered(self) -> tuple[np.ndarray, np.ndarray, Any]:
@@ -396,15 +380,6 @@ class Profile:
                 table = table.set_column(at, table.column_names[at], encoded)
         return table
 
-    def all_values(self) -> Any:
-        """Return a pyarrow table of all random rows, followed by additional rows.
-
-        The additional rows have the distinct strings of each column that do not occur in the
-        random rows (see `ProfileState.values` and `ProfileState.odd`). Their other values are
-        missing.
-        """
-        return self._with_all_values(self._ordered[2])
-
     def _with_all_values(self, table: Any) -> Any:
         import pyarrow as pa
 
@@ -421,3 +396,44 @@ class Profile:
             for field in table.schema
         ]  # fmt: skip
         return pa.concat_tables([table, pa.Table.from_arrays(columns, schema=table.schema)])
+
+
+def alike(profiles: Sequence[Profile], kinds: Mapping[str, Any] | None) -> list[Profile]:
+    """Return the profiles of several sources with the same types of columns of strings.
+
+    A column is converted to numbers, booleans or dates if all strings of all sources can be
+    converted, and remains as it is in the files otherwise. A column remains as it is, too, if its
+    kind is "category" in `kinds`, the option of :func:`isodepth.two_sample_test`.
+    """
+    types, given = {}, check_kinds(kinds)
+    for name in profiles[0].types:
+        found = [_type_of_strings(each.source, each.state, name) for each in profiles]
+        types[name] = common_type(found)
+        if given.get(name) == "category":
+            types[name] = category_type(types[name])
+    return [each if each.types == types else replace(each, types=types) for each in profiles]
+
+
+def _type_of_strings(source: Source, state: ProfileState, name: str) -> str | None:
+    """Return the type of the strings of a column in text files and in data of other formats.
+
+    In data of other formats, strings are booleans or strings; numbers are recognized later, because
+    there are more styles. Raise an error if text files have another type than other files.
+    """
+    type_ = state.types.get(name)
+    for part in source._parts:
+        stored = class_of_type(part.others.get(name, "double"))
+        if part.untyped or (stored is None and name not in state.values):
+            continue
+        if stored in ("strings", None):
+            values = state.values.get(name, ())
+            words = values is not None and all(boolean_word(str(value)) for value in values)
+            own = "bool" if words else "string"
+            type_ = common_type((type_, None if values == Counter() else own))
+        elif type_ is not None and stored != class_of_type(type_):
+            refuse(
+                source._label,
+                f"column {name!r} contains {class_of_type(type_)} in text files and "
+                f"{stored} in {part.origin}; convert one of them, or select other columns",
+            )
+    return type_

@@ -35,7 +35,15 @@ from isodepth.sources.frames import (
     class_of_type,
     has_large_integers,
 )
-from isodepth.sources.source import Part, Source, array_parts, call_part, indices_of, source_of
+from isodepth.sources.source import (
+    Part,
+    Source,
+    array_parts,
+    as_table,
+    call_part,
+    indices_of,
+    source_of,
+)
 
 # Number of rows from which `few_valued_strings` and `_has_large_integers` decide.
 _FIRST_ROWS = 1 << 14
@@ -138,7 +146,7 @@ def _parts_and_label(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
     if type(data).__module__.partition(".")[0] in ("dask", "dask_expr"):
         return dask_parts(data), f"Dask {type(data).__name__}"
     several = isinstance(data, list | tuple) and not isinstance(data, NamedArray)
-    items = list(data) if several else [data]
+    items = [as_table(item) for item in data] if several else [as_table(data)]
     label = f"list of {len(items)}" if several else "array"
     if not items:
         raise InvalidInputError("scan got an empty list; a sample needs at least one row")
@@ -150,7 +158,7 @@ def _parts_and_label(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
             "give a function that makes a new one, such as scan(lambda: make_chunks()), or a list "
             "of chunks"
         )
-    if several or isinstance(data, np.ndarray) or is_frame(data):
+    if several or isinstance(data, np.ndarray) or is_frame(items[0]):
         names = [f"chunk {i}" for i in range(len(items))] if several else [label]
         return array_parts(items, names), label
     if callable(data):
@@ -265,7 +273,12 @@ def _parts_of(file: InputFile) -> list[Part]:
         others = {name: type_ for name, type_ in types if class_of_type(type_) != "numbers"}
         others = {name: type_ for name, type_ in others.items() if type_ != "null"}
         named, large = form.names is not None, has_large_integers(first)
-        return [FilePart(path, path, labels, named, others=others, untyped=True, large=large)]
+        return [
+            FilePart(
+                path, path, labels, named, others=others, untyped=True, decimal=form.decimal,
+                large=large,
+            )
+        ]  # fmt: skip
     if file.ending == ".npy":
         array = array_of(file)
         if array.ndim != 2:

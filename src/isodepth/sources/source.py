@@ -21,6 +21,7 @@ from isodepth.data.frames import (
     check_frame,
     differing,
     is_frame,
+    is_record_batch,
     labels_of,
     read_frame,
     select_columns,
@@ -336,6 +337,8 @@ class Part:
         array or partition. They determine the numbers of the rows, see `FrameRows.number`.
     untyped : bool
         Whether the types of the columns are not known before all rows have been read.
+    decimal : str
+        Decimal mark of the numbers in a text file.
     reader : MixedReader or None
         Object that converts columns of other types to numbers; None if it is not needed.
     encoded : collection of str
@@ -361,6 +364,7 @@ class Part:
     place: int = 0
     offset: int = 0
     untyped: bool = False
+    decimal: str = "."
     reader: Any = None
     encoded: Collection[str] = ()
     missing: tuple[str, ...] = ()
@@ -450,7 +454,7 @@ class CallPart(Part):
         """
         n_rows = 0
         checksums: dict[str, int] = {}
-        for number, chunk in enumerate(_new_iterator(self.data.make)):
+        for number, chunk in enumerate(map(as_table, _new_iterator(self.data.make))):
             origin = f"chunk {number}"
             if not n_rows and _length(chunk):
                 self.data.check_first_row(_first_row(chunk, number))
@@ -542,6 +546,15 @@ def _numbers_and_names(table: Any, origin: str) -> tuple[np.ndarray, tuple[str, 
     return values, None
 
 
+def as_table(data: Any) -> Any:
+    """Return a pyarrow table for a record batch; other data are returned unchanged."""
+    if not is_record_batch(data):
+        return data
+    import pyarrow as pa
+
+    return pa.Table.from_batches([data])
+
+
 def _numbers_or_frame(table: Any, origin: str) -> Any:
     """Return a `NamedArray` of numbers, or a pyarrow table if some columns are not numeric."""
     if has_other_types(table):
@@ -603,7 +616,7 @@ def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
             f"{label} returns the same iterator at every call, and the data are read several "
             "times; return a new iterator"
         )
-    for number, chunk in enumerate(chunks):
+    for number, chunk in enumerate(map(as_table, chunks)):
         table = _numbers_or_frame(chunk, f"chunk {number}")
         if _length(table):
             call = RepeatedCall(make, label, _first_row(chunk, number))

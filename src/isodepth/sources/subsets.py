@@ -19,7 +19,7 @@ from isodepth.geometry.directions import rng_for
 from isodepth.sources.frames import DATES, class_of_type
 from isodepth.sources.mixed import MixedReader, mixed_readers
 from isodepth.sources.passes import FrameReading, FrameRows, Pass, Runner, runner_of
-from isodepth.sources.profile import Profile, RandomRows
+from isodepth.sources.profile import Profile, RandomRows, alike
 from isodepth.sources.scan import as_source
 from isodepth.sources.source import Source
 
@@ -85,6 +85,7 @@ def numeric_pair(
     """
     names = _common_names(x, y)
     profiles = [Profile.of(source, _LEAST_ROWS, 0, runner, names) for source in (x, y)]
+    profiles = alike(profiles, kinds)
     readers = mixed_readers(profiles, ("X", "Y"), kinds)
     columns = readers[0].columns
     check_some_numeric(columns)
@@ -132,17 +133,9 @@ class SubsetPair:
         return self.profiles[0].random_rows, self.profiles[1].random_rows
 
     def all_categories(self) -> list[list[str]]:
-        """Return the values of each categorical column in all rows of both sources, sorted.
-
-        A column can have more than 200 distinct values in a source if the option `kinds` makes it a
-        category. From this source, only the values of the random rows are then certain to be
-        returned.
-        """
-        values: dict[str, set[str]] = {name: set() for name in self.readers[0].categorical}
-        for profile, reader in zip(self.profiles, self.readers, strict=True):
-            for name, (_, words) in reader.categories(profile.all_values(), "X or Y").items():
-                values[name] |= {*words}
-        return [sorted(each) for each in values.values()]
+        """Return the values of each categorical column, sorted, see `MixedReader.all_values`."""
+        reader = self.readers[0]
+        return [reader.all_values(name, self.profiles) for name in reader.categorical]
 
     @property
     def x(self) -> Any:
@@ -234,6 +227,7 @@ def subset_pair(
     profiles = [
         Profile.of(source, max_rows, int(rng.integers(2**62)), runner, names) for source in (x, y)
     ]
+    profiles = alike(profiles, kinds)
     first, second = mixed_readers(profiles, ("X", "Y"), kinds)
     return SubsetPair((profiles[0], profiles[1]), (first, second), only)
 

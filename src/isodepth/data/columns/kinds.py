@@ -5,8 +5,9 @@ The kind of a column is determined by an ordered list of rules (`isodepth.data.c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
@@ -98,12 +99,15 @@ class MixedFrames(NamedTuple):
     styles : dict
         For the name of each numeric column of strings, the styles of numbers in which the strings
         are these numbers, see `isodepth.data.columns.numerals`.
+    spellings : dict
+        For the name of each category column, the spelling of its values, see `PooledColumn`.
     """
 
     numeric: list[Any]
     categories: dict[str, list[list[str | None]]]
     columns: tuple[ColumnKind, ...]
     styles: dict[str, tuple[Style, ...]]
+    spellings: Mapping[str, Collection[str]] = MappingProxyType({})
 
 
 def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
@@ -175,6 +179,7 @@ def split_columns(
     kinds: Mapping[str, Any] | None = None,
     *,
     styles: Mapping[str, Sequence[Style]] | None = None,
+    spellings: Mapping[str, Collection[str]] | None = None,
     warn: bool = True,
 ) -> MixedFrames | None:
     """Split data frames with the same columns into numeric and category columns.
@@ -183,8 +188,9 @@ def split_columns(
     numbers are numeric, and so are columns of strings or objects if all values are numbers, or most
     of them (see `isodepth.data.columns.rules`). Other strings, booleans and categoricals are
     categories. Equal values in two samples are one category even if their types differ, such as 1
-    and 1.0, or True and "true". Dates are left out, and so are categories if nearly all values are
-    distinct or if there are more than 200 distinct values.
+    and 1.0, or True and "true". It is an error if types differ and a value has two strings, such as
+    "1" and "01", because the text of numbers and booleans is not known. Dates are left out, and so
+    are categories if nearly all values are distinct or if there are more than 200 distinct values.
 
     `kinds` overrides these rules: "numeric" converts dates (days since 1970), booleans (0 and 1),
     ordered categoricals (ranks) and strings. A list of values in increasing order converts any
@@ -206,6 +212,8 @@ def split_columns(
     styles : dict or None
         For the name of a column, the styles of numbers that are allowed in strings, such as the
         attribute `styles` of the result for an earlier sample.
+    spellings : dict or None
+        For the name of a column, the attribute `spellings` of the result for an earlier sample.
     warn : bool
         Whether to issue the warning about columns of doubtful kind.
 
@@ -231,7 +239,7 @@ def split_columns(
     if frames is None:
         _check_without_frames(samples, names, kinds)
         return None
-    columns = _pooled_columns(frames, names, kinds, styles or {})
+    columns = _pooled_columns(frames, names, kinds, styles or {}, spellings or {})
     if columns is None:
         return None
     readings = [read_column(column, kinds.get(column.name)) for column in columns]
@@ -244,7 +252,8 @@ def split_columns(
     numeric = [each.series for kind, _, each in read if kind.use == "numeric"]
     categories = {kind.column: column.values for kind, column, _ in read if kind.use == "category"}
     used = {kind.column: reading.styles for kind, _, reading in read if reading.styles}
-    return MixedFrames(_numeric_frames(frames, numeric), categories, found, used)
+    spelled = {kind.column: each.spelling for kind, each, _ in read if kind.use == "category"}
+    return MixedFrames(_numeric_frames(frames, numeric), categories, found, used, spelled)
 
 
 def _numeric_frames(frames: Sequence[Any], numeric: Sequence[list[Any]]) -> list[Any]:
@@ -282,6 +291,7 @@ def _pooled_columns(
     names: Sequence[str],
     kinds: Mapping[str, Any],
     styles: Mapping[str, Sequence[Style]],
+    spellings: Mapping[str, Collection[str]],
 ) -> list[PooledColumn] | None:
     """Return one `PooledColumn` per column of the frames, which are matched by name.
 
@@ -309,6 +319,8 @@ def _pooled_columns(
             [frame.get_column(label[name]) for frame, label in both],
             names,
             styles.get(name, STYLES),
+            given=spellings.get(name),
+            literal=kinds.get(name) == "category",
         )
         for name in labels[0]
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy as np
 from isodepth.data.arrays import EXACT_INTEGERS, is_missing, listed, warn_of_rounded_objects
 from isodepth.data.columns.dates import read_dates
 from isodepth.data.columns.numerals import STYLES, Numerals, Style
-from isodepth.data.columns.values import Strings, boolean, plain_number, strings_of
+from isodepth.data.columns.values import Strings, boolean, boolean_word, spelled, strings_of
 from isodepth.data.frames import holds_times, object_numbers, present_values
 from isodepth.errors import InvalidInputError
 
@@ -22,6 +23,8 @@ _MICROSECONDS_PER_DAY = 86_400_000_000
 # Integers beyond 2**53 are reduced by a multiple of this number, which keeps multiples of 10. The
 # differences exceed it, so that none is a number that often replaces missing values, such as 9999.
 _BASE_UNIT = 100_000
+# Numbers with leading zeros, such as postal codes.
+_PADDED = re.compile(r"\s*[+-]?0\d+(\.\d*)?\s*")
 
 
 class PooledColumn:
@@ -39,6 +42,10 @@ class PooledColumn:
         Values as stored in the frames; the same list as `series` if nothing is converted.
     styles : sequence of Style
         Allowed styles of strings that are numbers, see `isodepth.data.columns.numerals`.
+    given : collection of str or None
+        The attribute `spelling` of an earlier sample, which is then used for these samples too.
+    literal : bool
+        Whether a column of strings remains as it is: words such as "true" are not booleans.
     """
 
     def __init__(
@@ -47,8 +54,12 @@ class PooledColumn:
         stored: list[Any],
         samples: Sequence[str],
         styles: Sequence[Style] = STYLES,
+        *,
+        given: Collection[str] | None = None,
+        literal: bool = False,
     ) -> None:
         self.name, self.samples, self.stored, self.styles = name, samples, stored, styles
+        self.given, self.literal = given, literal
         converted = [object_numbers(each) for each in stored]
         same = all(a is b for a, b in zip(converted, stored, strict=True))
         self.series = stored if same else converted
@@ -69,22 +80,94 @@ class PooledColumn:
         return set().union(*(each.types for each in self._strings))
 
     @cached_property
-    def values(self) -> list[list[str | None]]:
-        """Values of each sample as strings; None if missing.
+    def _words(self) -> set[str]:
+        """Distinct values of type str in all samples together."""
+        return set().union(*(each.words for each in self._strings))
 
-        Equal values have equal strings, for any type of the column in each sample. If a value in
-        any sample is a boolean and all values stand for booleans, they are converted by `boolean`.
-        If a value is a number, strings that are numbers, such as "01" and "1.0", are written like
-        the number.
+    @cached_property
+    def spelling(self) -> frozenset[str]:
+        """Types of values that strings are written like, determined from all samples together.
+
+        * "boolean": a value is a boolean, or all values are the words true and false in any case;
+          these words are then written "True" and "False".
+        * "binary": in addition, all values are these words, 0 or 1, and 0 and 1 are booleans too.
+        * "number": a value is a number; strings that are numbers are written like the number.
+
+        The spelling of a column of strings is empty, except for words of booleans: all strings
+        remain as they are.
         """
-        values, types = [each.values for each in self._strings], self.value_types
+        if self.given is not None:
+            return frozenset(self.given)
+        types, found = self.value_types, set()
         if bool in types:
-            words = {word for part in values for word in part if word is not None}
-            if all(boolean(word) for word in words):
-                return [[None if v is None else boolean(v) for v in part] for part in values]
-        if float in types and str in types:
-            return [[None if v is None else plain_number(v) for v in part] for part in values]
-        return values
+            found.add("boolean")
+            if all(v is None or boolean(v) for each in self._strings for v in {*each.values}):
+                return frozenset({"boolean", "binary"})
+        if float in types:
+            found.add("number")
+        if types == {str} and not self.literal and all(map(boolean_word, self._words)):
+            found.add("boolean")
+        return frozenset(found)
+
+    @cached_property
+    def values(self) -> list[list[str | None]]:
+        """Values of each sample as strings in one `spelling`; None if missing.
+
+        Equal values have equal strings, for any type of the column in each sample.
+        """
+        values = [each.values for each in self._strings]
+        if not self.spelling or not (self._words or "binary" in self.spelling):
+            return values
+        distinct = {v for part in values for v in {*part} if v is not None}
+        texts: dict[str | None, str | None] = {v: spelled(v, self.spelling) for v in distinct}
+        texts[None] = None
+        return [[texts[v] for v in part] for part in values]
+
+    def check_texts(self) -> None:
+        """Raise an error if the values cannot be compared as strings.
+
+        Numbers and booleans have lost the text of a file, so that they are compared with strings
+        only if every value has one string: "1" and 1, but not "01" and 1, and not "1.0" and "1"
+        and 1.
+        """
+        if self.given is None and "date" in self.known_types and len(self.known_types) > 1:
+            other = next(type_ for type_ in self.types if type_ not in ("date", "empty"))
+            raise self._types_error(
+                f"has dates in {self.sample_of('date')} and other values in "
+                f"{self.sample_of(other)}, but the original text of the dates is not known"
+            )
+        if not self._words or not {"number", "boolean"} & self.spelling:
+            return
+        padded = min(filter(is_padded, self._words), default=None)
+        if "number" in self.spelling and padded is not None:
+            raise self.strings_error("numbers", padded)
+        if self.given is not None or self.value_types == {str}:
+            return
+        # In a column of booleans the case of a word does not matter.
+        fold = str.lower if "binary" in self.spelling else str
+        seen: dict[str, str] = {}
+        for word in sorted(self._words):
+            before = seen.setdefault(spelled(word, self.spelling), word)
+            if fold(before) != fold(word):
+                kind = "booleans" if boolean(word) else "numbers"
+                raise self.strings_error(kind, before, word)
+
+    def strings_error(self, kind: str, *words: str) -> InvalidInputError:
+        """Return the error for strings `words`, which cannot be compared with numbers or booleans.
+
+        `kind` is "numbers" or "booleans".
+        """
+        strings = f"the string{'s' if len(words) > 1 else ''} {' and '.join(map(repr, words))}"
+        return self._types_error(
+            f"has {kind} and {strings}, but the original text of the {kind} is not known"
+        )
+
+    def _types_error(self, fault: str) -> InvalidInputError:
+        return InvalidInputError(
+            f"column {self.name!r} {fault}; read the column as text in all samples (in pandas "
+            f"dtype={{{self.name!r}: str}}), or leave it out (kinds={{{self.name!r}: 'omit'}}, "
+            f"--drop {self.name})"
+        )
 
     @cached_property
     def types(self) -> list[str]:
@@ -134,7 +217,10 @@ class PooledColumn:
 
     def without(self, words: Collection[str]) -> PooledColumn:
         """Return the column with missing values in place of the values `words`."""
-        column = PooledColumn(self.name, self.stored, self.samples, self.styles)
+        column = PooledColumn(
+            self.name, self.stored, self.samples, self.styles, given=self.given,
+            literal=self.literal,
+        )  # fmt: skip
         column.values = [[None if v in words else v for v in part] for part in self.values]
         return column
 
@@ -319,6 +405,11 @@ class PooledColumn:
             lists = " and ".join(f"[{', '.join(order)}] in {sample}" for order, sample in both)
             raise self.error(f"has categories in different orders: {lists}")
         return longest
+
+
+def is_padded(value: str) -> bool:
+    """Return whether a string is a number with leading zeros, such as "01"."""
+    return _PADDED.fullmatch(value) is not None
 
 
 def column_type(series: Any) -> str:

@@ -14,8 +14,8 @@ in the order of `RULES`:
 decision           made from
 =================  ================================================================================
 type               types of all samples with a value; a sample without values has no influence
-strings of values  pooled types: with a boolean, the words true and false, 0 and 1 are booleans if
-                   there is no other value; with a number, strings of numbers are numbers
+strings of values  pooled types and values: `PooledColumn.spelling`; an error if the samples have
+                   different types and a value has two strings (`PooledColumn.check_texts`)
 integer base       pooled minimum and maximum of integers beyond 2**53
 numeric            pooled values: all are numbers in one style
 codes and words    pooled number of distinct values, and pooled number of rows
@@ -102,12 +102,16 @@ def read_column(column: PooledColumn, option: Any) -> Reading:
     if option == "category":
         if "date" in column.known_types:
             column.time_zone()  # raises an error if the samples differ
+        column.check_texts()
         return Reading("category", column.series, option=option)
     if option == "omit":
         return Reading(_detected(column), column.series, "on request", option, omitted=True)
     if option is not None:
         return _converted(column, option)
-    return _first_rule(RULES, column)
+    reading = _first_rule(RULES, column)
+    if reading.kind == "category":
+        column.check_texts()
+    return reading
 
 
 def _first_rule(rules: tuple[Rule, ...], column: PooledColumn) -> Reading:
@@ -148,7 +152,7 @@ def _date_types(column: PooledColumn) -> Reading | None:
 
 def _booleans(column: PooledColumn) -> Reading | None:
     """Read a column of booleans, which may be "true", "false", 0 or 1 in some samples."""
-    if not column.is_boolean or column.known_types == {"text"}:
+    if not column.is_boolean or "boolean" not in column.spelling:
         return None
     note = ""
     if "number" in column.types:
@@ -319,12 +323,13 @@ def _words_with_numbers(column: PooledColumn) -> Reading | None:
     if numbers is not None:
         note = _joined(note, "choose 'numeric' to compare the numbers alone")
     option = "category" if reading.kind == "category" else None
-    differ = len(column.known_types) > 1
-    if differ:
-        x, y = (column.sample_of(type_) for type_ in ("number", "text"))
+    both = [*zip(column.numerals, column.samples, strict=True)]
+    x = next((sample for each, sample in both if each.count == each.rows > 0), None)
+    y = next((sample for each, sample in both if each.count == 0 < each.rows), None)
+    if x is not None and y is not None:
         note = f"numbers in {x}, strings in {y}: {note}"
     note = _joined(note, reading.note)
-    attention = differ or reading.kind != "identifier"
+    attention = len(column.known_types) > 1 or reading.kind != "identifier"
     return reading._replace(note=note, option=option, attention=attention)
 
 

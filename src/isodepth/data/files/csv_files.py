@@ -11,14 +11,13 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
 from isodepth.data.arrays import numbered
-from isodepth.data.columns.numerals import MISSING_NUMBERS
 from isodepth.data.files.csv_format import (
     LINE_BYTES,
     CsvFormat,
@@ -27,12 +26,15 @@ from isodepth.data.files.csv_format import (
     refuse_line,
 )
 from isodepth.data.files.input_file import InputFile, refuse, system_reason
+from isodepth.data.files.text_columns import (
+    CATEGORY,
+    MISSING_NUMBER_WORDS,
+    MISSING_WORDS,
+    category_type,
+    narrowed_type,
+    typed_column,
+)
 
-# Words for missing values. Cells with "nan" are read as the number NaN instead, and later checks
-# decide whether NaN is allowed.
-_MISSING = tuple(word for word in MISSING_NUMBERS if word != "nan")
-# Numbers with a decimal comma, in the syntax of RE2.
-_COMMA_DIGITS = r"^(\s*[+-]?\d+),(\d+(?:[eE][+-]?\d+)?\s*)$"
 _BLOCK_BYTES = 1 << 20
 _CELL_BYTES = 256
 
@@ -41,58 +43,58 @@ def read_csv_columns(
     file: InputFile,
     form: CsvFormat,
     places: Sequence[int],
-    strings: Sequence[int] = (),
+    types: Mapping[int, str | None],
     missing_words: Sequence[str] = (),
-) -> Any:
+) -> tuple[Any, dict[int, str | None]]:
     """Read the columns at the positions `places` as a pyarrow table, with positions as names.
 
-    `form` is the format of the file. Columns of numbers, booleans and dates are converted, with
-    null for missing values. All other columns, and those at the positions `strings`, remain strings
-    as in the file. In a column at a position in `strings`, words for missing values such as "NA"
-    become null if all other cells are numbers. `missing_words` are additional words for missing
-    values.
+    `form` is the format of the file. `types` are the types of columns by position, such as "string"
+    or `CATEGORY`, see `text_columns`. A column that is not in `types` has the type of its values in
+    this file. `missing_words` are additional words for missing values.
+
+    Return the table, and the types of the values of all columns in this file by position.
     """
     import pyarrow as pa
     from pyarrow.csv import read_csv
 
-    kept = set(map(str, strings))
-    types = dict.fromkeys(kept, pa.string())
-    table = None
-    while table is None:
-        try:
-            with file.open() as opened:
-                stream = _QuoteCounter(opened)
-                table = read_csv(stream, **_arrow_options(form, places, types, True, missing_words))
-        except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
-            _explain_fault(file, form, (), error)
-        # Two kinds of columns are read again as strings. A column that contains only missing values
-        # may have the category "NA" in all rows. Times of day such as "06:30" are strings in
-        # pandas and in files that are read in chunks.
-        untyped = [
-            field.name
-            for field in table.schema
-            if pa.types.is_null(field.type) or pa.types.is_time(field.type)
-        ]
-        if untyped:
-            types |= dict.fromkeys(untyped, pa.string())
-            table = None
+    strings = dict.fromkeys(map(str, places), pa.string())
+    try:
+        with file.open() as opened:
+            stream = _QuoteCounter(opened)
+            table = read_csv(stream, **_arrow_options(form, places, strings, True))
+    except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
+        _explain_fault(file, form, (), error)
     if stream.quotes % 2:
         _check_rows(file, form, ())
     if not len(table):
         refuse(file.path, "it has a header but no rows")
-    for at, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
-        if pa.types.is_binary(column.type):
-            refuse_encoding(file)
-        if pa.types.is_string(column.type):
-            numbers = _numbers_of(column.unique().to_pylist(), form.decimal, missing_words)
-            if numbers is not None:
-                cells = column.to_pylist()
-                if name in kept:
-                    made = pa.array([cell if cell in numbers else None for cell in cells])
-                else:
-                    made = pa.array([numbers.get(cell) for cell in cells], pa.float64())
-                table = table.set_column(at, name, made)
-    return table
+    found: dict[int, str | None] = {}
+    for at, place in enumerate(places):
+        column = typed_column(table.column(at), "string", missing_words)
+        type_, numbers = narrowed_type(column, None, form.decimal), None
+        if type_ in ("string", None):
+            numbers = _numbers_of(column.unique().to_pylist(), form.decimal)
+        found[place] = "double" if numbers else type_
+        wanted = types.get(place, found[place])
+        wanted = category_type(found[place]) if wanted == CATEGORY else wanted
+        if numbers is not None and place not in types:
+            values = [numbers.get(cell) for cell in column.to_pylist()]
+            column = pa.chunked_array([pa.array(values, pa.float64())])
+        else:
+            column = _days(typed_column(column, wanted))
+        table = table.set_column(at, str(place), column)
+    return table, found
+
+
+def _days(column: Any) -> Any:
+    """Convert a column of times that are all midnight to dates; return others unchanged."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_timestamp(column.type):
+        return column
+    midnight = pc.all(pc.equal(column, pc.floor_temporal(column, unit="day"))).as_py()
+    return column.cast(pa.date32()) if midnight else column
 
 
 def csv_chunks(
@@ -109,18 +111,11 @@ def csv_chunks(
 
 
 def csv_string_chunks(file: InputFile, form: CsvFormat, places: Sequence[int]) -> Iterator[Any]:
-    """Yield the columns at the positions `places` as strings, in pyarrow tables of about 1 MB.
-
-    In a file with decimal commas, cells that are numbers are written with a decimal point.
-    """
+    """Yield the columns at the positions `places` as strings, in pyarrow tables of about 1 MB."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     for batch in _batches(file, form, places, "string"):
-        columns = batch.columns
-        if form.decimal == ",":
-            columns = [pc.replace_substring_regex(c, _COMMA_DIGITS, r"\1.\2") for c in columns]
-        yield pa.Table.from_arrays(columns, batch.schema.names)
+        yield pa.Table.from_arrays(batch.columns, batch.schema.names)
 
 
 def words_in_csv(
@@ -138,21 +133,29 @@ def words_in_csv(
 
 
 def first_rows(file: InputFile, form: CsvFormat) -> Any:
-    """Return the first rows of a file as a pyarrow table, with the types that pyarrow detects.
+    """Return the first rows of a file as a pyarrow table, with the types of their values.
 
-    The table is empty, with columns of type null, if pyarrow cannot read the lines.
+    Columns without values have the type null. The table is empty, with columns of type null, if
+    pyarrow cannot read the lines.
     """
     import pyarrow as pa
     from pyarrow.csv import open_csv
 
+    names = numbered(form.width)
     try:
         with file.open() as stream:
-            options = _arrow_options(form, range(form.width), {}, False)
-            reader = open_csv(stream, **options)
-            return pa.Table.from_batches([*islice(reader, 1)], reader.schema)
+            strings = dict.fromkeys(names, pa.string())
+            reader = open_csv(stream, **_arrow_options(form, range(form.width), strings, False))
+            first = pa.Table.from_batches([*islice(reader, 1)], reader.schema)
     except (pa.ArrowInvalid, OSError, EOFError, zlib.error):
         # Reading the rows raises the error with the reason.
-        return pa.schema([(name, pa.null()) for name in numbered(form.width)]).empty_table()
+        return pa.schema([(name, pa.null()) for name in names]).empty_table()
+    types = [narrowed_type(column, None, form.decimal) for column in first.columns]
+    typed = [
+        pa.nulls(len(first)) if type_ is None else typed_column(column, type_)
+        for column, type_ in zip(first.columns, types, strict=True)
+    ]
+    return pa.Table.from_arrays(typed, names)
 
 
 def _batches(file: InputFile, form: CsvFormat, places: Sequence[int], type_: str) -> Iterator[Any]:
@@ -182,7 +185,6 @@ def _arrow_options(
     places: Sequence[int],
     types: dict[str, Any],
     threads: bool,
-    missing_words: Sequence[str] = (),
 ) -> dict[str, Any]:
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions
 
@@ -197,9 +199,7 @@ def _arrow_options(
         "convert_options": ConvertOptions(
             include_columns=[str(place) for place in places],
             column_types=types,
-            null_values=[*MISSING_WORDS, *missing_words],
-            true_values=["true", "True", "TRUE"],
-            false_values=["false", "False", "FALSE"],
+            null_values=list(MISSING_WORDS),
             strings_can_be_null=False,
             decimal_point=form.decimal,
         ),
@@ -224,27 +224,17 @@ class _QuoteCounter(io.RawIOBase):
         return content
 
 
-def _spellings(words: Sequence[str]) -> list[str]:
-    return sorted({spell(word) for word in words for spell in (str.lower, str.upper, str.title)})
-
-
-#: Strings that stand for missing values in columns of numbers, booleans and dates.
-MISSING_WORDS = tuple(_spellings(_MISSING))
-
-
-def _numbers_of(
-    cells: Sequence[str], decimal: str, missing_words: Sequence[str]
-) -> dict[str, float] | None:
+def _numbers_of(cells: Sequence[str | None], decimal: str) -> dict[str | None, float] | None:
     """Return a dictionary that maps each cell of a column, except missing values, to its number.
 
-    `cells` are the distinct cells, `decimal` is the decimal mark, and `missing_words` are
-    additional words for missing values. Return None if the column is not numeric: a cell is neither
-    a number nor missing, or there are words for missing values such as "NA" but no number.
+    `cells` are the distinct cells, None if missing, and `decimal` is the decimal mark. Return None
+    if the column is not numeric: a cell is neither a number nor missing, or there are words for
+    missing values such as "NA" but no number.
     """
-    numbers: dict[str, float] = {}
+    numbers: dict[str | None, float] = {}
     for cell in cells:
-        word = cell.strip().lower()
-        if word not in _MISSING and cell not in missing_words:
+        word = (cell or "").strip().lower()
+        if word not in MISSING_NUMBER_WORDS:
             number = parse_number(word, decimal)
             if number is None:
                 return None
@@ -301,7 +291,7 @@ def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> Non
             for place in numbers:
                 if (
                     parse_number(row[place], form.decimal) is None
-                    and row[place].lower() not in _MISSING
+                    and row[place].lower() not in MISSING_NUMBER_WORDS
                 ):
                     cell = f"{cell_name(form, line, place)}: {row[place]!r}"
                     refuse(file.path, f"{cell} is not a number; select numeric columns")

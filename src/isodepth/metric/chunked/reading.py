@@ -21,7 +21,7 @@ from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import MEMORY_MB
 from isodepth.sources.mixed import MixedReader, mixed_readers
 from isodepth.sources.passes import MassUnit, Pass, Preparation, Rows, Runner, row_keys
-from isodepth.sources.profile import Profile
+from isodepth.sources.profile import Profile, alike
 from isodepth.sources.scan import as_source
 from isodepth.sources.source import Source, changed_between_readings
 
@@ -353,7 +353,7 @@ def load_mixed_rows(data: Any, name: str, kinds: Any, seed: int | None) -> tuple
     `kinds` is the option of :func:`isodepth.two_sample_test`.
     """
     source = as_source(data)
-    profile = Profile.of(source, rows_in_memory(source), seed or 0)
+    (profile,) = alike([Profile.of(source, rows_in_memory(source), seed or 0)], kinds)
     if profile.n_rows > profile.max_rows and seed is None:
         raise too_many_rows(source, name)
     (reader,) = mixed_readers([profile], [f"the {name}"], kinds)
