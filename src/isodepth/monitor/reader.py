@@ -116,7 +116,7 @@ class BatchReader:
                 reference, of_source = load_mixed_rows(source, "reference", kinds, seed)
                 kinds, found, styles = of_source.kinds, of_source.columns, of_source.styles
         mixed = split_columns([reference], [_REFERENCE], kinds, styles=styles)
-        mixed = mixed or MixedFrames([reference], {}, (), {})
+        mixed = mixed or MixedFrames([reference], {}, (), {}, {})
         mixed = mixed._replace(columns=mixed.columns if found is None else found)
         values = {column: {*strings} for column, (strings,) in mixed.categories.items()}
         known = {c: tuple(sorted(v for v in own if v is not None)) for c, own in values.items()}
@@ -236,7 +236,7 @@ class BatchReader:
         if mixed is not None:
             mixed = self._with_known_strings(batch, mixed)
             self._check_kinds(batch, mixed)
-        rows, columns, new = self._rows(mixed or MixedFrames([batch], {}, (), {}), _BATCH)
+        rows, columns, new = self._rows(mixed or MixedFrames([batch], {}, (), {}, {}), _BATCH)
         if self._has_names and columns is None:
             raise self._lacks_names()
         check_same_width(self.width, rows.shape[1] - len(self.categories), _REFERENCE, _BATCH)

@@ -9,7 +9,7 @@ rows belong to which sample. The profile of a source has these random rows and d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -109,7 +109,7 @@ class MixedReader:
     columns: tuple[ColumnKind, ...]
     types: Mapping[str, str | None]
     styles: dict[str, tuple[Style, ...]]
-    spellings: Mapping[str, Collection[str]]
+    spellings: dict[str, frozenset[str]]
     with_words: frozenset[str]
 
     @property

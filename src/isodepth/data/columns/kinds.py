@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
@@ -107,7 +106,7 @@ class MixedFrames(NamedTuple):
     categories: dict[str, list[list[str | None]]]
     columns: tuple[ColumnKind, ...]
     styles: dict[str, tuple[Style, ...]]
-    spellings: Mapping[str, Collection[str]] = MappingProxyType({})
+    spellings: dict[str, frozenset[str]]
 
 
 def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
@@ -248,7 +247,7 @@ def split_columns(
         warn_user("; ".join(lines), ColumnWarning)
     read = list(zip(found, columns, readings, strict=True))
     if all(kind.use == "numeric" and each.series is column.stored for kind, column, each in read):
-        return MixedFrames(list(samples), {}, found, {})
+        return MixedFrames(list(samples), {}, found, {}, {})
     numeric = [each.series for kind, _, each in read if kind.use == "numeric"]
     categories = {kind.column: column.values for kind, column, _ in read if kind.use == "category"}
     used = {kind.column: reading.styles for kind, _, reading in read if reading.styles}
