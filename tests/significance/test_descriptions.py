@@ -12,7 +12,7 @@ import pytest
 
 import isodepth
 from isodepth.results.changes import Change
-from isodepth.rowfunctions.explanations import _CONVERSIONS, ColumnPair, Explanation
+from isodepth.rowfunctions.explanations import ColumnPair, Explanation
 from isodepth.rowfunctions.families import Member
 from isodepth.significance.changes import (
     _explained,

@@ -100,6 +100,11 @@ class Change(ResultPart):
         counted.
     factor : float or None
         For the kinds "unit" and "sign": constant by which the values were multiplied.
+    is_approximate : bool
+        Whether `factor` is an estimate, rounded to two digits, because the values do not decide it.
+    shift : float or None
+        Constant that was added to all values, after the multiplication by `factor` if there is one.
+        None if there is none, or if the values do not decide it.
     n_batches : int or None
         Number of batches of which `after` is the mean, if a monitor compares the median or the
         interquartile range of several batches.
@@ -151,6 +156,8 @@ class Change(ResultPart):
     side: str | None = None
     multiple_of: float | None = None
     factor: float | None = None
+    is_approximate: bool = False
+    shift: float | None = None
     n_batches: int | None = None
     is_date: bool = False
     description: str | None = None
@@ -205,7 +212,19 @@ class Change(ResultPart):
             words += f" (mean of {self.n_batches} batches)"
         if self.kind == "sign":
             return f"sign changed, {words}"
-        return words if self.factor is None else f"values multiplied by {self.factor:.4g}, {words}"
+        return f"{self._map_text}, {words}" if self._map_text else words
+
+    @property
+    def _map_text(self) -> str:
+        """Words for the map of all values, such as "values multiplied by 1.8, plus 32"; or ""."""
+        sign = "plus" if (self.shift or 0.0) > 0 else "minus"
+        digits = 10 if self.factor is None else 4
+        added = "" if self.shift is None else f"{sign} {abs(self.shift):.{digits}g}"
+        if self.factor is None:
+            # A shift of dates is visible in the dates.
+            return f"all values {added}" if added and not self.is_date else ""
+        text = f"values multiplied by {'about ' * self.is_approximate}{self.factor:.4g}"
+        return f"{text}, {added}" if added else text
 
     @property
     def _shown_limit(self) -> str:

@@ -29,6 +29,8 @@ _DIGITS = (3, 4, 5, 17)
 _DECIDED = 0.01
 # Maximum absolute logarithm of the ratio between an estimate and a listed factor.
 _NEAR = 0.5
+# The same of an estimate and of a power of ten that is stated as an approximate factor.
+_NEAR_POWER = 0.05
 # Maximum probability that the distinct values of Y are on the grid of X by chance, and the
 # probability for a single value that is not rounded.
 _BY_CHANCE, _UNROUNDED = 1e-4, 1e-3
@@ -123,15 +125,20 @@ def named_constant(
     return None if is_long else supported[0]
 
 
-def two_digits(factor: float) -> float:
-    """Return a factor rounded to two significant digits, for words such as "about 2.4".
+def approximate_factor(estimate: float, is_supported: Callable[[float], bool]) -> float:
+    """Return a factor for words such as "about 2.4": a near power of ten, or two digits.
+
+    The power of ten must be in the confidence interval of the factor, see `named_factor`, and
+    differ from the estimate by at most 5%.
 
     Examples
     --------
-    >>> two_digits(2.4371), two_digits(1013.0)
-    (2.4, 1000.0)
+    >>> [approximate_factor(each, lambda factor: True) for each in (2.4371, 968)]
+    [2.4, 1000.0]
     """
-    return float(f"{factor:.2g}")
+    power = 10.0 ** round(math.log10(estimate))
+    near = abs(math.log(power / estimate)) <= _NEAR_POWER and is_supported(power)
+    return power if near else float(f"{estimate:.2g}")
 
 
 def last_decimal(values: np.ndarray) -> float:

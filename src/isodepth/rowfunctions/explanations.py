@@ -19,6 +19,16 @@ import numpy as np
 
 from isodepth.geometry.scaling import mad_spread
 from isodepth.results.changes import Change
+from isodepth.rowfunctions.conversions import (
+    AFFINE_CONVERSIONS,
+    CONSTANTS,
+    CONVERSIONS,
+    last_decimal,
+    named_constant,
+    named_factor,
+    on_same_grid,
+    roundings,
+)
 from isodepth.rowfunctions.families import Member, is_multiple
 
 # Maximum number of values of each sample that are used to choose a description.
@@ -39,12 +49,8 @@ _LEVELS = np.arange(1, 20) / 20
 # deviance that they leave has a p-value of at least 0.1%, or is at most a fraction _NEARLY_ALL of
 # the deviance without them.
 _LEAST_PVALUE, _NEARLY_ALL = 0.001, 0.05
-# Factors between common units, apart from powers of ten: miles, pounds, inches, feet, weeks,
-# months, hours, ounces, minutes and years, and their inverses. They are not estimated from the
-# values. A discrete column shows which of the usual roundings was used, such as 0.454.
-_UNITS = np.array([1.609344, 2.204623, 2.54, 3.28084, 7, 12, 24, 28.34952, 60, 365.25])
-_CONVERSIONS = [*_UNITS.tolist(), *(1 / _UNITS).tolist()]
-_ROUNDED_CONVERSIONS = sorted({float(f"{c:.{k}g}") for c in _CONVERSIONS for k in (3, 4, 5, 17)})
+# Factors between common units, which are not estimated from the values.
+_ROUNDED_CONVERSIONS = sorted({rounded for unit in CONVERSIONS for rounded in roundings(unit)})
 # Maximum difference between the logarithms of an estimated factor, or of a factor between common
 # units, and of the ratio of the medians.
 _NEAR_MEDIANS, _NEAR_COMMON = 0.05, 0.3
@@ -56,8 +62,6 @@ _ERRORS = 2.0
 # Maximum number of decimals to which values may be rounded after a change of the unit, and relative
 # rounding error of a product.
 _DECIMALS, _PRODUCT = 6, 1e-9
-# Minimum ratio of the unit of the last digit to the maximum absolute value.
-_UNIT = 1e-7
 # Minimum difference of the shares of values of at least 0 that is called a change of sign.
 _OTHER_SIGN = 0.5
 # Maximum share of the values of X with the sign of most values of Y for which a change of sign is
@@ -68,12 +72,21 @@ _SAME_SIGN = 0.05
 _MEDIAN_RANK = 0.2
 # Minimum factor between the values that is called a change of the unit.
 _FACTOR = 1.25
-# Maximum difference between the logarithms of an estimated factor and of a round number, such as a
-# power of ten, that is stated instead. A discrete column determines its factor exactly if a factor
-# _OTHER times as large does not map its values to each other.
-_NEAR_ROUND, _OTHER = 0.05, 1.03
+# A discrete column determines its factor exactly if a factor _OTHER times as large does not map its
+# values to each other.
+_OTHER = 1.03
 # Logarithm of a number near the largest float64.
 _LARGEST_LOG = 709.0
+# Minimum number of rows with the minimum, and with the maximum, of a column of codes. Fewer rows
+# may have other values in a new sample by chance.
+_END_ROWS = 7
+# Number of constants with the same fraction that are tried on each side of the estimated shift.
+_STEPS = 20
+# Two columns exchanged their values only if each of four columns, both in X and in Y, has more than
+# _MANY_VALUES distinct values, and if each column changed by at least _EXCHANGED times the deviance
+# up to which two samples count as equal. Other changes, such as two shifts, then rarely result in
+# the values of the other column by chance.
+_MANY_VALUES, _EXCHANGED = 20, 3.0
 
 
 def ks_distance(x: np.ndarray, y: np.ndarray) -> float:
@@ -119,22 +132,6 @@ def _precision_deviance(a: np.ndarray, b: np.ndarray, unit: float) -> float:
     ones = [np.count_nonzero(is_multiple(values, unit)) for values in (a, b)]
     counts = [np.array([k, len(v) - k]) for k, v in zip(ones, (a, b), strict=True)]
     return _deviance(counts[0], counts[1])
-
-
-def _last_decimal(values: np.ndarray) -> float:
-    """Return the unit of the last digit of all values, such as 100 or 0.01; 0 if it is unknown.
-
-    It is the largest power of ten of which all values are multiples. It is unknown if the values
-    are not rounded, or so large that floats cannot show it.
-
-    Examples
-    --------
-    >>> _last_decimal(np.array([1.25, 3.5])), _last_decimal(np.array([300.0, 1200.0]))
-    (0.01, 100.0)
-    """
-    least = _UNIT * float(np.abs(values).max())
-    units = (10.0**k for k in range(_DECIMALS, -_DECIMALS - 1, -1))
-    return next((u for u in units if u >= least and is_multiple(values, u).all()), 0.0)
 
 
 def _order_statistics(values: np.ndarray) -> np.ndarray:
@@ -195,6 +192,20 @@ def _deviance_after_rounding(a: np.ndarray, b: np.ndarray, edges: np.ndarray) ->
     return _deviance(counts[0], counts[1])
 
 
+def _have_same_range(a: np.ndarray, b: np.ndarray) -> bool:
+    """Return whether the ranges of two sorted samples differ only by chance.
+
+    If k values of one sample are beyond an end of the other sample, the probability of at least k
+    such values is computed for two samples of the same continuous distribution.
+    """
+    ends = []
+    for values, others in ((a, b), (b, a)):
+        share = len(values) / (len(values) + len(others))
+        beyond = np.count_nonzero(values < others[0]), np.count_nonzero(values > others[-1])
+        ends += [share**k for k in beyond]
+    return min(ends) >= _LEAST_PVALUE
+
+
 class Explanation(NamedTuple):
     """Explanation of a change, and the deviance between both samples after the change is undone.
 
@@ -208,6 +219,9 @@ class Explanation(NamedTuple):
     deviance : float
     factor, shift : float
         The values of Y are `factor` times those of X plus `shift`.
+    is_exact : bool
+        Whether the values decide the factor of a change of the unit, see `named_factor`. Otherwise
+        it is an estimate.
     share_change : Change or None
         Change of the share of rows with some property, such as a single value. If all values are
         mapped by `factor` and `shift`, it is an additional change of the share of rounded values.
@@ -219,6 +233,7 @@ class Explanation(NamedTuple):
     factor: float = 1.0
     shift: float = 0.0
     share_change: Change | None = None
+    is_exact: bool = True
 
 
 class ColumnPair:
@@ -471,6 +486,9 @@ class ColumnPair:
         counts as one. Only powers of ten are considered if more than a quarter of the values of X
         are negative and more than a quarter are not, or if the medians of X and Y are equal. The
         effect of any other factor is then described as a change of spread.
+
+        The last explanations are affine maps between units, such as from degrees Celsius to degrees
+        Fahrenheit. They have no parameter, because the decimals of the values must decide them.
         """
         ratios = self._ratios()
         if not len(ratios):
@@ -488,7 +506,12 @@ class ColumnPair:
             maps = [(factor, 0.0) for factor in large if self._keeps_values(factor)]
             best = self._best("unit", n_parameters, maps) if maps else None
             if best is not None and self.explains(best.deviance):
-                yield best._replace(factor=self._stated_factor(best.factor))
+                yield self._with_stated_factor(best)
+        for factor, constant in AFFINE_CONVERSIONS:
+            if on_same_grid(self._a, self._b, factor, constant):
+                best = self._best("unit", 0, [(factor, constant)])
+                if self.explains(best.deviance):
+                    yield best
 
     @property
     def _is_centered(self) -> bool:
@@ -499,23 +522,14 @@ class ColumnPair:
         """
         return bool(self.medians[0] == self.medians[1] or 0.25 < np.mean(self._a >= 0) < 0.75)
 
-    def _stated_factor(self, factor: float) -> float:
-        """Return the factor to be stated if the values were multiplied by about `factor`.
+    def _with_stated_factor(self, explanation: Explanation) -> Explanation:
+        """Return a change of the unit with the factor to be stated.
 
-        It is `factor` itself if a discrete column determines it exactly, and a power of ten if the
-        last decimals of X and Y differ by this factor. Otherwise it is estimated by the ratio of
-        the medians, or by the median ratio of spreads if both disagree. It is rounded to a power of
-        ten, a factor between common units, or two significant digits. A rounded factor must be near
-        the estimate and in the confidence interval. If there is none, the estimate has three
-        digits. A power of ten is excluded if Y has more decimals than X times this power.
+        It is exact if the values decide it, see `named_factor`, or if a discrete column determines
+        it. Otherwise it is the ratio of the medians, or the median ratio of spreads if both
+        disagree.
         """
-        if self._distinct[1] >= _DISCRETE and not self._keeps_values(factor * _OTHER):
-            return factor
-        unit, new_unit = _last_decimal(self._a), _last_decimal(self._b)
-        power = 10.0 ** round(math.log10(factor))
-        of_units = new_unit / unit / power if unit else 0.0
-        if abs(of_units - 1.0) <= _PRODUCT and abs(math.log(factor / power)) <= _NEAR_COMMON:
-            return power
+        factor = explanation.factor
         log = float(np.median(np.log(self._spread_factors() or self._ratios())))
         before, after = self.medians
         if before * after > 0 and not self._is_centered:
@@ -523,14 +537,70 @@ class ColumnPair:
             if abs(of_medians - log) <= _NEAR_COMMON:
                 log = of_medians
         estimate = math.exp(min(log, _LARGEST_LOG))
-        power = 10.0 ** round(math.log10(estimate))
-        rounded = dict.fromkeys([power, *_CONVERSIONS, float(f"{estimate:.2g}")])
-        if 0.0 < new_unit < 0.5 * unit * power:
-            del rounded[power]
-        near = [each for each in rounded if abs(math.log(each / estimate)) <= _NEAR_ROUND]
-        return next(filter(self._supports, near), float(f"{estimate:.3g}"))
+        named = named_factor(
+            estimate, self.supports, lambda each: on_same_grid(self._a, self._b, each)
+        )
+        if named is None and self._distinct[1] >= _DISCRETE and self._determines(factor):
+            named = factor
+        if named is None:
+            return explanation._replace(factor=estimate, is_exact=False)
+        return explanation._replace(factor=named)
 
-    def _supports(self, factor: float) -> bool:
+    def _determines(self, factor: float) -> bool:
+        """Return whether a discrete column determines `factor` up to half a percent.
+
+        All values of Y are values of X times the factor, and the interval of factors is short.
+        """
+        with np.errstate(over="ignore"):
+            products = np.unique(self._a) * factor
+        values = np.unique(self._b)
+        nearest = np.abs(values[:, None] - products).min(axis=1)
+        others = factor * _OTHER, factor * 1.005, factor / 1.005
+        return bool(
+            (nearest <= _PRODUCT * np.maximum(1.0, np.abs(values))).all()
+            and not self._keeps_values(others[0])
+            and not any(map(self.supports, others[1:]))
+        )
+
+    def named_constant(self) -> float | None:
+        """Return the constant that was added to all values, if the values decide it, else None.
+
+        They decide it in three cases: Y has the decimals of X plus a fraction; frequent values at
+        both ends of a column of codes moved by the same constant; or the constant is the only one
+        between common units in a short confidence interval.
+        """
+        a, b = self._a, self._b
+        unit = last_decimal(a)
+        shift = self.medians[1] - self.medians[0]
+        candidates: list[float] = []
+        if unit and not is_multiple(b, unit).all():
+            # All candidates have the fraction of the first value of Y.
+            first = b[0] - unit * round((b[0] - shift) / unit)
+            around = [first + k * unit for k in range(-_STEPS, _STEPS + 1)]
+            known = [float(f"{each:.10g}") for each in around if self._shifted(each)]
+            if len(known) == 1 and on_same_grid(a, b, 1.0, known[0]):
+                candidates = known
+        elif self._has_frequent_ends() and b[0] - a[0] == b[-1] - a[-1]:
+            candidates = [float(b[0] - a[0])]
+        named = candidates[0] if candidates else named_constant(CONSTANTS, self._shifted)
+        left = 0.0 if named is None else self._after(1.0, named)
+        return named if left <= _deviance_limit(len(self._edges)) else None
+
+    def _has_frequent_ends(self) -> bool:
+        """Return whether X and Y have few values, and often their minimum and maximum."""
+        ends = [np.count_nonzero(v == end) for v in (self._a, self._b) for end in (v[0], v[-1])]
+        few = max(len(np.unique(v)) for v in (self._a, self._b)) <= _MANY_VALUES
+        return few and min(ends) >= _END_ROWS
+
+    def _shifted(self, constant: float) -> bool:
+        """Return whether a constant is in the 99.9% confidence interval of a shift."""
+        from scipy.stats import mannwhitneyu
+
+        return bool(
+            mannwhitneyu(self._a + constant, self._b, method="asymptotic").pvalue >= _LEAST_PVALUE
+        )
+
+    def supports(self, factor: float) -> bool:
         """Return whether a factor is in the 99.9% confidence interval.
 
         The interval has the factors that a Mann-Whitney test of absolute values does not reject.
@@ -562,16 +632,42 @@ class ColumnPair:
         return location.deviance <= spread.deviance
 
     def like(self, other: ColumnPair) -> bool:
-        """Return whether Y in this column has about the distribution of X in the column `other`.
+        """Return whether Y in this column has the distribution of X in the column `other`.
 
-        The deviance of a few rows is always small. It must be smaller than that of this column.
+        The difference may be due to chance, the ranges and the last decimals agree, and both have
+        many distinct values.
         """
-        deviance = self.deviance_from(other)
-        return deviance < self.deviance and self.explains(deviance)
+        a, b = other._a, self._b
+        if min(len(np.unique(a)), len(np.unique(b))) <= _MANY_VALUES:
+            return False
+        deviance, limit = self.deviance_from(other), _deviance_limit(len(_bin_edges(a)))
+        same_decimals = last_decimal(a) == last_decimal(b)
+        return deviance <= limit and same_decimals and _have_same_range(a, b)
 
     def deviance_from(self, other: ColumnPair) -> float:
         """Return the deviance between Y in this column and X in the column `other`."""
         return _binned_deviance(other._a, self._b, _bin_edges(other._a))
+
+    @property
+    def is_far(self) -> bool:
+        """Whether X and Y differ so much that another change hardly results in a third column."""
+        return self.deviance >= _EXCHANGED * _deviance_limit(len(self._edges))
+
+
+def are_exchanged(first: ColumnPair, second: ColumnPair, others: Iterable[ColumnPair] = ()) -> bool:
+    """Return whether two columns exchanged their values, rather than changed independently.
+
+    Their distributions, ranges and last decimals are exchanged, both columns have many distinct
+    values and changed much, and no column in `others` has values like those that one of them has
+    now, or had before.
+    """
+    if not (first.is_far and second.is_far and first.like(second) and second.like(first)):
+        return False
+    pair = first, second
+    return not any(
+        each.like(other) or other.like(each) for each in pair for other in others
+        if other.name not in (first.name, second.name)
+    )  # fmt: skip
 
 
 def is_negated(

@@ -7,7 +7,7 @@ X and Y are the two samples of the test, pooled in a `PooledSample`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations, compress
 from typing import Any
@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from isodepth.results.changes import Change
+from isodepth.rowfunctions.conversions import approximate_factor
 from isodepth.rowfunctions.explanations import (
     ColumnPair,
     Explanation,
+    are_exchanged,
     distribution_functions,
     ks_distance,
     size_of,
@@ -168,7 +170,9 @@ def _numeric_changes(
         name for name, tests in tested.items()
         if any(test.feature.kind == "distribution" for test in tests)
     ]  # fmt: skip
-    exchanged = exchanged_columns([pairs[name] for name in moved[:_MOST_EXCHANGED]], pvalues)
+    exchanged = exchanged_columns(
+        [pairs[name] for name in moved[:_MOST_EXCHANGED]], pvalues, lambda: _all_pairs(rows)
+    )
     changes = {}
     for name, tests in tested.items():
         pair, pvalue = pairs[name], pvalues[name]
@@ -179,6 +183,12 @@ def _numeric_changes(
         else:
             changes[name] = describe_column(pair, pvalue)
     return changes
+
+
+def _all_pairs(rows: PooledSample) -> list[ColumnPair]:
+    """Return all numeric columns that have values in both samples."""
+    values = {name: rows.samples.read.numbers(name) for name in rows.names}
+    return [ColumnPair(name, x, y) for name, (x, y) in values.items() if len(x) and len(y)]
 
 
 def _largest_share_change(tests: list[FeatureTest]) -> Change:
@@ -441,16 +451,7 @@ def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> l
     kind, share_change = explanation.kind, explanation.share_change
     rounded = [] if share_change is None else [share_change]
     if kind in ("sign", "unit"):
-        factor = explanation.factor
-        quantity, both = "median", column.medians
-        if both[0] == both[1]:
-            quantity, both = "interquartile range", _ranges(column)
-        elif kind == "unit" and _is_positive(column) and not _shows_factor(both, factor):
-            means = float(np.mean(column.x)), float(np.mean(column.y))
-            others = {"mean": means, "interquartile range": _ranges(column)}
-            shown = (each for each in others.items() if _shows_factor(each[1], factor))
-            quantity, both = next(shown, (quantity, both))
-        return [_change(column, kind, quantity, both, pvalue, factor=factor), *rounded]
+        return [_multiplied(column, explanation, pvalue), *rounded]
     if kind not in ("location", "spread", "both"):
         return rounded
     parts = []
@@ -461,7 +462,32 @@ def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> l
     if kind == "both" and not column.is_rather_a_shift():
         parts.reverse()
     changes = [part for part in parts if part is not None]
+    if kind == "location" and not rounded and changes:
+        changes[0] = replace(changes[0], shift=column.named_constant())
     return [*changes, *rounded] if changes else []
+
+
+def _multiplied(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change:
+    """Return the change of the sign or the unit of a column.
+
+    It is described by the medians, or by means or interquartile ranges if their ratio agrees
+    better with the factor. If the factor is an estimate, the ratio of these numbers is stated.
+    """
+    kind, factor, shift = explanation.kind, explanation.factor, explanation.shift
+    quantity, both = "median", column.medians
+    if both[0] == both[1]:
+        quantity, both = "interquartile range", _ranges(column)
+    elif kind == "unit" and not shift and not _shows_factor(both, factor) and _is_positive(column):
+        means = float(np.mean(column.x)), float(np.mean(column.y))
+        others = {"mean": means, "interquartile range": _ranges(column)}
+        shown = (each for each in others.items() if _shows_factor(each[1], factor))
+        quantity, both = next(shown, (quantity, both))
+    details = {"shift": shift} if shift else {}
+    if not explanation.is_exact:
+        if _shows_factor(both, factor):
+            factor = both[1] / both[0]
+        details, factor = {"is_approximate": True}, approximate_factor(factor, column.supports)
+    return _change(column, kind, quantity, both, pvalue, factor=factor, **details)
 
 
 def _is_positive(column: ColumnPair) -> bool:
@@ -567,32 +593,44 @@ def _shape(column: ColumnPair, pvalue: float) -> Change:
 
 
 def exchanged_columns(
-    columns: Sequence[ColumnPair], pvalues: dict[str, float]
+    columns: Sequence[ColumnPair],
+    pvalues: dict[str, float],
+    all_columns: Callable[[], Sequence[ColumnPair]] = tuple,
 ) -> dict[str, Change]:
     """Find pairs of columns that exchanged their values; return the changes by column name.
 
-    Both columns of a pair have the same change. `pvalues` has the p-value of each column. A column
-    takes part in at most one exchange.
+    Both columns of a pair have the same change. `pvalues` has the p-value of each column, and
+    `all_columns` returns the columns among which none may have similar values, see `are_exchanged`.
+    A column takes part in at most one exchange.
     """
     pairs = [
         (first.deviance_from(second) + second.deviance_from(first), first, second)
         for first, second in combinations(columns, 2)
-        if first.like(second) and second.like(first)
+        if are_exchanged(first, second)
     ]
+    others = all_columns() if pairs else ()
     found: dict[str, Change] = {}
     # A column may be similar to several others; the best pairs come first.
     for _, first, second in sorted(pairs, key=lambda pair: pair[0]):
         names = (first.name, second.name)
-        if found.keys() & {*names}:
+        if found.keys() & {*names} or not are_exchanged(first, second, [*columns, *others]):
             continue
-        before, after = first.medians
         pvalue = min(pvalues[name] for name in names)
-        change = Change(
-            kind="exchange", columns=names, quantity="median", before=before, after=after,
-            pvalue=pvalue,
-        )  # fmt: skip
-        found |= dict.fromkeys(names, change)
+        change = Change(kind="exchange", columns=names, **_differing(first), pvalue=pvalue)
+        if len({*change._values}) > 1:
+            found |= dict.fromkeys(names, change)
     return found
+
+
+def _differing(column: ColumnPair) -> dict[str, Any]:
+    """Return the medians of a column as attributes of a `Change`.
+
+    If they are equal, return the interquartile ranges.
+    """
+    quantity, (before, after) = "median", column.medians
+    if before == after:
+        quantity, (before, after) = "interquartile range", _ranges(column)
+    return {"quantity": quantity, "before": before, "after": after}
 
 
 def dependence_change(
