@@ -15,7 +15,7 @@ from isodepth.rowfunctions.families import is_multiple
 
 # Factors between common units, apart from powers of ten: miles, pounds, inches, feet, weeks,
 # months, hours, ounces, minutes and years. Their inverses are used too.
-_UNITS = (1.609344, 2.204623, 2.54, 3.28084, 7.0, 12.0, 24.0, 28.34952, 60.0, 365.25)
+_UNITS = (1.609344, 0.45359237, 2.54, 0.3048, 7.0, 12.0, 24.0, 28.349523125, 60.0, 365.25)
 #: Factors between common units, apart from powers of ten, and their inverses.
 CONVERSIONS = (*_UNITS, *(1 / unit for unit in _UNITS))
 #: Affine maps between common units, as pairs (factor, constant): degrees Celsius to degrees

@@ -383,9 +383,10 @@ class ColumnPair:
     def explanations(self) -> list[Explanation]:
         """Return the candidate explanations, the best one first.
 
-        The best one has the smallest sum of deviance and penalties. Only a change of sign precedes
-        it, if it explains the change, and if a shift fits worse or nearly all values change their
-        sign. Without this condition, a shift of symmetric values from -1 to 1 would be ambiguous.
+        The best one has the smallest sum of deviance and penalties. A change of sign precedes it,
+        if it explains the change, and if a shift fits worse or nearly all values change their sign.
+        Without this condition, a shift of symmetric values from -1 to 1 would be ambiguous. A
+        change of the unit that the values decide precedes it, too.
         """
         maps = list(self._maps())
         found = sorted([*self._of_shares(), *maps, *self._units()], key=self._cost)
@@ -398,7 +399,7 @@ class ColumnPair:
             fits=self.explains(sign.deviance),
             shift_is_worse=maps[0].deviance > sign.deviance + _deviance_limit(1),
         )
-        return [sign, *found] if is_sign else found
+        return [*([sign] if is_sign else self._decided()), *found]
 
     def _ratios(self) -> np.ndarray:
         """Return the positive finite ratios of quantiles of Y to quantiles of X."""
@@ -486,9 +487,6 @@ class ColumnPair:
         counts as one. Only powers of ten are considered if more than a quarter of the values of X
         are negative and more than a quarter are not, or if the medians of X and Y are equal. The
         effect of any other factor is then described as a change of spread.
-
-        The last explanations are affine maps between units, such as from degrees Celsius to degrees
-        Fahrenheit. They have no parameter, because the decimals of the values must decide them.
         """
         ratios = self._ratios()
         if not len(ratios):
@@ -507,11 +505,6 @@ class ColumnPair:
             best = self._best("unit", n_parameters, maps) if maps else None
             if best is not None and self.explains(best.deviance):
                 yield self._with_stated_factor(best)
-        for factor, constant in AFFINE_CONVERSIONS:
-            if on_same_grid(self._a, self._b, factor, constant):
-                best = self._best("unit", 0, [(factor, constant)])
-                if self.explains(best.deviance):
-                    yield best
 
     @property
     def _is_centered(self) -> bool:
@@ -522,29 +515,59 @@ class ColumnPair:
         """
         return bool(self.medians[0] == self.medians[1] or 0.25 < np.mean(self._a >= 0) < 0.75)
 
-    def _with_stated_factor(self, explanation: Explanation) -> Explanation:
-        """Return a change of the unit with the factor to be stated.
+    @cached_property
+    def _estimated_factor(self) -> float:
+        """Estimate of a factor of all values: the ratio of the medians of Y and X.
 
-        It is exact if the values decide it, see `named_factor`, or if a discrete column determines
-        it. Otherwise it is the ratio of the medians, or the median ratio of spreads if both
-        disagree.
+        If it disagrees with the median ratio of spreads, it is the latter. It is 1 if no ratio of
+        quantiles or spreads is known.
         """
-        factor = explanation.factor
-        log = float(np.median(np.log(self._spread_factors() or self._ratios())))
+        ratios = self._spread_factors() or self._ratios()
+        log = float(np.median(np.log(ratios))) if len(ratios) else 0.0
         before, after = self.medians
         if before * after > 0 and not self._is_centered:
             of_medians = math.log(abs(after)) - math.log(abs(before))
             if abs(of_medians - log) <= _NEAR_COMMON:
                 log = of_medians
-        estimate = math.exp(min(log, _LARGEST_LOG))
-        named = named_factor(
-            estimate, self.supports, lambda each: on_same_grid(self._a, self._b, each)
+        return math.exp(max(-_LARGEST_LOG, min(log, _LARGEST_LOG)))
+
+    @cached_property
+    def _named_factor(self) -> float | None:
+        """Factor that the values decide, see `named_factor`; None if they do not decide it."""
+        a, b = self._a, self._b
+        return named_factor(
+            self._estimated_factor, self.supports, lambda factor: on_same_grid(a, b, factor)
         )
-        if named is None and self._distinct[1] >= _DISCRETE and self._determines(factor):
-            named = factor
-        if named is None:
-            return explanation._replace(factor=estimate, is_exact=False)
-        return explanation._replace(factor=named)
+
+    def _decided(self) -> Iterator[Explanation]:
+        """Yield the changes of the unit that the values decide, and that leave no change.
+
+        They are multiplications by a factor, and maps such as from degrees Celsius to degrees
+        Fahrenheit, which the decimals of the values must decide.
+        """
+        maps = [
+            each for each in AFFINE_CONVERSIONS if on_same_grid(self._a, self._b, *each)
+        ]  # fmt: skip
+        factor = self._named_factor
+        if factor is not None and not 1 / _FACTOR < factor < _FACTOR:
+            maps.append((factor, 0.0))
+        for each in maps:
+            best = self._best("unit", 0, [each])
+            if best.deviance <= _deviance_limit(len(self._edges)):
+                yield best
+
+    def _with_stated_factor(self, explanation: Explanation) -> Explanation:
+        """Return a change of the unit with the factor to be stated.
+
+        It is exact if the values decide it, or if a discrete column determines it. Otherwise it is
+        an estimate.
+        """
+        factor = self._named_factor
+        if factor is None and self._distinct[1] >= _DISCRETE:
+            factor = explanation.factor if self._determines(explanation.factor) else None
+        if factor is None:
+            return explanation._replace(factor=self._estimated_factor, is_exact=False)
+        return explanation._replace(factor=factor)
 
     def _determines(self, factor: float) -> bool:
         """Return whether a discrete column determines `factor` up to half a percent.
