@@ -34,6 +34,8 @@ _NEAR_POWER = 0.05
 # Maximum probability that the distinct values of Y are on the grid of X by chance, and the
 # probability for a single value that is not rounded.
 _BY_CHANCE, _UNROUNDED = 1e-4, 1e-3
+# Number of possible values of Y from which the probability for a single value is computed.
+_GRID = 1000
 # Rounding error of a product, relative to the largest value.
 _PRODUCT = 1e-9
 # Maximum number of decimals of a grid, and minimum ratio of its unit to the largest value.
@@ -178,15 +180,21 @@ def on_same_grid(x: np.ndarray, y: np.ndarray, factor: float, constant: float = 
     is_power = constant == 0.0 and math.isclose(power, factor, rel_tol=_PRODUCT)
     if is_power and new_unit and math.isclose(new_unit / unit, power, rel_tol=_PRODUCT):
         return True
-    with np.errstate(over="ignore"):
-        # Steps of the grid of x after the map. Values of y that are not rounded are between them.
-        step = factor * unit
-        values = np.unique(y)
-        steps = (values - constant) / step
-        allowed = 0.5 * new_unit / step + _PRODUCT * np.maximum(1.0, np.abs(steps))
-    if not np.isfinite(steps).all() or (np.abs(steps - np.rint(steps)) > allowed).any():
+    step = factor * unit  # of the grid of x after the map
+
+    def fits(values: np.ndarray) -> np.ndarray:
+        """Return whether each value is on this grid, up to the rounding of y."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = (values - constant) / step
+            allowed = 0.5 * new_unit / step + _PRODUCT * np.maximum(1.0, np.abs(steps))
+            return np.abs(steps - np.rint(steps)) <= allowed
+
+    values = np.unique(y)
+    if not fits(values).all():
         return False
-    chance = max(new_unit / step, _UNROUNDED)
+    # Fraction of the values with the decimals of y that are on the grid.
+    rounded = values[0] + new_unit * np.arange(_GRID)
+    chance = max(float(fits(rounded).mean()) if new_unit else 0.0, _UNROUNDED)
     # A constant is compared with the values themselves: one of them determines its decimals.
     n_free = len(values) - (constant != 0.0)
     return chance < 1.0 and n_free * math.log(chance) <= math.log(_BY_CHANCE)

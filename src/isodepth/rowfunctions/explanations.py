@@ -77,9 +77,9 @@ _FACTOR = 1.25
 _OTHER = 1.03
 # Logarithm of a number near the largest float64.
 _LARGEST_LOG = 709.0
-# Minimum number of rows with the minimum, and with the maximum, of a column of codes. Fewer rows
-# may have other values in a new sample by chance.
-_END_ROWS = 7
+# Minimum number of distinct values of a column of codes, and of rows with its minimum and with its
+# maximum. If fewer rows have them, a new sample may have other values by chance.
+_FEWEST_CODES, _END_ROWS = 5, 7
 # Number of constants with the same fraction that are tried on each side of the estimated shift.
 _STEPS = 20
 # Two columns exchanged their values only if each of four columns, both in X and in Y, has more than
@@ -603,17 +603,26 @@ class ColumnPair:
             known = [float(f"{each:.10g}") for each in around if self._shifted(each)]
             if len(known) == 1 and on_same_grid(a, b, 1.0, known[0]):
                 candidates = known
-        elif self._has_frequent_ends() and b[0] - a[0] == b[-1] - a[-1]:
+        elif self._has_moved_codes():
             candidates = [float(b[0] - a[0])]
         named = candidates[0] if candidates else named_constant(CONSTANTS, self._shifted)
         left = 0.0 if named is None else self._after(1.0, named)
         return named if left <= _deviance_limit(len(self._edges)) else None
 
-    def _has_frequent_ends(self) -> bool:
-        """Return whether X and Y have few values, and often their minimum and maximum."""
-        ends = [np.count_nonzero(v == end) for v in (self._a, self._b) for end in (v[0], v[-1])]
-        few = max(len(np.unique(v)) for v in (self._a, self._b)) <= _MANY_VALUES
-        return few and min(ends) >= _END_ROWS
+    def _has_moved_codes(self) -> bool:
+        """Return whether X and Y have 5 to 20 values, all moved by one constant.
+
+        Several rows have the minimum and the maximum. The ranges of X and Y must overlap: those of
+        two periods of time do not.
+        """
+        a, b = self._a, self._b
+        codes = [np.unique(values) for values in (a, b)]
+        if not len(codes[0]) == len(codes[1]) in range(_FEWEST_CODES, _MANY_VALUES + 1):
+            return False
+        ends = [np.count_nonzero(v == end) for v in (a, b) for end in (v[0], v[-1])]
+        overlap = max(a[0], b[0]) <= min(a[-1], b[-1])
+        moved = codes[1] - codes[0]
+        return bool(overlap and min(ends) >= _END_ROWS and (moved == moved[0]).all())
 
     def _shifted(self, constant: float) -> bool:
         """Return whether a constant is in the 99.9% confidence interval of a shift."""
