@@ -501,3 +501,87 @@ def test_standard_deviations_are_those_of_pandas() -> None:
     assert change.quantity == "standard deviation"
     expected = [pd.Series(x).std(), pd.Series(y).std()]
     assert [change.before, change.after] == pytest.approx(expected, rel=1e-12)
+
+
+def compared(x: Any, y: Any, **kinds: str) -> Any:
+    frames = [
+        each if isinstance(each, pd.DataFrame) else pd.DataFrame({"v": each}) for each in (x, y)
+    ]
+    return isodepth.two_sample_test(*frames, n_permutations=99, random_state=0, kinds=kinds or None)
+
+
+@pytest.mark.parametrize(
+    ("convert", "text"),
+    [
+        (lambda t: 1.8 * t + 32, "values multiplied by 1.8, plus 32, median "),
+        (lambda t: (1.8 * t + 32).round(1), "values multiplied by 1.8, plus 32, median "),
+        (lambda t: t + 273.15, "all values plus 273.15, median "),
+        # Whole degrees do not decide the factor.
+        (lambda t: (1.8 * t + 32).round(), "median "),
+        (lambda t: t + 273.7, "median "),
+    ],
+)
+def test_temperatures_in_other_units_are_named_if_decimals_decide(convert: Any, text: str) -> None:
+    x, y = np.random.default_rng(0).normal(15, 8, size=(2, 300)).round(1)
+    assert compared(x, convert(y)).changes[0].text.startswith(f"v: {text}")
+    if "multiplied" in text:
+        back = compared(convert(x), y).changes[0]
+        assert (back.kind, back.factor) == ("unit", pytest.approx(1 / 1.8))
+
+
+def test_a_constant_is_named_for_codes_and_not_for_counts() -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x, y = rng.integers(1, 6, size=(2, 300))
+        assert compared(x, y + 1).changes[0].text.startswith("v: all values plus 1, median 3 -> 4")
+        assert "plus" not in compared(rng.poisson(4, 300), rng.poisson(5, 300)).headline
+        # Two periods of time are not a change of all values.
+        assert "plus" not in compared(x, y + 5).headline
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [(1.0, "whole numbers"), (5.0, "multiples of 5"), (100.0, "multiples of 100")],
+)
+def test_precision_is_named_by_the_coarsest_unit_of_all_new_values(unit: float, words: str) -> None:
+    x, y = np.random.default_rng(0).gamma(3, 2000, size=(2, 300))
+    changes = compared(x, unit * np.round(y / unit)).changes
+    precision = [each.text for each in changes if each.kind == "precision"]
+    assert precision == [f"v: {words} 0% -> 100%"]
+
+
+def test_shares_of_columns_with_missing_values_are_those_of_the_known_values() -> None:
+    def texts(x: np.ndarray, y: np.ndarray) -> list[str]:
+        frames = [pd.DataFrame({"v": v, "w": w}) for v, w in ((x, others[0]), (y, others[1]))]
+        return [each.text for each in compared(*frames).changes]
+
+    x, y, *others = np.random.default_rng(0).normal(size=(4, 400))
+    y[:60] = -9.0
+    assert texts(x, y) == ["v = -9: 0% -> 15%"]
+    x[200:] = np.nan
+    assert {*texts(x, y)} == {"v: missing 50% -> 0%", "v = -9: 0% -> 15% of the known values"}
+
+
+def test_rank_correlations_are_those_of_pandas() -> None:
+    """Rows with both values are used, and ties have mean ranks."""
+    rng = np.random.default_rng(0)
+    frames = []
+    for factor in (0.9, 0.0):
+        a = rng.normal(size=500)
+        b = factor * a + rng.normal(0, 0.4, 500)
+        frames.append(pd.DataFrame({"a": a.round(), "b": b.round()}))
+    frames[0].loc[:99, "a"] = frames[1].loc[50:200, "b"] = np.nan
+    change = next(c for c in compared(*frames).changes if c.kind == "dependence")
+    expected = [frame["a"].corr(frame["b"], method="spearman") for frame in frames]
+    assert [change.before, change.after] == pytest.approx(expected)
+
+
+def test_times_with_a_zone_are_shown_in_utc() -> None:
+    times = pd.Series(pd.date_range("2024-01-01", periods=300, freq="7h", tz="America/New_York"))
+    x, y = (pd.DataFrame({"v": times + pd.Timedelta(days=each)}) for each in (0, 90))
+    result = compared(x, y, v="numeric")
+    median = y["v"].dt.tz_convert("UTC").quantile(0.5).strftime("%Y-%m-%d %H:%M UTC")
+    assert result.changes[0].text.endswith(median)
+    assert next(check.text for check in result.checks if "to" in check.text).endswith(
+        "UTC, without overlap"
+    )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -39,6 +40,8 @@ _BIN_LEVELS = np.array(
     [0.01, 0.02, 0.05, *np.arange(0.1, 0.91, 0.1).round(1).tolist(), 0.95, 0.98, 0.99]
 )
 _BIN_VALUES = 4
+# Units of rounded values, the largest first.
+_COARSE_UNITS = [m * 10.0**k for k in range(6, -1, -1) for m in (5.0, 1.0)]
 # Half of the width of the bin of the only value of a constant sample, relative to the value.
 _ONE_VALUE = 1e-9
 # Minimum fraction of a sample for a frequent value.
@@ -203,7 +206,7 @@ def _have_same_range(a: np.ndarray, b: np.ndarray) -> bool:
         share = len(values) / (len(values) + len(others))
         beyond = np.count_nonzero(values < others[0]), np.count_nonzero(values > others[-1])
         ends += [share**k for k in beyond]
-    return min(ends) >= _LEAST_PVALUE
+    return bool(min(ends) >= _LEAST_PVALUE)
 
 
 class Explanation(NamedTuple):
@@ -256,7 +259,7 @@ class ColumnPair:
         y: np.ndarray,
         shares: Sequence[tuple[Member, Change]] = (),
     ) -> None:
-        self.name, self.x, self.y, self.shares = name, x, y, shares
+        self.name, self.x, self.y, self.shares = name, x, y, list(shares)
         self.medians = float(np.median(x)), float(np.median(y))
         self._a, self._b = _order_statistics(x), _order_statistics(y)
         # Bins are chosen from the sample with fewer distinct values, which may be rounded.
@@ -264,8 +267,25 @@ class ColumnPair:
         self._edges = _bin_edges(self._b if self._from_y else self._a)
         # Change of the precision with the largest difference of shares.
         rounded = [each for each in shares if each[0].event == "precision"]
-        self._precision = max(rounded, key=lambda each: size_of(each[1]), default=None)
+        self._precision = None
+        if rounded:
+            self._precision = self._coarsest(*max(rounded, key=lambda each: size_of(each[1])))
+            others = [each for each in shares if each[0].event != "precision"]
+            self.shares = [*others, self._precision]
         self.deviance = self._after(1.0, 0.0) + self._after_precision(1.0, 0.0)
+
+    def _coarsest(self, member: Member, change: Change) -> tuple[Member, Change]:
+        """Return a change of precision with the largest unit that divides all values of Y.
+
+        If not all values of Y are multiples of the unit of `member`, both are returned unchanged.
+        """
+        largest = float(np.abs(self.y).max())
+        units = [u for u in _COARSE_UNITS if member.value < u <= largest]
+        unit = next((u for u in units if is_multiple(self.y, u).all()), None)
+        if change.after < 1.0 or unit is None:
+            return member, change
+        before = float(is_multiple(self.x, unit).mean())
+        return member._replace(value=unit), replace(change, before=before, multiple_of=unit)
 
     @property
     def penalty(self) -> float:
@@ -534,10 +554,18 @@ class ColumnPair:
     @cached_property
     def _named_factor(self) -> float | None:
         """Factor that the values decide, see `named_factor`; None if they do not decide it."""
-        a, b = self._a, self._b
-        return named_factor(
-            self._estimated_factor, self.supports, lambda factor: on_same_grid(a, b, factor)
-        )
+        return named_factor(self._estimated_factor, self.supports, self._has_grid)
+
+    def _has_grid(self, factor: float, constant: float = 0.0) -> bool:
+        """Return whether the decimals show that Y is `factor` times X plus `constant`.
+
+        The decimals of Y are compared with those of X after the map. For maps between common units,
+        the decimals of X are also compared with those of Y after the inverse map.
+        """
+        if on_same_grid(self._a, self._b, factor, constant):
+            return True
+        listed = bool(constant) or factor in _ROUNDED_CONVERSIONS
+        return listed and on_same_grid(self._b, self._a, 1.0 / factor, -constant / factor)
 
     def _decided(self) -> Iterator[Explanation]:
         """Yield the changes of the unit that the values decide, and that leave no change.
@@ -545,9 +573,7 @@ class ColumnPair:
         They are multiplications by a factor, and maps such as from degrees Celsius to degrees
         Fahrenheit, which the decimals of the values must decide.
         """
-        maps = [
-            each for each in AFFINE_CONVERSIONS if on_same_grid(self._a, self._b, *each)
-        ]  # fmt: skip
+        maps = [each for each in AFFINE_CONVERSIONS if self._has_grid(*each)]
         factor = self._named_factor
         if factor is not None and not 1 / _FACTOR < factor < _FACTOR:
             maps.append((factor, 0.0))
@@ -600,12 +626,14 @@ class ColumnPair:
             # All candidates have the fraction of the first value of Y.
             first = b[0] - unit * round((b[0] - shift) / unit)
             around = [first + k * unit for k in range(-_STEPS, _STEPS + 1)]
-            known = [float(f"{each:.10g}") for each in around if self._shifted(each)]
-            if len(known) == 1 and on_same_grid(a, b, 1.0, known[0]):
-                candidates = known
+            candidates = [float(f"{each:.10g}") for each in around if self._shifted(each)]
+            listed = [each for each in CONSTANTS if self._shifted(each)]
+            candidates = [each for each in listed or candidates if self._has_grid(1.0, each)]
         elif self._has_moved_codes():
             candidates = [float(b[0] - a[0])]
-        named = candidates[0] if candidates else named_constant(CONSTANTS, self._shifted)
+        named = candidates[0] if len(candidates) == 1 else None
+        if named is None:
+            named = named_constant(CONSTANTS, self._shifted)
         left = 0.0 if named is None else self._after(1.0, named)
         return named if left <= _deviance_limit(len(self._edges)) else None
 
