@@ -93,6 +93,10 @@ NEXT = pd.date_range("2023-01-01", periods=N)
             "v: 2013-01-01 to 2013-02-09 -> 2023-01-01 to 2023-02-09, without overlap",
         ]),
         (["01/02/2013"] * N, ["01/02/2023"] * N, []),  # day or month first is unknown
+        (DAYS.strftime("%m/%d/%Y"), DAYS.strftime("%d/%m/%Y"), [
+            "v: date format MM/DD/YYYY -> DD/MM/YYYY",
+        ]),
+        (DAYS.strftime("%m/%d/%Y"), ["01/02/2013"] * N, []),
         (DAYS.astype(str), [*NEXT.astype(str)[:36], *["n.d."] * 2, "2023-13-45", "?"], [
             "v: not a date 0% -> 10%, such as 'n.d.'",
             "v: 2013-01-01 to 2013-02-09 -> 2023-01-01 to 2023-02-05, without overlap",

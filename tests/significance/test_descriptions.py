@@ -12,7 +12,7 @@ import pytest
 
 import isodepth
 from isodepth.results.changes import Change
-from isodepth.rowfunctions.explanations import _CONVERSIONS, ColumnPair, Explanation
+from isodepth.rowfunctions.explanations import ColumnPair, Explanation
 from isodepth.rowfunctions.families import Member
 from isodepth.significance.changes import (
     _explained,
@@ -62,33 +62,47 @@ def test_the_description_fits_the_change(
 
 
 @pytest.mark.parametrize("factor", [1.609, 2.54, 1000, 8])
-def test_a_conversion_or_a_factor_that_explains_nearly_all_is_named(factor: float) -> None:
+def test_an_estimated_factor_is_called_about(factor: float) -> None:
+    """The values of a continuous column do not decide the factor, whose standard error is 6%."""
     change = describe_column(ColumnPair("v", LOGNORMAL[0], factor * LOGNORMAL[1]), 0.01)[0]
-    assert change.kind == "unit"
-    assert change.factor == pytest.approx(factor, rel=0.1)
-    assert f"v: values multiplied by {change.factor:.4g}, median " in change.text
+    assert (change.kind, change.is_approximate) == ("unit", True)
+    assert change.factor == pytest.approx(change.after / change.before, rel=0.06)
+    assert f"v: values multiplied by about {change.factor:.4g}, median " in change.text
 
 
-@pytest.mark.parametrize("factor", [0.3937, 0.454, 2.2046, 1.61])
-def test_a_conversion_may_be_rounded(factor: float) -> None:
-    """Discrete values show the factor exactly, also if many are zero."""
+@pytest.mark.parametrize("decimals", [0, 1])
+@pytest.mark.parametrize("factor", [2.2, 2.4, 2.54, 0.45359237, 0.454, 1000, 12])
+def test_the_decimals_of_the_values_decide_the_factor(factor: float, decimals: int) -> None:
+    """In samples of 100 rows, the standard error of the factor is 4%."""
     for seed in range(20):
-        x, y = np.random.default_rng(seed).normal(20, 2, (2, 150)).round(1)
-        x[:50] = y[:50] = 0.0
+        x, y = np.random.default_rng(seed).normal(170, 40, size=(2, 100)).round(decimals)
         change = describe_column(ColumnPair("v", x, factor * y), 0.01)[0]
-        assert (change.kind, change.factor) == ("unit", pytest.approx(factor))
+        assert (change.kind, change.is_approximate) == ("unit", False)
+        assert change.factor == pytest.approx(factor, rel=1e-9)
+
+
+@pytest.mark.parametrize("factor", [2.54, 3.1, 0.4, 12])
+@pytest.mark.parametrize("n", [100, 1000])
+def test_a_wrong_factor_is_never_named(factor: float, n: int) -> None:
+    """The new values are rounded so much that their decimals do not decide the factor."""
+    for seed in range(20):
+        x, y = np.random.default_rng(seed).gamma(3, 20, size=(2, n))
+        changes = describe_column(ColumnPair("v", x.round(1), (factor * y).round(1)), 0.01)
+        unit = [each for each in changes if each.kind == "unit"]
+        assert all(each.is_approximate or each.factor == factor for each in unit)
 
 
 @pytest.mark.parametrize("factor", [9, 10, 11, 0.11, 930, 1000, 1100])
-def test_a_factor_is_rounded_only_if_the_values_support_it(factor: float) -> None:
-    """The standard error of the estimated factor is 0.6%."""
+def test_a_factor_is_exact_only_in_a_short_interval(factor: float) -> None:
+    """The standard error of the estimated factor is 0.6%, and 0.02% if the spread is smaller."""
     for seed in range(8):
-        x, y = 20 + 3 * np.random.default_rng(seed).normal(size=(2, 1500))
-        change = describe_column(ColumnPair("v", x, factor * y), 0.01)[0]
-        assert change.kind == "unit"
-        power = math.log10(factor) % 1 == 0
-        assert change.factor == pytest.approx(factor, rel=1e-9 if power else 0.02)
-        assert float(f"{change.factor:.3g}") == change.factor
+        x, y = np.random.default_rng(seed).normal(size=(2, 1500))
+        change = describe_column(ColumnPair("v", 20 + 3 * x, factor * (20 + 3 * y)), 0.01)[0]
+        assert (change.kind, change.is_approximate) == ("unit", True)
+        assert change.factor == pytest.approx(factor, rel=0.1)
+        assert float(f"{change.factor:.2g}") == change.factor
+        change = describe_column(ColumnPair("v", 20 + 0.1 * x, factor * (20 + 0.1 * y)), 0.01)[0]
+        assert change.is_approximate == (factor not in (10, 1000))
 
 
 @pytest.mark.parametrize("factor", [930, 1000, 0.1, 0.093])
@@ -97,7 +111,8 @@ def test_decimals_show_whether_a_factor_is_a_power_of_ten(factor: float) -> None
     stated = []
     for seed in range(8):
         x, y = np.exp(np.random.default_rng(seed).normal(3, 1, size=(2, 200))).round(2)
-        stated.append(describe_column(ColumnPair("v", x, factor * y), 0.01)[0].factor)
+        change = describe_column(ColumnPair("v", x, factor * y), 0.01)[0]
+        stated.append(None if change.is_approximate else change.factor)
     known = [each for each in stated if each is not None]
     powers = sum(each in (1000, 0.1) for each in known)
     assert powers == len(known) >= 6 if factor in (1000, 0.1) else powers <= 1 < len(known)
@@ -231,12 +246,13 @@ def test_a_factor_of_discrete_values_maps_them_to_each_other(
 
 @pytest.mark.parametrize("factor", [1.3, 1.5, 3.0])
 def test_an_estimated_factor_agrees_with_the_shown_medians(factor: float) -> None:
-    named, common = 0, [*_CONVERSIONS, *10.0 ** np.arange(1, 5)]
+    named = 0
     for seed in range(20):
         x, y = np.random.default_rng(seed).exponential(size=(2, 300))
         change = describe_column(ColumnPair("v", x, factor * y), 0.01)[0]
-        if change.kind == "unit" and change.factor not in common:
-            assert change.quantity == "median"
+        if change.kind == "unit":
+            assert change.factor is not None
+            assert change.is_approximate
             assert change.after / change.before == pytest.approx(change.factor, rel=0.06)
             named += 1
     assert named >= 8
@@ -317,12 +333,41 @@ def test_asymmetric_values_of_both_signs_are_negated() -> None:
         assert kinds_of(x, y - 0.94) == ["location"]
 
 
+def exchanged(*columns: tuple[np.ndarray, np.ndarray]) -> set[str]:
+    """Return the names of exchanged columns among a, b, ..., given their values in X and Y."""
+    pairs = [ColumnPair(name, x, y) for name, (x, y) in zip("abcd", columns, strict=False)]
+    found = exchanged_columns(pairs, dict.fromkeys("abcd", 0.01))
+    assert all(len({*change._values}) == 2 for change in found.values())
+    return {*found}
+
+
 def test_exchanged_columns_are_recognized() -> None:
-    a, b = ColumnPair("a", NORMAL[0], 9 + NORMAL[1]), ColumnPair("b", 9 + NORMAL[1], NORMAL[0])
-    c = ColumnPair("c", NORMAL[0], NORMAL[1] + 5)
-    found = exchanged_columns([a, c, b], {"a": 0.02, "b": 0.01, "c": 0.01})
-    assert found.keys() == {"a", "b"}
-    assert (found["a"].columns, found["a"].pvalue) == (("a", "b"), 0.01)
+    low, high = NORMAL, 9 + np.exp(RNG.normal(0, 0.3, size=(2, 800)))
+    a, b, c = (low[0], high[1]), (high[0], low[1]), (3 * low[0], 3 * low[1] + 5)
+    assert exchanged(a, b) == exchanged(a, b, c) == {"a", "b"}
+    # A third column has such values too, ranges differ, or precisions differ.
+    assert not exchanged(a, b, (low[0], low[1] + 5))
+    assert not exchanged((low[0], np.append(high[1], [90.0] * 12)), b)
+    assert not exchanged((low[0], high[1].round(2)), b)
+
+
+def test_columns_of_few_values_are_not_exchanged() -> None:
+    """The shares of smokers and of retired persons are 35% and 12%, then 12% and 35%."""
+    smoker, retired = (RNG.random((2, 1000)) < 0.35), (RNG.random((2, 1000)) < 0.12)
+    frames = [
+        pd.DataFrame({"smoker": a, "retired": b}).astype(int)
+        for a, b in ((smoker[0], retired[0]), (retired[1], smoker[1]))
+    ]
+    result = isodepth.two_sample_test(*frames, n_permutations=99, random_state=0)
+    assert {each.columns for each in result.changes} >= {("smoker",), ("retired",)}
+    assert "exchange" not in {each.kind for each in result.changes}
+
+
+def test_small_shifts_in_opposite_directions_are_not_an_exchange() -> None:
+    """Yearly columns of similar values, one of which is lower and one higher in Y."""
+    for seed in range(20):
+        x = 50 + 10 * np.random.default_rng(seed).normal(size=(4, 300))
+        assert not exchanged((x[0], x[1] + 6), (x[2] + 6, x[3]))
 
 
 @pytest.mark.parametrize("values", [np.full(5, 1e300), np.array([0.0, 1e-310, 1e300]), np.ones(1)])
@@ -456,3 +501,87 @@ def test_standard_deviations_are_those_of_pandas() -> None:
     assert change.quantity == "standard deviation"
     expected = [pd.Series(x).std(), pd.Series(y).std()]
     assert [change.before, change.after] == pytest.approx(expected, rel=1e-12)
+
+
+def compared(x: Any, y: Any, **kinds: str) -> Any:
+    frames = [
+        each if isinstance(each, pd.DataFrame) else pd.DataFrame({"v": each}) for each in (x, y)
+    ]
+    return isodepth.two_sample_test(*frames, n_permutations=99, random_state=0, kinds=kinds or None)
+
+
+@pytest.mark.parametrize(
+    ("convert", "text"),
+    [
+        (lambda t: 1.8 * t + 32, "values multiplied by 1.8, plus 32, median "),
+        (lambda t: (1.8 * t + 32).round(1), "values multiplied by 1.8, plus 32, median "),
+        (lambda t: t + 273.15, "all values plus 273.15, median "),
+        # Whole degrees do not decide the factor.
+        (lambda t: (1.8 * t + 32).round(), "median "),
+        (lambda t: t + 273.7, "median "),
+    ],
+)
+def test_temperatures_in_other_units_are_named_if_decimals_decide(convert: Any, text: str) -> None:
+    x, y = np.random.default_rng(0).normal(15, 8, size=(2, 300)).round(1)
+    assert compared(x, convert(y)).changes[0].text.startswith(f"v: {text}")
+    if "multiplied" in text:
+        back = compared(convert(x), y).changes[0]
+        assert (back.kind, back.factor) == ("unit", pytest.approx(1 / 1.8))
+
+
+def test_a_constant_is_named_for_codes_and_not_for_counts() -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x, y = rng.integers(1, 6, size=(2, 300))
+        assert compared(x, y + 1).changes[0].text.startswith("v: all values plus 1, median 3 -> 4")
+        assert "plus" not in compared(rng.poisson(4, 300), rng.poisson(5, 300)).headline
+        # Two periods of time are not a change of all values.
+        assert "plus" not in compared(x, y + 5).headline
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [(1.0, "whole numbers"), (5.0, "multiples of 5"), (100.0, "multiples of 100")],
+)
+def test_precision_is_named_by_the_coarsest_unit_of_all_new_values(unit: float, words: str) -> None:
+    x, y = np.random.default_rng(0).gamma(3, 2000, size=(2, 300))
+    changes = compared(x, unit * np.round(y / unit)).changes
+    precision = [each.text for each in changes if each.kind == "precision"]
+    assert precision == [f"v: {words} 0% -> 100%"]
+
+
+def test_shares_of_columns_with_missing_values_are_those_of_the_known_values() -> None:
+    def texts(x: np.ndarray, y: np.ndarray) -> list[str]:
+        frames = [pd.DataFrame({"v": v, "w": w}) for v, w in ((x, others[0]), (y, others[1]))]
+        return [each.text for each in compared(*frames).changes]
+
+    x, y, *others = np.random.default_rng(0).normal(size=(4, 400))
+    y[:60] = -9.0
+    assert texts(x, y) == ["v = -9: 0% -> 15%"]
+    x[200:] = np.nan
+    assert {*texts(x, y)} == {"v: missing 50% -> 0%", "v = -9: 0% -> 15% of the known values"}
+
+
+def test_rank_correlations_are_those_of_pandas() -> None:
+    """Rows with both values are used, and ties have mean ranks."""
+    rng = np.random.default_rng(0)
+    frames = []
+    for factor in (0.9, 0.0):
+        a = rng.normal(size=500)
+        b = factor * a + rng.normal(0, 0.4, 500)
+        frames.append(pd.DataFrame({"a": a.round(), "b": b.round()}))
+    frames[0].loc[:99, "a"] = frames[1].loc[50:200, "b"] = np.nan
+    change = next(c for c in compared(*frames).changes if c.kind == "dependence")
+    expected = [frame["a"].corr(frame["b"], method="spearman") for frame in frames]
+    assert [change.before, change.after] == pytest.approx(expected)
+
+
+def test_times_with_a_zone_are_shown_in_utc() -> None:
+    times = pd.Series(pd.date_range("2024-01-01", periods=300, freq="7h", tz="America/New_York"))
+    x, y = (pd.DataFrame({"v": times + pd.Timedelta(days=each)}) for each in (0, 90))
+    result = compared(x, y, v="numeric")
+    median = y["v"].dt.tz_convert("UTC").quantile(0.5).strftime("%Y-%m-%d %H:%M UTC")
+    assert result.changes[0].text.endswith(median)
+    assert next(check.text for check in result.checks if "to" in check.text).endswith(
+        "UTC, without overlap"
+    )

@@ -231,13 +231,20 @@ def test_a_change_that_no_column_shows_is_said_to_be_one() -> None:
     away = np.square(Y[:, 1:]).sum(axis=1)
     outward = np.c_[np.abs(Y[:, 0]) * np.sign(away - np.median(away)), Y[:, 1:]]
     for changed, text in (
-        (Y + 0.12, "all columns together are higher"),
-        (Y * 1.06, "rows are farther from the center of the data"),
+        (Y + 0.12, "joint shift: means of "),
+        (Y * 1.06, "rows are farther from the center of the data, mostly in "),
         (outward, "column 0 depends differently on the distance from the center"),
     ):
         result = run(X, changed)
-        assert result.headline == f"Y differs from X (p = 0.01): {text}."
+        assert result.headline.startswith(f"Y differs from X (p = 0.01): {text}")
         assert result.changes[0].kind == "joint"
+        # The named columns changed in the named direction.
+        for name in result.changes[0].columns:
+            j = int(name.removeprefix("column "))
+            if "means" in text:
+                assert changed[:, j].mean() > X[:, j].mean()
+            elif "farther" in text:
+                assert np.abs(changed[:, j]).mean() > np.abs(X[:, j]).mean()
 
 
 # -- invariances ----------------------------------------------------------------------------------

@@ -15,12 +15,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.arrays import listed, repeated_rows, row_hashes
-from isodepth.data.columns.dates import Dates, apart, day_text, range_text, read_dates
+from isodepth.data.columns.dates import (
+    Dates,
+    apart,
+    day_text,
+    formats_differ,
+    range_text,
+    read_dates,
+)
 from isodepth.data.columns.kinds import (
     ColumnKind,
     date_columns,
     rank_columns,
     subtracted_integers,
+    utc_columns,
 )
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.pooled import column_type
@@ -159,6 +167,8 @@ class _Column(NamedTuple):
         Whether the numbers are days since 1970.
     order : sequence of str
         Values whose ranks 0, 1, ... are the numbers; empty for other columns.
+    is_utc : bool
+        Whether the numbers are times in UTC.
     """
 
     name: str
@@ -167,6 +177,7 @@ class _Column(NamedTuple):
     base: int = 0
     is_date: bool = False
     order: Sequence[str] = ()
+    is_utc: bool = False
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -184,7 +195,7 @@ class _Column(NamedTuple):
         if self.order:
             return self.order[int(values[0])]
         if self.is_date:
-            return day_text(float(values[0]))
+            return day_text(float(values[0]), utc=self.is_utc)
         return str(self.base + int(values[0])) if self.base else f"{values[0]:.10g}"
 
     def n_others(self, sample: int, constant: str | None) -> int:
@@ -206,9 +217,10 @@ def _columns(samples: TwoSamples) -> list[_Column]:
     bases = subtracted_integers(samples.kinds) if samples.kinds else {}
     dates = date_columns(samples.kinds) if samples.kinds else set()
     ranks = rank_columns(samples.kinds) if samples.kinds else {}
+    in_utc = utc_columns(samples.kinds) if samples.kinds else set()
     columns = []
     for name in samples.columns:
-        how = bases.get(name, 0), name in dates, ranks.get(name, ())
+        how = bases.get(name, 0), name in dates, ranks.get(name, ()), name in in_utc
         columns.append(_Column(name, samples.numbers(name), samples.n_rows, *how))
     for name, both in samples.categories.items():
         x, y = (Counter(values) for values in both)
@@ -564,7 +576,8 @@ def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
         ("date format", x.formats, y.formats),
         ("time zone", x.zones, y.zones),
     ):
-        if before and after and before != after:
+        differ = formats_differ(before, after) if title == "date format" else before != after
+        if before and after and differ:
             both = " -> ".join(" and ".join(sorted(each)) for each in (before, after))
             yield _of_column(title, name, f"{name}: {title} {both}")
     yield from _date_ranges(name, x, y)

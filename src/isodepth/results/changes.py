@@ -15,6 +15,7 @@ from isodepth.data.columns.kinds import (
     date_columns,
     rank_columns,
     subtracted_integers,
+    utc_columns,
 )
 from isodepth.data.columns.values import visible
 from isodepth.data.export import ResultPart, name_text, number_text, p_text
@@ -96,15 +97,25 @@ class Change(ResultPart):
         this far from the median. None without a limit.
     multiple_of : float or None
         For the kind "precision": the multiples of this number, which is 0.1, 1, 5 or 10, are
-        counted.
+        counted. If all new values are multiples of a larger number, such as 100, it is this number.
     factor : float or None
         For the kinds "unit" and "sign": constant by which the values were multiplied.
+    is_approximate : bool
+        Whether `factor` is an estimate, rounded to two digits, because the values do not decide it.
+    shift : float or None
+        Constant that was added to all values, after the multiplication by `factor` if there is one.
+        None if there is none, or if the values do not decide it.
     n_batches : int or None
         Number of batches of which `after` is the mean, if a monitor compares the median or the
         interquartile range of several batches.
+    of_known_values : bool
+        Whether shares are relative to the known values of the column, because values are missing.
+        Otherwise they are relative to all rows, or to the rows with one category.
     is_date : bool
         Whether the first column has dates. They are compared as days since 1970-01-01, and `text`
         shows dates.
+    is_utc : bool
+        Whether the dates of the first column are times with a time zone. `text` shows them in UTC.
     description : str or None
         Words for the changed quantity, if the other attributes do not determine it. Examples are a
         change of several columns together (kinds "joint" and "regions"), the share of several
@@ -150,8 +161,12 @@ class Change(ResultPart):
     side: str | None = None
     multiple_of: float | None = None
     factor: float | None = None
+    is_approximate: bool = False
+    shift: float | None = None
     n_batches: int | None = None
+    of_known_values: bool = False
     is_date: bool = False
+    is_utc: bool = False
     description: str | None = None
     changed_share: float | None = None
 
@@ -204,7 +219,19 @@ class Change(ResultPart):
             words += f" (mean of {self.n_batches} batches)"
         if self.kind == "sign":
             return f"sign changed, {words}"
-        return words if self.factor is None else f"values multiplied by {self.factor:.4g}, {words}"
+        return f"{self._map_text}, {words}" if self._map_text else words
+
+    @property
+    def _map_text(self) -> str:
+        """Words for the map of all values, such as "values multiplied by 1.8, plus 32"; or ""."""
+        sign = "plus" if (self.shift or 0.0) > 0 else "minus"
+        digits = 10 if self.factor is None else 4
+        added = "" if self.shift is None else f"{sign} {abs(self.shift):.{digits}g}"
+        if self.factor is None:
+            # A shift of dates is visible in the dates.
+            return f"all values {added}" if added and not self.is_date else ""
+        text = f"values multiplied by {'about ' * self.is_approximate}{self.factor:.4g}"
+        return f"{text}, {added}" if added else text
 
     @property
     def _shown_limit(self) -> str:
@@ -212,7 +239,11 @@ class Change(ResultPart):
         if isinstance(self.limit, int):
             return str(self.limit)
         # Digits before the decimal point are never rounded.
-        return day_text(self.limit) if self.is_date else number_text(self.limit, 4, step=10.0)
+        return self._day(self.limit) if self.is_date else number_text(self.limit, 4, step=10.0)
+
+    def _day(self, days: float) -> str:
+        """Return the date of a number of days since 1970."""
+        return day_text(days, utc=self.is_utc)
 
     @property
     def _shown_value(self) -> str | None:
@@ -220,13 +251,13 @@ class Change(ResultPart):
             return str(self.value)
         if not isinstance(self.value, float):
             return None if self.value is None else visible(self.value)
-        return day_text(self.value) if self.is_date else f"{self.value:.10g}"
+        return self._day(self.value) if self.is_date else f"{self.value:.10g}"
 
     @property
     def _values(self) -> tuple[str, str]:
         """`before` and `after` as strings, with enough digits to show their difference."""
         if self.is_date and self.quantity in ("median", "mean") and self.description is None:
-            return day_text(self.before), day_text(self.after)
+            return self._day(self.before), self._day(self.after)
         if isinstance(self.before, int) and isinstance(self.after, int):
             return str(self.before), str(self.after)
         return format_pair(self.before, self.after, percent=self.quantity == "share")
@@ -236,7 +267,8 @@ class Change(ResultPart):
         """Sentence without the p-value, such as "air_time: median 129 -> 158"."""
         if self.kind == "joint":  # `before` and `after` are not in the units of a column
             return self._label
-        return f"{self._label} {' -> '.join(self._values)}"
+        ending = " of the known values" if self.of_known_values else ""
+        return f"{self._label} {' -> '.join(self._values)}{ending}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes and `text` as a dictionary of numbers, strings and lists."""
@@ -245,8 +277,8 @@ class Change(ResultPart):
     def __repr__(self) -> str:
         # Most attributes apply to a few kinds only.
         given = {each.name: getattr(self, each.name) for each in fields(self)}
-        used = [f"{k}={v!r}" for k, v in given.items() if v is not None and k != "is_date"]
-        return f"Change({', '.join(used + ['is_date=True'] * self.is_date)})"
+        used = [f"{k}={v!r}" for k, v in given.items() if v is not None and v is not False]
+        return f"Change({', '.join(used)})"
 
     def __str__(self) -> str:
         return f"{self.text} (p = {p_text(self.pvalue)})"
@@ -263,6 +295,7 @@ def for_kinds(changes: Iterable[Change], kinds: Sequence[ColumnKind]) -> list[Ch
     """
     ranks = rank_columns(kinds)
     dates, with_words = date_columns(kinds), columns_with_words(kinds)
+    in_utc = utc_columns(kinds)
     bases = subtracted_integers(kinds)
     found = []
     for each in changes:
@@ -270,7 +303,7 @@ def for_kinds(changes: Iterable[Change], kinds: Sequence[ColumnKind]) -> list[Ch
         if first in ranks:
             each = _with_values(each, ranks[first])
         elif first in dates:
-            each = replace(each, is_date=True)
+            each = replace(each, is_date=True, is_utc=first in in_utc)
         elif first in bases:
             each = _with_base(each, bases[first])
         elif first in with_words and each.kind == "missing":
@@ -306,6 +339,7 @@ def _with_values(change: Change, order: Sequence[str]) -> Change:
     """
     if change.description is not None or len(change.columns) != 1 or change.kind == "missing":
         return change
+    change = replace(change, shift=None)
     if isinstance(change.value, float):
         return replace(change, value=order[round(change.value)])
     name = name_text(*change.columns)

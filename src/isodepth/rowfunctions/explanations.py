@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -19,6 +20,16 @@ import numpy as np
 
 from isodepth.geometry.scaling import mad_spread
 from isodepth.results.changes import Change
+from isodepth.rowfunctions.conversions import (
+    AFFINE_CONVERSIONS,
+    CONSTANTS,
+    CONVERSIONS,
+    last_decimal,
+    named_constant,
+    named_factor,
+    on_same_grid,
+    roundings,
+)
 from isodepth.rowfunctions.families import Member, is_multiple
 
 # Maximum number of values of each sample that are used to choose a description.
@@ -29,6 +40,8 @@ _BIN_LEVELS = np.array(
     [0.01, 0.02, 0.05, *np.arange(0.1, 0.91, 0.1).round(1).tolist(), 0.95, 0.98, 0.99]
 )
 _BIN_VALUES = 4
+# Units of rounded values, the largest first.
+_COARSE_UNITS = [m * 10.0**k for k in range(6, -1, -1) for m in (5.0, 1.0)]
 # Half of the width of the bin of the only value of a constant sample, relative to the value.
 _ONE_VALUE = 1e-9
 # Minimum fraction of a sample for a frequent value.
@@ -39,12 +52,8 @@ _LEVELS = np.arange(1, 20) / 20
 # deviance that they leave has a p-value of at least 0.1%, or is at most a fraction _NEARLY_ALL of
 # the deviance without them.
 _LEAST_PVALUE, _NEARLY_ALL = 0.001, 0.05
-# Factors between common units, apart from powers of ten: miles, pounds, inches, feet, weeks,
-# months, hours, ounces, minutes and years, and their inverses. They are not estimated from the
-# values. A discrete column shows which of the usual roundings was used, such as 0.454.
-_UNITS = np.array([1.609344, 2.204623, 2.54, 3.28084, 7, 12, 24, 28.34952, 60, 365.25])
-_CONVERSIONS = [*_UNITS.tolist(), *(1 / _UNITS).tolist()]
-_ROUNDED_CONVERSIONS = sorted({float(f"{c:.{k}g}") for c in _CONVERSIONS for k in (3, 4, 5, 17)})
+# Factors between common units, which are not estimated from the values.
+_ROUNDED_CONVERSIONS = sorted({rounded for unit in CONVERSIONS for rounded in roundings(unit)})
 # Maximum difference between the logarithms of an estimated factor, or of a factor between common
 # units, and of the ratio of the medians.
 _NEAR_MEDIANS, _NEAR_COMMON = 0.05, 0.3
@@ -56,8 +65,6 @@ _ERRORS = 2.0
 # Maximum number of decimals to which values may be rounded after a change of the unit, and relative
 # rounding error of a product.
 _DECIMALS, _PRODUCT = 6, 1e-9
-# Minimum ratio of the unit of the last digit to the maximum absolute value.
-_UNIT = 1e-7
 # Minimum difference of the shares of values of at least 0 that is called a change of sign.
 _OTHER_SIGN = 0.5
 # Maximum share of the values of X with the sign of most values of Y for which a change of sign is
@@ -68,12 +75,21 @@ _SAME_SIGN = 0.05
 _MEDIAN_RANK = 0.2
 # Minimum factor between the values that is called a change of the unit.
 _FACTOR = 1.25
-# Maximum difference between the logarithms of an estimated factor and of a round number, such as a
-# power of ten, that is stated instead. A discrete column determines its factor exactly if a factor
-# _OTHER times as large does not map its values to each other.
-_NEAR_ROUND, _OTHER = 0.05, 1.03
+# A discrete column determines its factor exactly if a factor _OTHER times as large does not map its
+# values to each other.
+_OTHER = 1.03
 # Logarithm of a number near the largest float64.
 _LARGEST_LOG = 709.0
+# Minimum number of distinct values of a column of codes, and of rows with its minimum and with its
+# maximum. If fewer rows have them, a new sample may have other values by chance.
+_FEWEST_CODES, _END_ROWS = 5, 7
+# Number of constants with the same fraction that are tried on each side of the estimated shift.
+_STEPS = 20
+# Two columns exchanged their values only if each of four columns, both in X and in Y, has more than
+# _MANY_VALUES distinct values, and if each column changed by at least _EXCHANGED times the deviance
+# up to which two samples count as equal. Other changes, such as two shifts, then rarely result in
+# the values of the other column by chance.
+_MANY_VALUES, _EXCHANGED = 20, 3.0
 
 
 def ks_distance(x: np.ndarray, y: np.ndarray) -> float:
@@ -119,22 +135,6 @@ def _precision_deviance(a: np.ndarray, b: np.ndarray, unit: float) -> float:
     ones = [np.count_nonzero(is_multiple(values, unit)) for values in (a, b)]
     counts = [np.array([k, len(v) - k]) for k, v in zip(ones, (a, b), strict=True)]
     return _deviance(counts[0], counts[1])
-
-
-def _last_decimal(values: np.ndarray) -> float:
-    """Return the unit of the last digit of all values, such as 100 or 0.01; 0 if it is unknown.
-
-    It is the largest power of ten of which all values are multiples. It is unknown if the values
-    are not rounded, or so large that floats cannot show it.
-
-    Examples
-    --------
-    >>> _last_decimal(np.array([1.25, 3.5])), _last_decimal(np.array([300.0, 1200.0]))
-    (0.01, 100.0)
-    """
-    least = _UNIT * float(np.abs(values).max())
-    units = (10.0**k for k in range(_DECIMALS, -_DECIMALS - 1, -1))
-    return next((u for u in units if u >= least and is_multiple(values, u).all()), 0.0)
 
 
 def _order_statistics(values: np.ndarray) -> np.ndarray:
@@ -195,6 +195,20 @@ def _deviance_after_rounding(a: np.ndarray, b: np.ndarray, edges: np.ndarray) ->
     return _deviance(counts[0], counts[1])
 
 
+def _have_same_range(a: np.ndarray, b: np.ndarray) -> bool:
+    """Return whether the ranges of two sorted samples differ only by chance.
+
+    If k values of one sample are beyond an end of the other sample, the probability of at least k
+    such values is computed for two samples of the same continuous distribution.
+    """
+    ends = []
+    for values, others in ((a, b), (b, a)):
+        share = len(values) / (len(values) + len(others))
+        beyond = np.count_nonzero(values < others[0]), np.count_nonzero(values > others[-1])
+        ends += [share**k for k in beyond]
+    return bool(min(ends) >= _LEAST_PVALUE)
+
+
 class Explanation(NamedTuple):
     """Explanation of a change, and the deviance between both samples after the change is undone.
 
@@ -208,6 +222,9 @@ class Explanation(NamedTuple):
     deviance : float
     factor, shift : float
         The values of Y are `factor` times those of X plus `shift`.
+    is_exact : bool
+        Whether the values decide the factor of a change of the unit, see `named_factor`. Otherwise
+        it is an estimate.
     share_change : Change or None
         Change of the share of rows with some property, such as a single value. If all values are
         mapped by `factor` and `shift`, it is an additional change of the share of rounded values.
@@ -219,6 +236,7 @@ class Explanation(NamedTuple):
     factor: float = 1.0
     shift: float = 0.0
     share_change: Change | None = None
+    is_exact: bool = True
 
 
 class ColumnPair:
@@ -241,7 +259,7 @@ class ColumnPair:
         y: np.ndarray,
         shares: Sequence[tuple[Member, Change]] = (),
     ) -> None:
-        self.name, self.x, self.y, self.shares = name, x, y, shares
+        self.name, self.x, self.y, self.shares = name, x, y, list(shares)
         self.medians = float(np.median(x)), float(np.median(y))
         self._a, self._b = _order_statistics(x), _order_statistics(y)
         # Bins are chosen from the sample with fewer distinct values, which may be rounded.
@@ -249,8 +267,25 @@ class ColumnPair:
         self._edges = _bin_edges(self._b if self._from_y else self._a)
         # Change of the precision with the largest difference of shares.
         rounded = [each for each in shares if each[0].event == "precision"]
-        self._precision = max(rounded, key=lambda each: size_of(each[1]), default=None)
+        self._precision = None
+        if rounded:
+            self._precision = self._coarsest(*max(rounded, key=lambda each: size_of(each[1])))
+            others = [each for each in shares if each[0].event != "precision"]
+            self.shares = [*others, self._precision]
         self.deviance = self._after(1.0, 0.0) + self._after_precision(1.0, 0.0)
+
+    def _coarsest(self, member: Member, change: Change) -> tuple[Member, Change]:
+        """Return a change of precision with the largest unit that divides all values of Y.
+
+        If not all values of Y are multiples of the unit of `member`, both are returned unchanged.
+        """
+        largest = float(np.abs(self.y).max())
+        units = [u for u in _COARSE_UNITS if member.value < u <= largest]
+        unit = next((u for u in units if is_multiple(self.y, u).all()), None)
+        if change.after < 1.0 or unit is None:
+            return member, change
+        before = float(is_multiple(self.x, unit).mean())
+        return member._replace(value=unit), replace(change, before=before, multiple_of=unit)
 
     @property
     def penalty(self) -> float:
@@ -368,9 +403,10 @@ class ColumnPair:
     def explanations(self) -> list[Explanation]:
         """Return the candidate explanations, the best one first.
 
-        The best one has the smallest sum of deviance and penalties. Only a change of sign precedes
-        it, if it explains the change, and if a shift fits worse or nearly all values change their
-        sign. Without this condition, a shift of symmetric values from -1 to 1 would be ambiguous.
+        The best one has the smallest sum of deviance and penalties. A change of sign precedes it,
+        if it explains the change, and if a shift fits worse or nearly all values change their sign.
+        Without this condition, a shift of symmetric values from -1 to 1 would be ambiguous. A
+        change of the unit that the values decide precedes it, too.
         """
         maps = list(self._maps())
         found = sorted([*self._of_shares(), *maps, *self._units()], key=self._cost)
@@ -383,7 +419,7 @@ class ColumnPair:
             fits=self.explains(sign.deviance),
             shift_is_worse=maps[0].deviance > sign.deviance + _deviance_limit(1),
         )
-        return [sign, *found] if is_sign else found
+        return [*([sign] if is_sign else self._decided()), *found]
 
     def _ratios(self) -> np.ndarray:
         """Return the positive finite ratios of quantiles of Y to quantiles of X."""
@@ -488,7 +524,7 @@ class ColumnPair:
             maps = [(factor, 0.0) for factor in large if self._keeps_values(factor)]
             best = self._best("unit", n_parameters, maps) if maps else None
             if best is not None and self.explains(best.deviance):
-                yield best._replace(factor=self._stated_factor(best.factor))
+                yield self._with_stated_factor(best)
 
     @property
     def _is_centered(self) -> bool:
@@ -499,38 +535,132 @@ class ColumnPair:
         """
         return bool(self.medians[0] == self.medians[1] or 0.25 < np.mean(self._a >= 0) < 0.75)
 
-    def _stated_factor(self, factor: float) -> float:
-        """Return the factor to be stated if the values were multiplied by about `factor`.
+    @cached_property
+    def _estimated_factor(self) -> float:
+        """Estimate of a factor of all values: the ratio of the medians of Y and X.
 
-        It is `factor` itself if a discrete column determines it exactly, and a power of ten if the
-        last decimals of X and Y differ by this factor. Otherwise it is estimated by the ratio of
-        the medians, or by the median ratio of spreads if both disagree. It is rounded to a power of
-        ten, a factor between common units, or two significant digits. A rounded factor must be near
-        the estimate and in the confidence interval. If there is none, the estimate has three
-        digits. A power of ten is excluded if Y has more decimals than X times this power.
+        If it disagrees with the median ratio of spreads, it is the latter. It is 1 if no ratio of
+        quantiles or spreads is known.
         """
-        if self._distinct[1] >= _DISCRETE and not self._keeps_values(factor * _OTHER):
-            return factor
-        unit, new_unit = _last_decimal(self._a), _last_decimal(self._b)
-        power = 10.0 ** round(math.log10(factor))
-        of_units = new_unit / unit / power if unit else 0.0
-        if abs(of_units - 1.0) <= _PRODUCT and abs(math.log(factor / power)) <= _NEAR_COMMON:
-            return power
-        log = float(np.median(np.log(self._spread_factors() or self._ratios())))
+        ratios = self._spread_factors() or self._ratios()
+        log = float(np.median(np.log(ratios))) if len(ratios) else 0.0
         before, after = self.medians
         if before * after > 0 and not self._is_centered:
             of_medians = math.log(abs(after)) - math.log(abs(before))
             if abs(of_medians - log) <= _NEAR_COMMON:
                 log = of_medians
-        estimate = math.exp(min(log, _LARGEST_LOG))
-        power = 10.0 ** round(math.log10(estimate))
-        rounded = dict.fromkeys([power, *_CONVERSIONS, float(f"{estimate:.2g}")])
-        if 0.0 < new_unit < 0.5 * unit * power:
-            del rounded[power]
-        near = [each for each in rounded if abs(math.log(each / estimate)) <= _NEAR_ROUND]
-        return next(filter(self._supports, near), float(f"{estimate:.3g}"))
+        return math.exp(max(-_LARGEST_LOG, min(log, _LARGEST_LOG)))
 
-    def _supports(self, factor: float) -> bool:
+    @cached_property
+    def _named_factor(self) -> float | None:
+        """Factor that the values decide, see `named_factor`; None if they do not decide it."""
+        return named_factor(self._estimated_factor, self.supports, self._has_grid)
+
+    def _has_grid(self, factor: float, constant: float = 0.0) -> bool:
+        """Return whether the decimals show that Y is `factor` times X plus `constant`.
+
+        The decimals of Y are compared with those of X after the map. For maps between common units,
+        the decimals of X are also compared with those of Y after the inverse map.
+        """
+        if on_same_grid(self._a, self._b, factor, constant):
+            return True
+        listed = bool(constant) or factor in _ROUNDED_CONVERSIONS
+        return listed and on_same_grid(self._b, self._a, 1.0 / factor, -constant / factor)
+
+    def _decided(self) -> Iterator[Explanation]:
+        """Yield the changes of the unit that the values decide, and that leave no change.
+
+        They are multiplications by a factor, and maps such as from degrees Celsius to degrees
+        Fahrenheit, which the decimals of the values must decide.
+        """
+        maps = [each for each in AFFINE_CONVERSIONS if self._has_grid(*each)]
+        factor = self._named_factor
+        if factor is not None and not 1 / _FACTOR < factor < _FACTOR:
+            maps.append((factor, 0.0))
+        for each in maps:
+            best = self._best("unit", 0, [each])
+            if best.deviance <= _deviance_limit(len(self._edges)):
+                yield best
+
+    def _with_stated_factor(self, explanation: Explanation) -> Explanation:
+        """Return a change of the unit with the factor to be stated.
+
+        It is exact if the values decide it, or if a discrete column determines it. Otherwise it is
+        an estimate.
+        """
+        factor = self._named_factor
+        if factor is None and self._distinct[1] >= _DISCRETE:
+            factor = explanation.factor if self._determines(explanation.factor) else None
+        if factor is None:
+            return explanation._replace(factor=self._estimated_factor, is_exact=False)
+        return explanation._replace(factor=factor)
+
+    def _determines(self, factor: float) -> bool:
+        """Return whether a discrete column determines `factor` up to half a percent.
+
+        All values of Y are values of X times the factor, and the interval of factors is short.
+        """
+        with np.errstate(over="ignore"):
+            products = np.unique(self._a) * factor
+        values = np.unique(self._b)
+        nearest = np.abs(values[:, None] - products).min(axis=1)
+        others = factor * _OTHER, factor * 1.005, factor / 1.005
+        return bool(
+            (nearest <= _PRODUCT * np.maximum(1.0, np.abs(values))).all()
+            and not self._keeps_values(others[0])
+            and not any(map(self.supports, others[1:]))
+        )
+
+    def named_constant(self) -> float | None:
+        """Return the constant that was added to all values, if the values decide it, else None.
+
+        They decide it in three cases: Y has the decimals of X plus a fraction; frequent values at
+        both ends of a column of codes moved by the same constant; or the constant is the only one
+        between common units in a short confidence interval.
+        """
+        a, b = self._a, self._b
+        unit = last_decimal(a)
+        shift = self.medians[1] - self.medians[0]
+        candidates: list[float] = []
+        if unit and not is_multiple(b, unit).all():
+            # All candidates have the fraction of the first value of Y.
+            first = b[0] - unit * round((b[0] - shift) / unit)
+            around = [first + k * unit for k in range(-_STEPS, _STEPS + 1)]
+            candidates = [float(f"{each:.10g}") for each in around if self._shifted(each)]
+            listed = [each for each in CONSTANTS if self._shifted(each)]
+            candidates = [each for each in listed or candidates if self._has_grid(1.0, each)]
+        elif self._has_moved_codes():
+            candidates = [float(b[0] - a[0])]
+        named = candidates[0] if len(candidates) == 1 else None
+        if named is None:
+            named = named_constant(CONSTANTS, self._shifted)
+        left = 0.0 if named is None else self._after(1.0, named)
+        return named if left <= _deviance_limit(len(self._edges)) else None
+
+    def _has_moved_codes(self) -> bool:
+        """Return whether X and Y have 5 to 20 values, all moved by one constant.
+
+        Several rows have the minimum and the maximum. The ranges of X and Y must overlap: those of
+        two periods of time do not.
+        """
+        a, b = self._a, self._b
+        codes = [np.unique(values) for values in (a, b)]
+        if not len(codes[0]) == len(codes[1]) in range(_FEWEST_CODES, _MANY_VALUES + 1):
+            return False
+        ends = [np.count_nonzero(v == end) for v in (a, b) for end in (v[0], v[-1])]
+        overlap = max(a[0], b[0]) <= min(a[-1], b[-1])
+        moved = codes[1] - codes[0]
+        return bool(overlap and min(ends) >= _END_ROWS and (moved == moved[0]).all())
+
+    def _shifted(self, constant: float) -> bool:
+        """Return whether a constant is in the 99.9% confidence interval of a shift."""
+        from scipy.stats import mannwhitneyu
+
+        return bool(
+            mannwhitneyu(self._a + constant, self._b, method="asymptotic").pvalue >= _LEAST_PVALUE
+        )
+
+    def supports(self, factor: float) -> bool:
         """Return whether a factor is in the 99.9% confidence interval.
 
         The interval has the factors that a Mann-Whitney test of absolute values does not reject.
@@ -562,16 +692,42 @@ class ColumnPair:
         return location.deviance <= spread.deviance
 
     def like(self, other: ColumnPair) -> bool:
-        """Return whether Y in this column has about the distribution of X in the column `other`.
+        """Return whether Y in this column has the distribution of X in the column `other`.
 
-        The deviance of a few rows is always small. It must be smaller than that of this column.
+        The difference may be due to chance, the ranges and the last decimals agree, and both have
+        many distinct values.
         """
-        deviance = self.deviance_from(other)
-        return deviance < self.deviance and self.explains(deviance)
+        a, b = other._a, self._b
+        if min(len(np.unique(a)), len(np.unique(b))) <= _MANY_VALUES:
+            return False
+        deviance, limit = self.deviance_from(other), _deviance_limit(len(_bin_edges(a)))
+        same_decimals = last_decimal(a) == last_decimal(b)
+        return deviance <= limit and same_decimals and _have_same_range(a, b)
 
     def deviance_from(self, other: ColumnPair) -> float:
         """Return the deviance between Y in this column and X in the column `other`."""
         return _binned_deviance(other._a, self._b, _bin_edges(other._a))
+
+    @property
+    def is_far(self) -> bool:
+        """Whether X and Y differ so much that another change hardly results in a third column."""
+        return self.deviance >= _EXCHANGED * _deviance_limit(len(self._edges))
+
+
+def are_exchanged(first: ColumnPair, second: ColumnPair, others: Iterable[ColumnPair] = ()) -> bool:
+    """Return whether two columns exchanged their values, rather than changed independently.
+
+    Their distributions, ranges and last decimals are exchanged, both columns have many distinct
+    values and changed much, and no column in `others` has values like those that one of them has
+    now, or had before.
+    """
+    if not (first.is_far and second.is_far and first.like(second) and second.like(first)):
+        return False
+    pair = first, second
+    return not any(
+        each.like(other) or other.like(each) for each in pair for other in others
+        if other.name not in (first.name, second.name)
+    )  # fmt: skip
 
 
 def is_negated(

@@ -7,17 +7,20 @@ X and Y are the two samples of the test, pooled in a `PooledSample`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, compress
 from typing import Any
 
 import numpy as np
 
+from isodepth.data.export import name_text
 from isodepth.results.changes import Change
+from isodepth.rowfunctions.conversions import approximate_factor
 from isodepth.rowfunctions.explanations import (
     ColumnPair,
     Explanation,
+    are_exchanged,
     distribution_functions,
     ks_distance,
     size_of,
@@ -25,7 +28,7 @@ from isodepth.rowfunctions.explanations import (
 from isodepth.significance.features import Feature, standardized_difference
 from isodepth.significance.findings import FeatureTest, Findings, neg_log_p
 from isodepth.significance.permutations import Moments
-from isodepth.significance.samples import CENTER, TOTAL, PooledSample
+from isodepth.significance.samples import CENTER, FAR, TOTAL, PooledSample
 
 # A change of dependence is reported if its adjusted p-value is at most _ALIGNED * alpha after
 # `_remaining_pairs` removes the changes of single columns. At most _ALIGNED_ROWS rows are used.
@@ -82,7 +85,19 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
             if not alone:
                 changes.append((test.strength, [_strongest_change(rows, test, alpha)]))
     ordered = sorted(changes, key=lambda each: -each[0])
-    return list(dict.fromkeys(change for _, group in ordered for change in group))
+    unique = dict.fromkeys(change for _, group in ordered for change in group)
+    return [_with_denominator(rows, change) for change in unique]
+
+
+def _with_denominator(rows: PooledSample, change: Change) -> Change:
+    """Return a change that says if its shares are relative to the known values of a column."""
+    read = rows.samples.read
+    if change.quantity != "share" or change.kind == "missing" or change.description is not None:
+        return change
+    if len(change.columns) != 1 or change.columns[0] not in read.columns:
+        return change
+    n_known = tuple(map(len, read.numbers(change.columns[0])))
+    return replace(change, of_known_values=n_known != tuple(read.n_rows))
 
 
 def _strongest_change(rows: PooledSample, test: FeatureTest, alpha: float) -> Change:
@@ -168,7 +183,9 @@ def _numeric_changes(
         name for name, tests in tested.items()
         if any(test.feature.kind == "distribution" for test in tests)
     ]  # fmt: skip
-    exchanged = exchanged_columns([pairs[name] for name in moved[:_MOST_EXCHANGED]], pvalues)
+    exchanged = exchanged_columns(
+        [pairs[name] for name in moved[:_MOST_EXCHANGED]], pvalues, lambda: _all_pairs(rows)
+    )
     changes = {}
     for name, tests in tested.items():
         pair, pvalue = pairs[name], pvalues[name]
@@ -179,6 +196,12 @@ def _numeric_changes(
         else:
             changes[name] = describe_column(pair, pvalue)
     return changes
+
+
+def _all_pairs(rows: PooledSample) -> list[ColumnPair]:
+    """Return all numeric columns that have values in both samples."""
+    values = {name: rows.samples.read.numbers(name) for name in rows.names}
+    return [ColumnPair(name, x, y) for name, (x, y) in values.items() if len(x) and len(y)]
 
 
 def _largest_share_change(tests: list[FeatureTest]) -> Change:
@@ -317,7 +340,8 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
         # Name the column in which most of the far rows are farthest.
         far = rows.rows.distance >= feature.member.value
         column = rows.names[int(np.bincount(np.abs(rows.points[far]).argmax(axis=1)).argmax())]
-        return replace(feature.share_change(pvalue), columns=(column,))
+        text = f"rows far from the center of the data, mostly in {name_text(column)}:"
+        return replace(feature.share_change(pvalue), columns=(column,), description=text)
     if feature.member is not None:
         return feature.share_change(pvalue)
     if len(feature.columns) > 1:
@@ -339,16 +363,58 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
             before, after, direction = -before, -after, -direction
         names, text = _joint_text(feature.kind, direction, rows)
     elif feature.name == TOTAL:
-        text = f"all columns together are {'higher' if after >= before else 'lower'}"
+        names, rise = _most_changed(_mean_differences(rows, lambda points: points), rows.names)
+        text = f"joint shift: {_of('mean', names)} {'higher' if rise else 'lower'}"
     elif feature.kind == "regions":
-        text = "the center of the data or its spread changes in several columns together"
+        distances = [ks_distance(*part) for part in _known_parts(rows.columns, n_x)]
+        names, _ = _most_changed(np.array(distances), rows.names)
+        text = f"the joint distribution changes, with the largest differences in {_listed(names)}"
     else:
-        side = "farther from" if after >= before else "closer to"
-        text = f"rows are {side} the center of the data"
+        names, rise = _most_changed(_mean_differences(rows, np.abs), rows.names)
+        side = "farther from" if rise else "closer to"
+        text = f"rows are {side} the center of the data, mostly in {_listed(names)}"
     return Change(
         kind="joint", columns=names, quantity="median", before=before, after=after, pvalue=pvalue,
         description=text,
     )  # fmt: skip
+
+
+def _known_parts(columns: np.ndarray, n_x: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the known values in X and in Y of each of d columns (d, n).
+
+    A sample without values has the single value 0 instead.
+    """
+    for values in columns:
+        parts = [part[~np.isnan(part)] for part in np.split(values, [n_x])]
+        x, y = (part if len(part) else np.zeros(1) for part in parts)
+        yield x, y
+
+
+def _mean_differences(
+    rows: PooledSample, function: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Return the differences (d,) of the means of a function of standardized values, Y minus X.
+
+    Means are those of the known values, clipped like those of the distance from the center.
+    """
+    points = np.where(np.isnan(rows.columns.T), np.nan, rows.points.clip(-FAR, FAR))
+    parts = _known_parts(function(points).T, rows.n_x)
+    return np.array([float(y.mean() - x.mean()) for x, y in parts])
+
+
+def _most_changed(differences: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, ...], bool]:
+    """Return at most three columns whose differences (d,) have the sign of the sum of all.
+
+    They are those with the largest differences. The second result is whether the sum is at least 0.
+    """
+    rise = bool(differences.sum() >= 0)
+    same_sign = np.maximum(differences if rise else -differences, 0.0)
+    return tuple(_large_entries(same_sign.tolist(), names)), rise
+
+
+def _of(noun: str, names: Sequence[str]) -> str:
+    """Return "mean of a", or "means of a and b"."""
+    return f"{noun}{'s' * (len(names) > 1)} of {_listed(names)}"
 
 
 def _joint_text(
@@ -378,7 +444,8 @@ def _large_entries(direction: Sequence[float], names: Sequence[str]) -> dict[str
     entries = np.asarray(direction)
     largest = np.argsort(-np.abs(entries), kind="stable")[:_JOINT]
     least = _LARGE_ENTRY * abs(entries[largest[0]])
-    return {names[j]: float(entries[j]) for j in largest if abs(entries[j]) >= least}
+    named = [j for j in largest if abs(entries[j]) >= least > 0] or largest[:1]
+    return {names[j]: float(entries[j]) for j in named}
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -441,16 +508,7 @@ def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> l
     kind, share_change = explanation.kind, explanation.share_change
     rounded = [] if share_change is None else [share_change]
     if kind in ("sign", "unit"):
-        factor = explanation.factor
-        quantity, both = "median", column.medians
-        if both[0] == both[1]:
-            quantity, both = "interquartile range", _ranges(column)
-        elif kind == "unit" and _is_positive(column) and not _shows_factor(both, factor):
-            means = float(np.mean(column.x)), float(np.mean(column.y))
-            others = {"mean": means, "interquartile range": _ranges(column)}
-            shown = (each for each in others.items() if _shows_factor(each[1], factor))
-            quantity, both = next(shown, (quantity, both))
-        return [_change(column, kind, quantity, both, pvalue, factor=factor), *rounded]
+        return [_multiplied(column, explanation, pvalue), *rounded]
     if kind not in ("location", "spread", "both"):
         return rounded
     parts = []
@@ -461,7 +519,32 @@ def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> l
     if kind == "both" and not column.is_rather_a_shift():
         parts.reverse()
     changes = [part for part in parts if part is not None]
+    if kind == "location" and not rounded and changes:
+        changes[0] = replace(changes[0], shift=column.named_constant())
     return [*changes, *rounded] if changes else []
+
+
+def _multiplied(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change:
+    """Return the change of the sign or the unit of a column.
+
+    It is described by the medians, or by means or interquartile ranges if their ratio agrees
+    better with the factor. If the factor is an estimate, the ratio of these numbers is stated.
+    """
+    kind, factor, shift = explanation.kind, explanation.factor, explanation.shift
+    quantity, both = "median", column.medians
+    if both[0] == both[1]:
+        quantity, both = "interquartile range", _ranges(column)
+    elif kind == "unit" and not shift and not _shows_factor(both, factor) and _is_positive(column):
+        means = float(np.mean(column.x)), float(np.mean(column.y))
+        others = {"mean": means, "interquartile range": _ranges(column)}
+        shown = (each for each in others.items() if _shows_factor(each[1], factor))
+        quantity, both = next(shown, (quantity, both))
+    details = {"shift": shift} if shift else {}
+    if not explanation.is_exact:
+        if _shows_factor(both, factor):
+            factor = both[1] / both[0]
+        details, factor = {"is_approximate": True}, approximate_factor(factor, column.supports)
+    return _change(column, kind, quantity, both, pvalue, factor=factor, **details)
 
 
 def _is_positive(column: ColumnPair) -> bool:
@@ -567,32 +650,44 @@ def _shape(column: ColumnPair, pvalue: float) -> Change:
 
 
 def exchanged_columns(
-    columns: Sequence[ColumnPair], pvalues: dict[str, float]
+    columns: Sequence[ColumnPair],
+    pvalues: dict[str, float],
+    all_columns: Callable[[], Sequence[ColumnPair]] = tuple,
 ) -> dict[str, Change]:
     """Find pairs of columns that exchanged their values; return the changes by column name.
 
-    Both columns of a pair have the same change. `pvalues` has the p-value of each column. A column
-    takes part in at most one exchange.
+    Both columns of a pair have the same change. `pvalues` has the p-value of each column, and
+    `all_columns` returns the columns among which none may have similar values, see `are_exchanged`.
+    A column takes part in at most one exchange.
     """
     pairs = [
         (first.deviance_from(second) + second.deviance_from(first), first, second)
         for first, second in combinations(columns, 2)
-        if first.like(second) and second.like(first)
+        if are_exchanged(first, second)
     ]
+    others = all_columns() if pairs else ()
     found: dict[str, Change] = {}
     # A column may be similar to several others; the best pairs come first.
     for _, first, second in sorted(pairs, key=lambda pair: pair[0]):
         names = (first.name, second.name)
-        if found.keys() & {*names}:
+        if found.keys() & {*names} or not are_exchanged(first, second, [*columns, *others]):
             continue
-        before, after = first.medians
         pvalue = min(pvalues[name] for name in names)
-        change = Change(
-            kind="exchange", columns=names, quantity="median", before=before, after=after,
-            pvalue=pvalue,
-        )  # fmt: skip
-        found |= dict.fromkeys(names, change)
+        change = Change(kind="exchange", columns=names, **_differing(first), pvalue=pvalue)
+        if len({*change._values}) > 1:
+            found |= dict.fromkeys(names, change)
     return found
+
+
+def _differing(column: ColumnPair) -> dict[str, Any]:
+    """Return the medians of a column as attributes of a `Change`.
+
+    If they are equal, return the interquartile ranges.
+    """
+    quantity, (before, after) = "median", column.medians
+    if before == after:
+        quantity, (before, after) = "interquartile range", _ranges(column)
+    return {"quantity": quantity, "before": before, "after": after}
 
 
 def dependence_change(

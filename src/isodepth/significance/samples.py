@@ -44,8 +44,8 @@ CENTER, TOTAL = "distance from the center", "sum of the columns"
 # Range of the values of a column, relative to their largest absolute value, up to which the column
 # is constant: a few units in the last place.
 _CONSTANT = 8 * float(np.finfo(np.float64).eps)
-# For the distance from the center, standardized values are clipped to [-6, 6].
-_FAR = 6.0
+#: For the distance from the center, standardized values are clipped to [-6, 6].
+FAR = 6.0
 _KEEP_HINT = ", or accept them with nan_policy='keep'"
 # Approximate default number of directions. It is rounded up to a multiple of the number of columns,
 # because whole orthonormal bases are used. More directions add little power.
@@ -478,7 +478,7 @@ class PooledSample:
         The functions use standardized columns. Keys are the names of the functions. The sum is left
         out if there is only one column.
         """
-        functions = {CENTER: np.sqrt(np.square(self.points.clip(-_FAR, _FAR)).sum(axis=1))}
+        functions = {CENTER: np.sqrt(np.square(self.points.clip(-FAR, FAR)).sum(axis=1))}
         if self.points.shape[1] > 1:
             functions[TOTAL] = self.along(np.ones((1, self.points.shape[1])))[0]
         return functions

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from isodepth.data.columns.values import strings_of
 from isodepth.data.frames import holds_times, in_utc, present_values, time_zone
 
-# Formats of dates in strings, one per group of the regular expression.
-_DATE_FORMATS = ("", "YYYY-MM-DD", "YYYY/MM/DD", "DD/MM/YYYY or MM/DD/YYYY", "DD.MM.YYYY")
+# Formats of dates in strings, one per group of the regular expression. Numbers above 12 decide
+# between the two formats _SLASHES.
+_SLASHES = "DD/MM/YYYY", "MM/DD/YYYY"
+_DATE_FORMATS = ("", "YYYY-MM-DD", "YYYY/MM/DD", " or ".join(_SLASHES), "DD.MM.YYYY")
 _DATE = re.compile(
     r"(?:(\d{4}-\d\d?-\d\d?)|(\d{4}/\d\d?/\d\d?)|(\d\d?/\d\d?/\d{4})|(\d\d?\.\d\d?\.\d{4}))"
     r"(?:[ T]|$)"
@@ -33,7 +35,8 @@ class Dates(NamedTuple):
     example : str
         The most frequent value that is not a date; "" if there is none.
     formats : set of str
-        Formats of dates that are strings; empty for a column with a type of dates.
+        Formats of dates that are strings; empty for a column with a type of dates. The order of day
+        and month is named if numbers above 12 show it.
     zones : set of str
         Time zones; "none" for times of day without a zone, and for a column type without one. Empty
         if the dates are strings without times of day.
@@ -73,7 +76,8 @@ def range_text(x: tuple[Any, Any], y: tuple[Any, Any]) -> str:
 
     The string is "" if both ranges have the same first and last day and overlap. It ends with
     "without overlap" if they do not overlap. Times of day are shown if the days alone would not
-    show this. Ranges of durations are not shortened.
+    show this. Ranges of durations are not shortened. "UTC" follows times with a time zone, which
+    must be in UTC.
 
     Examples
     --------
@@ -89,6 +93,8 @@ def range_text(x: tuple[Any, Any], y: tuple[Any, Any]) -> str:
     if shown[0] == shown[1]:
         return ""
     text = " -> ".join(" to ".join(each) for each in shown)
+    if any(getattr(value, "tzinfo", None) for value in (*x, *y)):
+        text = f"{text.replace('+00:00', '')} UTC"
     return f"{text}, without overlap" if is_apart else text
 
 
@@ -117,9 +123,53 @@ def read_dates(series: Any, dates: bool) -> Dates:
         missing / n,
         odd.total() / n,
         odd.most_common(1)[0][0] if odd else "",
-        frozenset(map(date_format, days)),
+        _formats([*days]),
         frozenset(map(_zone, times)),
     )
+
+
+def _formats(days: Sequence[str]) -> frozenset[str]:
+    """Return the formats of strings that are dates.
+
+    Numbers above 12 show which of the first two numbers of a format with slashes is the month.
+    """
+    formats = {date_format(day) for day in days}
+    both = " or ".join(_SLASHES)
+    if both in formats:
+        shown = _day_position([day for day in days if date_format(day) == both])
+        proved = {name for name, is_shown in zip(_SLASHES, shown, strict=True) if is_shown}
+        formats = (formats - {both}) | (proved or {both})
+    return frozenset(formats)
+
+
+def _day_position(days: Iterable[str]) -> tuple[bool, bool]:
+    """Return whether the first, and whether the second, number of a date is above 12.
+
+    `days` are dates such as "30/1/2013".
+    """
+    parts = [day.split("/") for day in days]
+    return any(int(each[0]) > 12 for each in parts), any(int(each[1]) > 12 for each in parts)
+
+
+def formats_differ(x: Collection[str], y: Collection[str]) -> bool:
+    """Return whether two samples have dates of different formats.
+
+    The formats are those of `Dates`. An unknown order of day and month may be any order.
+
+    Examples
+    --------
+    >>> formats_differ(["DD/MM/YYYY"], ["MM/DD/YYYY"])
+    True
+    >>> formats_differ(["DD/MM/YYYY"], ["DD/MM/YYYY or MM/DD/YYYY"])
+    False
+    """
+    unknown = " or ".join(_SLASHES)
+    x, y = {*x}, {*y}
+    for own, others in ((x, y), (y, x)):
+        if unknown in own and others & {*_SLASHES}:
+            own.remove(unknown)
+            own |= others & {*_SLASHES}
+    return x != y
 
 
 def _ends(series: Any) -> tuple[Any, Any]:
@@ -133,22 +183,24 @@ def _ends(series: Any) -> tuple[Any, Any]:
     return series.min(), series.max()
 
 
-def day_text(days: float) -> str:
+def day_text(days: float, *, utc: bool = False) -> str:
     """Format days since 1970 as a date, with the time of day unless it is midnight.
 
-    Days outside of the years 1 to 9999 are formatted as numbers.
+    Days outside of the years 1 to 9999 are formatted as numbers. "UTC" is added if `utc`.
 
     Examples
     --------
     >>> day_text(19737.0), day_text(19737.5), day_text(1e9)
     ('2024-01-15', '2024-01-15 12:00', '1e+09')
+    >>> day_text(19737.5, utc=True)
+    '2024-01-15 12:00 UTC'
     """
     try:
         moment = datetime(1970, 1, 1) + timedelta(minutes=round(days * 1440))
     except (OverflowError, ValueError):
         return f"{days:.6g}"
     text = moment.isoformat(" ", "minutes")
-    return text.removesuffix(" 00:00")
+    return text.removesuffix(" 00:00") + " UTC" * utc
 
 
 def day_numbers(values: Collection[str]) -> dict[str, float | None]:
@@ -198,9 +250,8 @@ def _parsed(days: set[str]) -> dict[str, date | None]:
     unknown.
     """
     numbers = {day: [int(part) for part in re.split("[-/.]", day)] for day in days}
-    slashes = [each for day, each in numbers.items() if date_format(day).startswith("DD/")]
-    day_first = any(each[0] > 12 for each in slashes)
-    month_first = any(each[1] > 12 for each in slashes)
+    slashes = [day for day in numbers if date_format(day).startswith("DD/")]
+    day_first, month_first = _day_position(slashes)
     parsed: dict[str, date | None] = {}
     for day, (first, second, third) in numbers.items():
         style = date_format(day)

@@ -446,6 +446,11 @@ def unmatched_kinds(
     return {k: v for k, v in check_kinds(kinds).items() if k not in names}, unmatched
 
 
+def utc_columns(columns: Sequence[ColumnKind]) -> set[str]:
+    """Return the names of the columns of times with a time zone that are compared as days."""
+    return {each.column for each in columns if each.note == SINCE_1970_UTC}
+
+
 def date_columns(columns: Sequence[ColumnKind]) -> set[str]:
     """Return the names of the columns of dates that are compared as days since 1970."""
     return {each.column for each in columns if each.note in (SINCE_1970, SINCE_1970_UTC)}
