@@ -72,12 +72,20 @@ _PAIRS = 105
 
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:
-    """Return the larger of the shares of rows that may be contaminated in samples of n and m rows.
+    """Return the difference of means that contaminated rows of samples of n and m rows explain.
 
     The allowed number of contaminated rows of a sample is `tolerance` times its size, rounded down.
-    The share may therefore be below the tolerance.
+    The result is the larger of their shares, which may be below the tolerance.
+
+    If one sample has more than twice as many rows, d / max(n, m) is added for the d contaminated
+    rows of the smaller sample, but at most 1 / min(n, m). If few rows have a value, permutations
+    move most of the d rows to the larger sample, which lowers a difference by this number. Without
+    the addition, the given difference would exceed permuted ones that are equal for clean rows.
     """
-    return max(contaminated_rows(tolerance, size) / size for size in (n, m))
+    small, large = sorted((n, m))
+    dirty = contaminated_rows(tolerance, small)
+    share = max(dirty / small, contaminated_rows(tolerance, large) / large)
+    return share + (min(dirty / large, 1 / small) if large > 2 * small else 0.0)
 
 
 def beyond(differences: np.ndarray, units: Any, share: float) -> np.ndarray:
@@ -106,6 +114,15 @@ def share_units(means: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
     n, small = n_x + n_y, min(n_x, n_y)
     alone = np.minimum(rare * n / small, 0.5)
     return np.sqrt(np.maximum(rare * (1 - rare) * n / (n_x * n_y), alone * (1 - alone) / small))
+
+
+def share_deviations(shares: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
+    """Return the standard deviations (F,) of differences of shares under permutation.
+
+    A difference is that between the shares of rows of X and of Y with a value, and `shares` (F,)
+    are the shares of all rows.
+    """
+    return np.sqrt(shares * (1 - shares) * (1 / n_x + 1 / n_y))
 
 
 class Bounds(NamedTuple):
@@ -142,17 +159,24 @@ class TolerantFindings(Findings):
         ] = {}
 
     def add_differences(
-        self, name: str, differences: np.ndarray, features: list[Feature], units: Any = 1.0
+        self,
+        name: str,
+        differences: np.ndarray,
+        features: list[Feature],
+        units: Any = 1.0,
+        least: Any = 0.0,
     ) -> None:
         """Update the statistic `name` by the differences of the means of F functions h.
 
         `differences` (F, B + 1) are the absolute differences |G(h)| between the means over X and Y,
         for the given labels and B permutations. `units` are the divisors u(h) of the class, one
-        number or an array (F,). `features` describes the functions.
+        number or an array (F,). `features` describes the functions. `least`, a number or an array
+        (F,), is a lower bound on the root mean square of G(h) under permutation: if few rows have a
+        value, B permutations may give an estimate near 0.
         """
         units = np.broadcast_to(units, len(differences))
         self.add(name, np.square(differences / units[:, None]), features)
-        permuted = np.sqrt(np.square(differences[:, 1:]).mean(axis=1))
+        permuted = np.maximum(np.sqrt(np.square(differences[:, 1:]).mean(axis=1)), least)
         found = (features, differences[:, 0].copy(), permuted, units)
         self.observed.setdefault(name, []).append(found)
 
@@ -179,6 +203,7 @@ class TolerantFindings(Findings):
         """
         count = self.rows.permutations.count
         half_lines, intervals, means = found = np.empty((3, len(values), count))
+        rare = np.empty(len(values))
         if limits is None:
             limits = np.full((len(values), 2), np.inf) * [-1, 1]
         largest = np.finfo(np.float64).max
@@ -197,9 +222,15 @@ class TolerantFindings(Findings):
                 np.ascontiguousarray(own), words, count, _CUTS, _OUTER if outer else _INNER,
                 limits[group], self.rows.n_threads,
             )  # fmt: skip
-        self.add_differences(name, means, features)
-        self.add_differences("half-lines", half_lines, features)
-        self.add_differences("intervals", intervals, features)
+            rare[group] = (own != quantile(own, 0.5)[:, None]).sum(axis=1)
+        rare = np.minimum(rare / values.shape[1], 0.5)
+        least = share_deviations(rare, *self.rows.permutations.sizes[:, 0])
+        # Clipped ranks of the values of few rows differ from that of the most frequent value by this
+        # fraction of the interval.
+        width = np.minimum(1.25 * (1 - rare), 1.0) if outer else 0.5
+        self.add_differences(name, means, features, least=width * least)
+        self.add_differences("half-lines", half_lines, features, least=least)
+        self.add_differences("intervals", intervals, features, least=least)
         of_means = neg_log_p(means, beyond(means, 1.0, self.share))
         return of_means, neg_log_p(intervals, beyond(intervals, 1.0, self.share))
 
@@ -264,7 +295,9 @@ class TolerantFindings(Findings):
             units = share_units(shares.means, n_x, n_y)
             both_sizes = self.rows.permutations.sizes.prod(axis=0)
             differences = np.abs(shares.contrasts) * np.sqrt((n_x + n_y) / both_sizes)
-            self.add_differences(shares.name, differences, shares.features, units)
+            rare = np.minimum(shares.means, 1 - shares.means) * shares.known
+            least = share_deviations(rare, n_x, n_y)
+            self.add_differences(shares.name, differences, shares.features, units, least)
             relative = beyond(differences, units, self.share)
             self.add_tests(shares.features, neg_log_p(differences / units[:, None], relative))
 
@@ -306,8 +339,10 @@ class TolerantFindings(Findings):
         for name, part in self.parts.items():
             level = null[allowed] - math.log(self.weights[name])
             critical = math.sqrt(critical_value(part, level))
+            # Of few rows with a value, -log p of the critical value may be far below -log alpha.
+            least = max(level, -math.log(alpha))
             for features, differences, permuted, units in self.observed[name]:
-                bounds = differences - _margins(critical, level, permuted, units, n_x, n_y)
+                bounds = differences - _margins(critical, least, permuted, units, n_x, n_y)
                 for feature, bound in zip(features, np.minimum(bounds, 1.0).tolist(), strict=True):
                     largest = max(largest, bound)
                     if self.family_of(feature) is not self.whole:
