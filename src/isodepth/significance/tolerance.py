@@ -64,9 +64,6 @@ _SHAPE = 1.5
 # Far rows have no influence on changes of location: their score is that of the median. A row is far
 # along a column or direction if its value is more than _FAR spreads from the median.
 _FAR = 6.0
-# Standardized values are clipped to this absolute value, so that the product of two values does not
-# overflow.
-_HUGE = 1e150
 # Maximum number of pairs of columns whose products are compared.
 _PAIRS = 105
 
@@ -276,7 +273,7 @@ class TolerantFindings(Findings):
         The statistic "dependence" compares these products.
         """
         distance = self.rows.whole_rows[CENTER]
-        columns = np.ascontiguousarray(self.rows.points.T).clip(-_HUGE, _HUGE)
+        columns = np.ascontiguousarray(self.rows.points.T)
         factors = [*columns, distance - np.median(distance)]
         for pairs, features in self.column_pairs(self.rows, _PAIRS):
             products = np.empty((len(pairs), len(distance)))
@@ -438,7 +435,7 @@ def outlyingness(values: np.ndarray, n_threads: int = 1) -> tuple[np.ndarray, np
     the directions of |value - median| / spread. The spread is the MAD without a consistency factor;
     see `mad_spread` for a MAD of zero. Values more than six spreads from the median are far.
     """
-    limits = np.empty((len(values), 2))
+    limits, largest_number = np.empty((len(values), 2)), np.finfo(np.float64).max
     parts = np.array_split(np.arange(len(values)), min(n_threads, len(values)))
 
     def largest(part: int) -> np.ndarray:
@@ -447,7 +444,9 @@ def outlyingness(values: np.ndarray, n_threads: int = 1) -> tuple[np.ndarray, np
             center = quantile(values[f : f + 1], 0.5)[0]
             spread = mad_spread(values[f][:, None])[0]
             limits[f] = center - _FAR * spread, center + _FAR * spread
-            np.maximum(out, np.abs(values[f] - center) / spread, out=out)
+            with np.errstate(over="ignore"):
+                away = np.minimum(np.abs(values[f] - center) / spread, largest_number)
+            np.maximum(out, away, out=out)
         return out
 
     found = map_rows(largest, len(parts), values.shape[1], n_threads)
