@@ -164,18 +164,19 @@ def _numeric_changes(
     pairs: dict[str, ColumnPair] = {}
     for name, tests in tested.items():
         shares = [(f.member, f.share_change(p)) for _, p, f in tests if f.member is not None]
-        pairs[name] = ColumnPair(name, *rows.samples.read.numbers(name), shares)
+        x, y = rows.samples.read.numbers(name)
+        if len(x) and len(y):
+            pairs[name] = ColumnPair(name, x, y, shares)
     pvalues = {name: min(test.pvalue for test in tests) for name, tests in tested.items()}
-    empty = [name for name, pair in pairs.items() if not (len(pair.x) and len(pair.y))]
     moved = [
         name for name, tests in tested.items()
-        if name not in empty and any(test.feature.kind == "distribution" for test in tests)
+        if name in pairs and any(test.feature.kind == "distribution" for test in tests)
     ]  # fmt: skip
     exchanged = exchanged_columns([pairs[name] for name in moved[:_MOST_EXCHANGED]], pvalues)
     changes = {}
     for name, tests in tested.items():
-        pair, pvalue = pairs[name], pvalues[name]
-        if name in empty:
+        pair, pvalue = pairs.get(name), pvalues[name]
+        if pair is None:
             changes[name] = [_missing_change(rows, name, pvalue)]
         elif name in exchanged:
             changes[name] = [exchanged[name]]

@@ -352,7 +352,8 @@ def standardized(
     with np.errstate(over="ignore"):
         points /= divisors
     if names:
-        check_finite(points, "X or Y divided by scale", False, names)
+        if scale is divisors:  # an array of the user
+            check_finite(points, "X or Y divided by scale", False, names)
         points.clip(-_HUGE, _HUGE, out=points)
         points[np.abs(points) < _TINY * np.abs(points).max()] = 0.0
     points += 0.0  # adding zero converts -0.0 to 0.0, so that equal numbers have equal bits
