@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import math
 import re
 from html.parser import HTMLParser
 
@@ -24,6 +23,7 @@ from isodepth.report.comparison import comparison_content, comparison_context, c
 from isodepth.report.repeat import repeat_code
 from isodepth.report.table_files import TableFile
 from isodepth.report.writing import html_report_of_files
+from isodepth.results.changes import lower_percent
 from isodepth.results.summary import comparison_headline, subtitle, unused_part
 
 pytest.importorskip("matplotlib")
@@ -513,7 +513,7 @@ def test_equality_is_not_suggested_if_most_rows_or_values_are_not_compared() -> 
 def test_changes_show_their_share_of_rows(comparison) -> None:
     change = comparison.test.changes[0]
     assert change.changed_share > 0.01
-    text = f"at least {math.floor(100 * change.changed_share)}%"
+    text = f"at least {lower_percent(change.changed_share)}"
     assert f'<td class="number" data-head="changed rows:">{text}</td>' in html_report(comparison)
     assert "changed rows" in comparison._repr_html_()
 

@@ -682,6 +682,7 @@ def test_units_of_shares_bound_the_deviation(share: float, n: int, m: int) -> No
 
 @pytest.mark.parametrize(("tolerance", "n", "m", "wanted"), [
     (0.05, 1000, 1000, 0.05), (0.05, 19, 100, 0.05), (0.05, 19, 19, 0.0), (0.1, 30, 25, 0.1),
+    (0.05, 40, 2000, 0.051), (0.05, 2000, 40, 0.051), (0.1, 50, 100, 0.1), (0.4, 50, 101, 0.42),
 ])  # fmt: skip
 def test_whole_rows_are_allowed(tolerance: float, n: int, m: int, wanted: float) -> None:
     assert allowed_share(tolerance, n, m) == pytest.approx(wanted, abs=1e-15)

@@ -29,6 +29,7 @@ from isodepth.plot.style import loose_axes, loose_figure
 from isodepth.report.figures import WIDTH
 from isodepth.report.repeat import repeat_code
 from isodepth.report.table_files import TableFile
+from isodepth.results.changes import at_least
 from isodepth.results.protocols import (
     ChanceLevelLike,
     ComparisonLike,
@@ -266,9 +267,10 @@ def _row_counts(result: PairResult) -> dict[str, list[int] | None]:
 def share_sentence(test: TwoSampleTestLike | None) -> str:
     """Return a sentence about the share of changed rows.
 
-    It is "" without a test, if the test is not significant, and for a test with blocks.
+    It is "" without a test, if the test is not significant, if the bound is below 1%, and for a
+    test with blocks.
     """
-    if test is None or not test.significant or test.settings["blocks"] is not None:
+    if test is None or not test.significant or not at_least(test.changed_share):
         return ""
     text = test.changed_share_text
     return f"{text[:1].upper()}{text[1:]}."
@@ -366,7 +368,8 @@ def change_entries(
         if samples is not None and change.columns:
             figure = loose_figure(2.3, 0.72)
             text = change_figure(change, samples, figure)
-        entries.append({"change": change, "figure": figure, "text": text})
+        share = at_least(change.changed_share)
+        entries.append({"change": change, "figure": figure, "text": text, "share": share})
     return entries
 
 

@@ -371,6 +371,17 @@ def lower_percent(share: float) -> str:
     return f"{shown.normalize():f}%"
 
 
+def at_least(share: float | None) -> str:
+    """Format a lower bound for the share of changed rows, or return "" if it is below 1% or None.
+
+    Examples
+    --------
+    >>> at_least(0.0219), at_least(0.0)
+    ('at least 2.1%', '')
+    """
+    return f"at least {lower_percent(share)}" if share is not None and share >= 0.01 else ""
+
+
 def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[str, str]:
     """Format two numbers so that about two significant digits of their difference are visible.
 

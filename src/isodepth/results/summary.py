@@ -26,7 +26,7 @@ from isodepth.errors import InvalidInputError
 from isodepth.inspection.suspicious import SuspiciousRows
 from isodepth.inspection.suspicious.results import repeated_texts
 from isodepth.inspection.typical import TypicalRows
-from isodepth.results.changes import Contribution
+from isodepth.results.changes import Contribution, at_least
 from isodepth.results.protocols import (
     ChanceLevelLike,
     ComparisonLike,
@@ -288,17 +288,18 @@ def _difference_lines(result: PairResult, names: Sequence[str]) -> list[str]:
 def _change_lines(test: TwoSampleTestLike, names: Sequence[str]) -> list[str]:
     """Return the lines about changes that the headline does not name, and `changed_share_text`.
 
-    If the difference is described by typical rows, they replace the changes. `names` are the names
-    of the samples.
+    The text is omitted if the bound is below 1%. If the difference is described by typical rows,
+    they replace the changes. `names` are the names of the samples.
     """
+    share = [test.changed_share_text] if at_least(test.changed_share) else []
     typical = find_typical_rows(test)
     if typical is not None:
-        return [test.changed_share_text, *typical._texts(names)]
+        return [*share, *typical._texts(names)]
     lines = [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
     unlisted = len(test.changes) - 1 - _MAX_CHANGES
     if unlisted > 0:
         lines.append(f"and {_count(unlisted, 'more change')}")
-    return [*lines, test.changed_share_text]
+    return [*lines, *share]
 
 
 def _suspicious_lines(

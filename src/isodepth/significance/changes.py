@@ -25,6 +25,7 @@ from isodepth.rowfunctions.explanations import (
     ks_distance,
     size_of,
 )
+from isodepth.rowfunctions.families import Member
 from isodepth.significance.features import Feature, standardized_difference
 from isodepth.significance.findings import FeatureTest, Findings, neg_log_p
 from isodepth.significance.permutations import Moments
@@ -172,24 +173,29 @@ def _numeric_changes(
 
     `tested` maps the name of each column to its significant tests. If they are only tests of
     extreme or isolated values, the share of these values is described: another explanation, such as
-    a shift, may fit better by chance.
+    a shift, may fit better by chance. If a sample has no value, the share of missing values is
+    described.
     """
     pairs: dict[str, ColumnPair] = {}
     for name, tests in tested.items():
         shares = [(f.member, f.share_change(p)) for _, p, f in tests if f.member is not None]
-        pairs[name] = ColumnPair(name, *rows.samples.read.numbers(name), shares)
+        x, y = rows.samples.read.numbers(name)
+        if len(x) and len(y):
+            pairs[name] = ColumnPair(name, x, y, shares)
     pvalues = {name: min(test.pvalue for test in tests) for name, tests in tested.items()}
     moved = [
         name for name, tests in tested.items()
-        if any(test.feature.kind == "distribution" for test in tests)
+        if name in pairs and any(test.feature.kind == "distribution" for test in tests)
     ]  # fmt: skip
     exchanged = exchanged_columns(
         [pairs[name] for name in moved[:_MOST_EXCHANGED]], pvalues, lambda: _all_pairs(rows)
     )
     changes = {}
     for name, tests in tested.items():
-        pair, pvalue = pairs[name], pvalues[name]
-        if name in exchanged:
+        pair, pvalue = pairs.get(name), pvalues[name]
+        if pair is None:
+            changes[name] = [_missing_change(rows, name, pvalue)]
+        elif name in exchanged:
             changes[name] = [exchanged[name]]
         elif all(test.feature.kind == "extremes" for test in tests):
             changes[name] = [_became_constant(pair, pvalue) or _largest_share_change(tests)]
@@ -202,6 +208,13 @@ def _all_pairs(rows: PooledSample) -> list[ColumnPair]:
     """Return all numeric columns that have values in both samples."""
     values = {name: rows.samples.read.numbers(name) for name in rows.names}
     return [ColumnPair(name, x, y) for name, (x, y) in values.items() if len(x) and len(y)]
+
+
+def _missing_change(rows: PooledSample, name: str, pvalue: float) -> Change:
+    """Describe the change of the share of missing values of a numeric column."""
+    j = rows.samples.names.index(name)
+    before, after = (float(np.isnan(part[:, j]).mean()) for part in rows.samples.read.points)
+    return Member("missing", (j,)).change((name,), None, before, after, pvalue)
 
 
 def _largest_share_change(tests: list[FeatureTest]) -> Change:

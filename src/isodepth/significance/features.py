@@ -141,6 +141,7 @@ class Shares(NamedTuple):
     name: str  # name of the statistic
     features: list[Feature]
     means: np.ndarray  # (F,), means over all rows that have information about a function
+    known: np.ndarray  # (F,), fractions of the rows that have information about a function
     contrasts: np.ndarray  # (F, B + 1), see `Permutations.contrasts`
 
 
@@ -177,7 +178,8 @@ def _shares(rows: PooledSample, family: Family) -> Shares:
         # The share of a category is relative to all rows, because missing values are a category.
         own = np.nan_to_num(own) if member.event == "shares" else own
         features.append(_member_feature(rows, member, _means(own, rows.n_x)))
-    return Shares(family.name, features, ones[kept] / known[kept], np.concatenate(contrasts))
+    means, known = ones[kept] / known[kept], known[kept] / values.shape[1]
+    return Shares(family.name, features, means, known, np.concatenate(contrasts))
 
 
 def _member_feature(rows: PooledSample, member: Member, shares: tuple[float, float]) -> Feature:
@@ -205,7 +207,8 @@ def _extreme_shares(rows: PooledSample, family: Family) -> Shares:
     used.
     """
     permutations, d = rows.permutations, len(rows.samples.names)
-    means, contrasts = [np.empty(0)], [np.empty((0, permutations.count))]
+    means, fractions = [np.empty(0)], [np.empty(0)]
+    contrasts = [np.empty((0, permutations.count))]
     features: list[Feature] = []
     outer_first = sorted(
         family.members, key=lambda m: (m.columns or (d,), m.upper, -m.value if m.upper else m.value)
@@ -229,5 +232,7 @@ def _extreme_shares(rows: PooledSample, family: Family) -> Shares:
         if len(absent):
             sums += mean[:, None] * permutations.subset_counts(absent, np.array([len(absent)]))
         means.append(mean)
+        fractions.append(np.full(len(own), 1 - len(absent) / len(values)))
         contrasts.append(permutations.scaled_contrasts(sums, mean))
-    return Shares(family.name, features, np.concatenate(means), np.concatenate(contrasts))
+    joined = map(np.concatenate, (means, fractions, contrasts))
+    return Shares(family.name, features, *joined)

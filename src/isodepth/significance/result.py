@@ -31,7 +31,7 @@ from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import midpoint_levels
 from isodepth.metric.signature import json_settings, kinds_text
 from isodepth.results.base import TwoSampleReport
-from isodepth.results.changes import Change, for_kinds, lower_percent
+from isodepth.results.changes import Change, at_least, for_kinds
 from isodepth.results.rows import KeptRows, ReleasedRows
 from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
 from isodepth.significance.findings import too_few_labelings, too_few_permutations
@@ -463,11 +463,12 @@ class TwoSampleResult(TwoSampleReport):
         too_few = self._too_few()
         if too_few:
             return f"no share of changed rows can be claimed: {too_few}"
-        share = self.changed_share
-        assert share is not None  # it is None only with blocks
-        if share < 0.01:
-            return f"no change of at least 1% of the rows can be claimed ({self._confidence_text})"
-        return f"at least {lower_percent(share)} of the rows changed ({self._confidence_text})"
+        share = at_least(self.changed_share)
+        claim = (
+            f"{share} of the rows changed" if share
+            else "no change of at least 1% of the rows can be claimed"
+        )  # fmt: skip
+        return f"{claim} ({self._confidence_text})"
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:

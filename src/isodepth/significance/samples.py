@@ -46,6 +46,9 @@ CENTER, TOTAL = "distance from the center", "sum of the columns"
 _CONSTANT = 8 * float(np.finfo(np.float64).eps)
 #: For the distance from the center, standardized values are clipped to [-6, 6].
 FAR = 6.0
+# Standardized values are clipped to this absolute value, and smaller values than this fraction of the
+# largest one are replaced by 0. So neither products of two values nor outlyingness overflow.
+_HUGE, _TINY = 1e140, 1e-280
 _KEEP_HINT = ", or accept them with nan_policy='keep'"
 # Approximate default number of directions. It is rounded up to a multiple of the number of columns,
 # because whole orthonormal bases are used. More directions add little power.
@@ -331,10 +334,10 @@ def standardized(
     """Standardize columns (d, n); return the rows (n, d) and the divisors of the columns.
 
     Columns are centered at their medians. `scale` is the array (d,) of divisors, or "pooled" for
-    the robust standard deviations. A standardized missing value is 0, the median. If `scale` is
-    None, all columns are divided by the same power of two, which does not round. This power is then
-    returned instead of an array. `eps` is an option of `Metric`, and `names` are the names of the
-    columns for messages.
+    the robust standard deviations. Standardized values are clipped to [-1e140, 1e140], and missing
+    values are 0, the median. If `scale` is None, all columns are divided by the same power of two,
+    which does not round. This power is then returned instead of an array. `eps` is an option of
+    `Metric`, and `names` are the names of the columns for messages.
     """
     points = np.array(columns.T, order="C")
     absent = np.isnan(points)
@@ -349,7 +352,10 @@ def standardized(
     with np.errstate(over="ignore"):
         points /= divisors
     if names:
-        check_finite(points, "X or Y divided by scale", False, names)
+        if scale is divisors:  # an array of the user
+            check_finite(points, "X or Y divided by scale", False, names)
+        points.clip(-_HUGE, _HUGE, out=points)
+        points[np.abs(points) < _TINY * np.abs(points).max()] = 0.0
     points += 0.0  # adding zero converts -0.0 to 0.0, so that equal numbers have equal bits
     return points, divisors
 

@@ -64,20 +64,25 @@ _SHAPE = 1.5
 # Far rows have no influence on changes of location: their score is that of the median. A row is far
 # along a column or direction if its value is more than _FAR spreads from the median.
 _FAR = 6.0
-# Standardized values are clipped to this absolute value, so that the product of two values does not
-# overflow.
-_HUGE = 1e150
 # Maximum number of pairs of columns whose products are compared.
 _PAIRS = 105
 
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:
-    """Return the larger of the shares of rows that may be contaminated in samples of n and m rows.
+    """Return the difference of means that contaminated rows of samples of n and m rows explain.
 
     The allowed number of contaminated rows of a sample is `tolerance` times its size, rounded down.
-    The share may therefore be below the tolerance.
+    The result is the larger of their shares, which may be below the tolerance.
+
+    If one sample has more than twice as many rows, d / max(n, m) is added for the d contaminated
+    rows of the smaller sample, but at most 1 / min(n, m). If few rows have a value, permutations
+    move most of the d rows to the larger sample, which lowers a difference by this number. Without
+    the addition, the given difference would exceed permuted ones that are equal for clean rows.
     """
-    return max(contaminated_rows(tolerance, size) / size for size in (n, m))
+    small, large = sorted((n, m))
+    dirty = contaminated_rows(tolerance, small)
+    share = max(dirty / small, contaminated_rows(tolerance, large) / large)
+    return share + (min(dirty / large, 1 / small) if large > 2 * small else 0.0)
 
 
 def beyond(differences: np.ndarray, units: Any, share: float) -> np.ndarray:
@@ -106,6 +111,15 @@ def share_units(means: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
     n, small = n_x + n_y, min(n_x, n_y)
     alone = np.minimum(rare * n / small, 0.5)
     return np.sqrt(np.maximum(rare * (1 - rare) * n / (n_x * n_y), alone * (1 - alone) / small))
+
+
+def share_deviations(shares: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
+    """Return the standard deviations (F,) of differences of shares under permutation.
+
+    A difference is that between the shares of rows of X and of Y with a value, and `shares` (F,)
+    are the shares of all rows.
+    """
+    return np.sqrt(shares * (1 - shares) * (1 / n_x + 1 / n_y))
 
 
 class Bounds(NamedTuple):
@@ -142,17 +156,24 @@ class TolerantFindings(Findings):
         ] = {}
 
     def add_differences(
-        self, name: str, differences: np.ndarray, features: list[Feature], units: Any = 1.0
+        self,
+        name: str,
+        differences: np.ndarray,
+        features: list[Feature],
+        units: Any = 1.0,
+        least: Any = 0.0,
     ) -> None:
         """Update the statistic `name` by the differences of the means of F functions h.
 
         `differences` (F, B + 1) are the absolute differences |G(h)| between the means over X and Y,
         for the given labels and B permutations. `units` are the divisors u(h) of the class, one
-        number or an array (F,). `features` describes the functions.
+        number or an array (F,). `features` describes the functions. `least`, a number or an array
+        (F,), is a lower bound on the root mean square of G(h) under permutation: if few rows have a
+        value, B permutations may give an estimate near 0.
         """
         units = np.broadcast_to(units, len(differences))
         self.add(name, np.square(differences / units[:, None]), features)
-        permuted = np.sqrt(np.square(differences[:, 1:]).mean(axis=1))
+        permuted = np.maximum(np.sqrt(np.square(differences[:, 1:]).mean(axis=1)), least)
         found = (features, differences[:, 0].copy(), permuted, units)
         self.observed.setdefault(name, []).append(found)
 
@@ -179,6 +200,7 @@ class TolerantFindings(Findings):
         """
         count = self.rows.permutations.count
         half_lines, intervals, means = found = np.empty((3, len(values), count))
+        rare = np.empty(len(values))
         if limits is None:
             limits = np.full((len(values), 2), np.inf) * [-1, 1]
         largest = np.finfo(np.float64).max
@@ -197,9 +219,15 @@ class TolerantFindings(Findings):
                 np.ascontiguousarray(own), words, count, _CUTS, _OUTER if outer else _INNER,
                 limits[group], self.rows.n_threads,
             )  # fmt: skip
-        self.add_differences(name, means, features)
-        self.add_differences("half-lines", half_lines, features)
-        self.add_differences("intervals", intervals, features)
+            rare[group] = (own != quantile(own, 0.5)[:, None]).sum(axis=1)
+        rare = np.minimum(rare / values.shape[1], 0.5)
+        least = share_deviations(rare, *self.rows.permutations.sizes[:, 0])
+        # Clipped ranks of the values of few rows differ from that of the most frequent value by this
+        # fraction of the interval.
+        width = np.minimum(1.25 * (1 - rare), 1.0) if outer else 0.5
+        self.add_differences(name, means, features, least=width * least)
+        self.add_differences("half-lines", half_lines, features, least=least)
+        self.add_differences("intervals", intervals, features, least=least)
         of_means = neg_log_p(means, beyond(means, 1.0, self.share))
         return of_means, neg_log_p(intervals, beyond(intervals, 1.0, self.share))
 
@@ -245,7 +273,7 @@ class TolerantFindings(Findings):
         The statistic "dependence" compares these products.
         """
         distance = self.rows.whole_rows[CENTER]
-        columns = np.ascontiguousarray(self.rows.points.T).clip(-_HUGE, _HUGE)
+        columns = np.ascontiguousarray(self.rows.points.T)
         factors = [*columns, distance - np.median(distance)]
         for pairs, features in self.column_pairs(self.rows, _PAIRS):
             products = np.empty((len(pairs), len(distance)))
@@ -264,7 +292,9 @@ class TolerantFindings(Findings):
             units = share_units(shares.means, n_x, n_y)
             both_sizes = self.rows.permutations.sizes.prod(axis=0)
             differences = np.abs(shares.contrasts) * np.sqrt((n_x + n_y) / both_sizes)
-            self.add_differences(shares.name, differences, shares.features, units)
+            rare = np.minimum(shares.means, 1 - shares.means) * shares.known
+            least = share_deviations(rare, n_x, n_y)
+            self.add_differences(shares.name, differences, shares.features, units, least)
             relative = beyond(differences, units, self.share)
             self.add_tests(shares.features, neg_log_p(differences / units[:, None], relative))
 
@@ -306,8 +336,10 @@ class TolerantFindings(Findings):
         for name, part in self.parts.items():
             level = null[allowed] - math.log(self.weights[name])
             critical = math.sqrt(critical_value(part, level))
+            # Of few rows with a value, -log p of the critical value may be far below -log alpha.
+            least = max(level, -math.log(alpha))
             for features, differences, permuted, units in self.observed[name]:
-                bounds = differences - _margins(critical, level, permuted, units, n_x, n_y)
+                bounds = differences - _margins(critical, least, permuted, units, n_x, n_y)
                 for feature, bound in zip(features, np.minimum(bounds, 1.0).tolist(), strict=True):
                     largest = max(largest, bound)
                     if self.family_of(feature) is not self.whole:
@@ -403,7 +435,7 @@ def outlyingness(values: np.ndarray, n_threads: int = 1) -> tuple[np.ndarray, np
     the directions of |value - median| / spread. The spread is the MAD without a consistency factor;
     see `mad_spread` for a MAD of zero. Values more than six spreads from the median are far.
     """
-    limits = np.empty((len(values), 2))
+    limits, largest_number = np.empty((len(values), 2)), np.finfo(np.float64).max
     parts = np.array_split(np.arange(len(values)), min(n_threads, len(values)))
 
     def largest(part: int) -> np.ndarray:
@@ -412,7 +444,9 @@ def outlyingness(values: np.ndarray, n_threads: int = 1) -> tuple[np.ndarray, np
             center = quantile(values[f : f + 1], 0.5)[0]
             spread = mad_spread(values[f][:, None])[0]
             limits[f] = center - _FAR * spread, center + _FAR * spread
-            np.maximum(out, np.abs(values[f] - center) / spread, out=out)
+            with np.errstate(over="ignore"):
+                away = np.minimum(np.abs(values[f] - center) / spread, largest_number)
+            np.maximum(out, away, out=out)
         return out
 
     found = map_rows(largest, len(parts), values.shape[1], n_threads)
