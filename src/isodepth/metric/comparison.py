@@ -638,7 +638,7 @@ class Comparison(TwoSampleReport):
         return self._with(
             test=None if self.test is None else self.test.without_rows(),
             _details=details,
-            _kept=ReleasedRows(self._repeated_values, typical),
+            _kept=ReleasedRows(self._repeated_values, (), typical),
         )
 
     def _with_test(self, test: TwoSampleResult) -> Self:

@@ -20,6 +20,7 @@ from isodepth.inspection.suspicious import (
     suspicious_rows,
 )
 from isodepth.inspection.suspicious.chunks import suspicious_source_rows
+from isodepth.inspection.suspicious.far import FarValues, find_far_values
 from isodepth.inspection.typical import TypicalRows, typical_rows
 from isodepth.sources.passes import runner_of
 from isodepth.sources.subsets import SubsetPair, subset_pair
@@ -42,6 +43,11 @@ class KeptRows:
 
     suspicious: SuspiciousRows | None = field(init=False, default=None)
     typical: dict[int, TypicalRows] = field(init=False, default_factory=dict)
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """Names of columns whose whole distribution differs according to a test."""
+        return frozenset()
 
     @property
     def samples(self) -> TwoSamples:
@@ -70,8 +76,9 @@ class KeptRows:
     def _search(self) -> SuspiciousRows:
         pair = self.pair
         if pair is None:
-            return suspicious_rows(self.samples)
-        return suspicious_source_rows(pair, self.samples, runner_of(*pair.sources))
+            return suspicious_rows(self.samples, self.changed)
+        runner = runner_of(*pair.sources)
+        return suspicious_source_rows(pair, self.samples, runner, self.changed)
 
     def find_typical(self, n: int) -> TypicalRows:
         """Find at most `n` rows of each sample that are typical of the difference."""
@@ -86,20 +93,27 @@ class KeptRows:
         They are computed without the other suspicious rows, which takes less time than
         `find_suspicious`. See `isodepth.inspection.suspicious.repeated_values`.
         """
-        return repeated_values(self.samples)
+        return repeated_values(self.samples, changed=self.changed)
+
+    @cached_property
+    def far_values(self) -> tuple[FarValues, ...]:
+        """Values far beyond any extrapolation from the other sample, see `find_far_values`."""
+        return find_far_values(self.samples, self.repeated_values, self.changed)
 
 
 class ReleasedRows(NamedTuple):
-    """Repeated values and typical rows for the headline of a result without rows.
+    """Repeated values, far values and typical rows for the headline of a result without rows.
 
     Attributes
     ----------
     repeated_values : tuple of RepeatedValue
+    far_values : tuple of FarValues
     typical : TypicalRows or None
         None if the headline does not list typical rows.
     """
 
     repeated_values: tuple[RepeatedValue, ...]
+    far_values: tuple[FarValues, ...]
     typical: TypicalRows | None
 
 

@@ -25,6 +25,7 @@ from isodepth.errors import DegenerateDepthWarning, InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.inspection.checks import Check
 from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious.far import FarValues, far_texts
 from isodepth.inspection.suspicious.results import split_repeated
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
@@ -57,6 +58,8 @@ _HEADLINED_FRACTION = 0.01
 # maximum number of facts without a significant change; with a change, one fact is mentioned.
 _HEADLINED_CHECKS = ("empty", "constant", "new category", "date range")
 _HEADLINED_CATEGORY, _MOST_FACTS = 0.05, 2
+# Kinds of changes of the whole distribution of a column.
+_WHOLE_KINDS = ("location", "spread", "shape", "unit", "sign", "exchange", "precision")
 # Maximum number of rows of both samples for which `repr` lists suspicious rows, which takes less
 # than a second then.
 _ROWS_IN_REPR = 20_000
@@ -179,12 +182,15 @@ class TestedRows(KeptRows):
         It compares the samples by the distance between their regions. None without numeric columns.
     random_rows : SubsetPair or None
         Random rows of two sources, which were tested; None if the samples are in memory.
+    changed : frozenset of str
+        Names of the columns whose whole distribution differs, see `changed_columns`.
     """
 
     tested: Samples
     find_bounds: Callable[[], ShareBounds]
     compare: Callable[[], Comparison] | None
     random_rows: SubsetPair | None = None
+    changed: frozenset[str] = frozenset()
 
     @property
     def samples(self) -> TwoSamples:
@@ -223,6 +229,11 @@ class TestDetails:
     factor: float = 1.0
     in_chunks: bool = False
     n_blocks: tuple[int, int] | None = None
+
+
+def changed_columns(changes: Sequence[Change]) -> frozenset[str]:
+    """Return the names of the columns whose whole distribution changed, not only some values."""
+    return frozenset(c for each in changes if each.kind in _WHOLE_KINDS for c in each.columns)
 
 
 def _is_replaced(change: Change, joint: Change) -> bool:
@@ -391,7 +402,7 @@ class TwoSampleResult(TwoSampleReport):
         # The docstring is that of the base class.
         return self._with(
             _details=replace(self._required(self._details), bounds=self._lower_bounds),
-            _kept=ReleasedRows(self._repeated_values, find_typical_rows(self)),
+            _kept=ReleasedRows(self._repeated_values, self._far_values, find_typical_rows(self)),
         )
 
     @property
@@ -532,8 +543,8 @@ class TwoSampleResult(TwoSampleReport):
     def _facts(self, names: Sequence[str]) -> list[str]:
         """Return facts about the tables that need no test and are not part of the first change.
 
-        `names` are the names of X and Y. At most two facts are returned, and one if the test is
-        significant.
+        `names` are the names of X and Y. Rows with values far beyond any extrapolation are first.
+        At most two further facts are returned, and one if the test is significant.
         """
         named = set(self.changes[0].columns) if self.changes else set()
         values = named if self.changes and self.changes[0].kind == "value" else set()
@@ -558,7 +569,14 @@ class TwoSampleResult(TwoSampleReport):
             rare = check.kind == "new category" and (check.after or 0.0) < _HEADLINED_CATEGORY
             if shown and not rare and (check.sample or check.kind == "date range"):
                 facts.append(check.text)
-        return facts[: 1 if self.significant else _MOST_FACTS]
+        extremes = named if self.changes and self.changes[0].kind in ("value", "extremes") else ()
+        far = far_texts([each for each in self._far_values if each.column not in extremes], names)
+        return [*far, *facts[: 1 if self.significant else _MOST_FACTS]]
+
+    @property
+    def _far_values(self) -> tuple[FarValues, ...]:
+        """Values far beyond any extrapolation from the other sample; () if unknown."""
+        return () if self._kept is None else self._kept.far_values
 
     @property
     def _caveat(self) -> str:

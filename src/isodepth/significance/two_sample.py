@@ -71,6 +71,7 @@ from isodepth.significance.result import (
     TestDetails,
     TestedRows,
     TwoSampleResult,
+    changed_columns,
 )
 from isodepth.significance.samples import (
     PooledSample,
@@ -542,6 +543,7 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
             samples,
             find_bounds=partial(_later_bounds, pool, alpha),
             compare=partial(_compare_regions, pool, settings.metric) if rows.names else None,
+            changed=changed_columns(changes),
         ),
     )
 

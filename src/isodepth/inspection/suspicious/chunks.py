@@ -7,6 +7,7 @@ a sample once, and scores all rows.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -37,7 +38,9 @@ from isodepth.sources.subsets import SubsetPair
 _MOST_ROWS = 1000
 
 
-def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner) -> SuspiciousRows:
+def suspicious_source_rows(
+    pair: SubsetPair, samples: TwoSamples, runner: Runner, changed: Collection[str] = ()
+) -> SuspiciousRows:
     """Find the rows of each source that do not look like any row of the other.
 
     Scorers are fitted to random rows of both sources, and score all rows of both. Pairs of
@@ -50,13 +53,16 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
         Random rows of both sources, as the two-sample test read them.
     runner : Runner
         Object that runs the pass over each source.
+    changed : collection of str
+        Names of columns whose whole distribution differs, see `suspicious_rows`.
     """
     if pair.is_whole:
-        return _located(suspicious_rows(samples), pair)
+        return _located(suspicious_rows(samples, changed), pair)
     codes, labels = category_codes(samples.categories, samples.n_rows)
-    sentinels = find_sentinels(samples.points, samples.categories)
+    indices = [j for j, name in enumerate(samples.columns) if name in changed]
+    sentinels = find_sentinels(samples.points, samples.categories, indices)
     repeated = repeated_values(samples, sentinels)
-    detector = Detector.fit(samples, codes, labels, sentinels)
+    detector = Detector.fit(samples, codes, labels, sentinels, indices)
     detector.pooled  # noqa: B018  # fitted once, before threads or Dask tasks use it
     contradictions = contradictory_rows(samples, codes, labels)
     rows: list[SuspiciousRow] = []
@@ -104,6 +110,7 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
         _points=points,
         _pair_rows=samples.n_rows if len(labels) > 1 else None,
         _unrelated=detector.unrelated,
+        _changed=detector.names_of(indices),
     )
 
 

@@ -7,7 +7,7 @@ that the other sample nearly never has.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -48,7 +48,7 @@ SMALL_SAMPLE = 50
 _PREFERENCE = {"value": 0, "repeated value": 1}
 
 
-def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
+def suspicious_rows(samples: TwoSamples, changed: Collection[str] = ()) -> SuspiciousRows:
     """Find the rows of each sample that do not look like any row of the other.
 
     Several numbers are computed for a row: its values, the logarithms of its values in positive
@@ -68,10 +68,15 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
     Two more kinds of rows are listed. They have a value that many rows of their sample repeat and
     the other sample nearly never has (see `find_sentinels`), or a pair of categories that the other
     sample excludes (see `find_contradictions`).
+
+    The numeric columns `changed` have another distribution in the two samples. Their relations to
+    other columns are not used. A value of such a column is scored only if it is also unusual in its
+    own sample: otherwise ordinary rows of both samples would be listed.
     """
     codes, labels = category_codes(samples.categories, samples.n_rows)
-    sentinels = find_sentinels(samples.points, samples.categories)
-    detector = Detector.fit(samples, codes, labels, sentinels)
+    indices = [j for j, name in enumerate(samples.columns) if name in changed]
+    sentinels = find_sentinels(samples.points, samples.categories, indices)
+    detector = Detector.fit(samples, codes, labels, sentinels, indices)
     rows: list[SuspiciousRow] = []
     for side, (points, own) in enumerate(zip(samples.points, codes, strict=True)):
         both = Rows(points, own)
@@ -87,7 +92,7 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
         small_samples=tuple(
             name for name, n in zip("XY", samples.n_rows, strict=True) if n < SMALL_SAMPLE
         ),
-    )._with(_unrelated=detector.unrelated)
+    )._with(_unrelated=detector.unrelated, _changed=detector.names_of(indices))
 
 
 def distinct_rows(rows: Sequence[SuspiciousRow]) -> tuple[SuspiciousRow, ...]:
@@ -122,6 +127,10 @@ class Detector:
         Rows of both samples with small scores, see `suspicious_rows`.
     observed : list of pairs of ndarrays of shape (d,)
         Minima and maxima of the used columns in rows of Y, and in rows of X, that are not unusual.
+    unscored : list of pairs of ndarrays of shape (2, d)
+        Ranges of the values of the used columns that are not scored in rows of X, and in rows of Y.
+        They are the usual values of the same sample, see `RowScorer.usual_values`, in columns whose
+        whole distribution differs. The ranges of other columns are empty.
     constants : list of ndarrays
         Values that are not scored, because they are the only ones in a rare category; see
         `rare_constants`.
@@ -135,6 +144,7 @@ class Detector:
     scorers: list[RowScorer]
     ordinary: Rows
     observed: list[tuple[np.ndarray, np.ndarray]]
+    unscored: list[tuple[np.ndarray, np.ndarray]]
     constants: list[np.ndarray]
     describe: _Descriptions
 
@@ -145,17 +155,21 @@ class Detector:
         codes: Sequence[np.ndarray],
         labels: list[list[str]],
         sentinels: Sequence[Sentinel],
+        changed: Collection[int] = (),
+        unrelated: Collection[int] = (),
     ) -> Detector:
         """Fit the scorers to rows of both samples.
 
         `codes` are the codes of k categories in X (n, k) and in Y (m, k), and `labels` has the list
         of the values of each category, in the order of the codes. `sentinels` are the sentinels of
-        both samples.
+        both samples. `changed` are the indices of columns whose whole distribution differs. Neither
+        for these columns nor for the columns `unrelated`, relations to other columns and to
+        categories are scored.
         """
         rows = [Rows(*each) for each in zip(samples.points, codes, strict=True)]
         names, kept = list(samples.columns), list(range(len(samples.columns)))
         skipped: list[str] = []
-        related = np.ones(len(names), dtype=bool)
+        related = np.array([j not in {*changed, *unrelated} for j in kept], dtype=bool)
         cleaned = _without_sentinels(rows, sentinels)
         scorers: list[RowScorer] = []
         ordinary, usual = cleaned, cleaned
@@ -192,12 +206,23 @@ class Detector:
         describe = _Descriptions(
             names, list(samples.categories), labels, dates, days, subtracted_integers(samples.kinds)
         )
-        unrelated = tuple(name for name, own in zip(names, related, strict=True) if not own)
+        without_relations = tuple(
+            name
+            for name, j, own in zip(names, kept, related, strict=True)
+            if not own and j not in {*changed, *unrelated}
+        )
         observed = [_ends(part.points) for part in reversed(usual)]
         constants = rare_constants(samples.points, codes)
+        unscored = [_usual_values(part, [j in changed for j in kept]) for part in cleaned]
         return cls(
-            tuple(kept), tuple(skipped), unrelated, scorers, both, observed, constants, describe
-        )
+            tuple(kept), tuple(skipped), without_relations, scorers, both, observed, unscored,
+            constants, describe,
+        )  # fmt: skip
+
+    def names_of(self, columns: Sequence[int]) -> tuple[str, ...]:
+        """Return the names of the used ones among numeric columns, given by their indices."""
+        names = dict(zip(self.kept, self.describe.names, strict=True))
+        return tuple(names[j] for j in columns if j in names)
 
     @cached_property
     def pooled(self) -> RowScorer:
@@ -224,18 +249,25 @@ class Detector:
         else:
             kept = rows
         indices = self.scorers[side].candidates(kept)
-        chosen = self._scored(rows, indices)
+        chosen = self.scored(side, rows, indices)
         scores = self.scorers[side].score(chosen)
         unusual = np.flatnonzero(scores > 1)
         if len(unusual):
             unusual = unusual[self.pooled.score(chosen.take(unusual)) > 1]
         return indices[unusual], scores[unusual]
 
-    def _scored(self, rows: Rows, indices: np.ndarray) -> Rows:
-        """Return rows, given by their indices, with the used columns and without constants."""
+    def scored(self, side: int, rows: Rows, indices: np.ndarray) -> Rows:
+        """Return rows of X (side 0) or Y (side 1), given by their indices, as they are scored.
+
+        The rows have the used columns. Constants and the values `unscored` are missing.
+        """
         chosen = rows.take(indices)
         points = without_constants(chosen.points, chosen.codes, self.constants)
-        return Rows(points[:, list(self.kept)], chosen.codes)
+        points = points[:, list(self.kept)]
+        zero, nonzero = self.unscored[side]
+        low, high = (np.where(points == 0, zero[end], nonzero[end]) for end in (0, 1))
+        points[(points >= low) & (points <= high)] = np.nan
+        return Rows(points, chosen.codes)
 
     def explained_rows(
         self, side: int, rows: Rows, indices: np.ndarray, scores: np.ndarray
@@ -246,7 +278,7 @@ class Detector:
         """
         if not len(indices):
             return []
-        chosen = self._scored(rows, indices)
+        chosen = self.scored(side, rows, indices)
         found = []
         for i, unusual in enumerate(self.scorers[side].explain(chosen, self.observed[side])):
             fields = self.describe.row(chosen.points[i], chosen.codes[i], unusual)
@@ -266,6 +298,19 @@ def _without_sentinels(rows: Sequence[Rows], sentinels: Sequence[Sentinel]) -> l
         column = points[each.side][:, each.column]
         column[column == each.value] = np.nan
     return [Rows(part, each.codes) for part, each in zip(points, rows, strict=True)]
+
+
+def _usual_values(rows: Rows, selected: Sequence[bool]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ranges (2, d) of usual values of a sample, see `RowScorer.usual_values`.
+
+    The ranges of columns that are not `selected` are empty.
+    """
+    empty = np.array([np.inf, -np.inf])[:, None]
+    if not any(selected):
+        size = len(selected)
+        return np.repeat(empty, size, axis=1), np.repeat(empty, size, axis=1)
+    zero, nonzero = RowScorer(rows, ()).usual_values()
+    return np.where(selected, zero, empty), np.where(selected, nonzero, empty)
 
 
 def _ends(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +37,9 @@ _POPULATED, _CHANCE = 0.5, 2.0
 # Upper bound on the probability that chance makes an isolated value frequent in one sample and
 # nearly absent in the other.
 _MAX_CHANCE = 0.01
+# The same bound for a value of a sign that no other value has. In samples of equal sizes, the
+# probability that all of five rows are in one given sample is at most this bound.
+_SIGN_CHANCE = 1 / 32
 
 
 class Sentinel(NamedTuple):
@@ -64,7 +67,9 @@ class Sentinel(NamedTuple):
 
 
 def find_sentinels(
-    points: Sequence[np.ndarray], categories: dict[str, list[list[str | None]]] | None = None
+    points: Sequence[np.ndarray],
+    categories: dict[str, list[list[str | None]]] | None = None,
+    changed: Collection[int] = (),
 ) -> list[Sentinel]:
     """Find isolated values of columns that one sample repeats and the other nearly never has.
 
@@ -77,12 +82,18 @@ def find_sentinels(
     A value that is the only one in a category may be frequent because the category is. Rows with
     such a category do not count for the sentinel, unless the value is far from all others.
 
+    A value of a sign that no other value has is also a sentinel, see `_of_other_sign`. In the
+    columns `changed`, only such values and values far from all others are sentinels: if all values
+    of one sample were changed, it lacks the frequent values of the other sample.
+
     Parameters
     ----------
     points : ndarrays of shapes (n, d) and (m, d)
         Numeric columns of both samples; NaN for missing values.
     categories : dict or None
         Categories of both samples, see `TwoSamples`.
+    changed : collection of int
+        Indices of columns whose whole distribution differs.
     """
     columns = [_isolated(*(part[:, j] for part in points)) for j in range(points[0].shape[1])]
     least = [
@@ -90,32 +101,63 @@ def find_sentinels(
         for _, counts, sizes in columns
         for both in counts.sum(axis=1)
     ]
-    if not least:
-        return []
     limit = _log_limit(least)
     found = []
     codes: list[np.ndarray] | None = None
     for j, (values, counts, sizes) in enumerate(columns):
+        parts = [part[:, j] for part in points]
+        certain = _of_other_sign(*parts)
         sentinels = []
-        for value, both in zip(values, counts, strict=True):
+        for value, both in (dict(zip(values.tolist(), counts, strict=True)) | certain).items():
             side = int(both[1] * sizes[0] > both[0] * sizes[1])
             own, other = int(both[side]), int(both[1 - side])
             rate, other_rate = own / sizes[side], other / sizes[1 - side]
             if own < _MIN_REPEATED or other_rate > NEARLY_ABSENT * rate or rate > _MAX_FRACTION:
                 continue
             chance = _log_chance(own, own + other, sizes[side], sum(sizes))
-            if chance > limit or not _is_isolated(points[side][:, j], value):
+            most = max(limit, math.log(_SIGN_CHANCE)) if value in certain else limit
+            if chance > most or not (value in certain or _is_isolated(parts[side], value)):
+                continue
+            if j in changed and value not in certain and not _is_far(parts, value):
                 continue
             if codes is None:
                 codes, _ = category_codes(categories or {}, [len(part) for part in points])
-            explained = in_constant_groups([part[:, j] for part in points], codes, value)
+            explained = in_constant_groups(parts, codes, value)
             rest = own - int(explained[side].sum())
             chance_of_rest = _log_chance(rest, rest + other, sizes[side], sum(sizes))
-            if rest >= _MIN_REPEATED and chance_of_rest <= limit:
-                sentinels.append(Sentinel(side, j, float(value), (own, other), chance / limit))
+            if rest >= _MIN_REPEATED and chance_of_rest <= most:
+                score = max(chance / limit, 1.0)
+                sentinels.append(Sentinel(side, j, value, (own, other), score))
         if sentinels:
-            found += _of_few_rows(sentinels, sizes)
+            few = _of_few_rows(sentinels, sizes)
+            found += few or [each for each in sentinels if each.value in certain]
     return found
+
+
+def _of_other_sign(x: np.ndarray, y: np.ndarray) -> dict[float, np.ndarray]:
+    """Return the values of a column with a sign of their own, with counts (2,) of rows of X and Y.
+
+    There is at most one such value per sign: the only negative or the only positive value of the
+    column. At least five rows of one sample have it, and no row of the other sample. An example is
+    -999 in a column of incomes that are 0 or more. `x` and `y` are the values of the column in both
+    samples. Columns with fewer than ten distinct values have no such values.
+    """
+    x, y = x[~np.isnan(x)], y[~np.isnan(y)]
+    both = np.concatenate([x, y])
+    found = {}
+    for own, rest in ((both[both < 0], both[both >= 0]), (both[both > 0], both[both <= 0])):
+        if len(own) < _MIN_REPEATED or own.min() < own.max():
+            continue
+        counts = np.array([np.count_nonzero(part == own[0]) for part in (x, y)])
+        known = min(len(x), len(y)) > 0
+        if known and counts.min() == 0 and len(np.unique(rest)) >= _MIN_DISTINCT - 1:
+            found[float(own[0])] = counts
+    return found
+
+
+def _is_far(parts: Sequence[np.ndarray], value: float) -> bool:
+    """Return whether a value is far from all others of a column (n,) and (m,), see `far_values`."""
+    return bool(far_values(np.concatenate(parts), np.array([value]))[0])
 
 
 def _log_limit(least: Sequence[float]) -> float:
@@ -226,7 +268,9 @@ def _rows_between(ordered: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.
 
 
 def repeated_values(
-    samples: TwoSamples, sentinels: Sequence[Sentinel] | None = None
+    samples: TwoSamples,
+    sentinels: Sequence[Sentinel] | None = None,
+    changed: Collection[str] = (),
 ) -> tuple[RepeatedValue, ...]:
     """Find unusual values, such as -9999, that 1% to 20% of the rows of a sample have in common.
 
@@ -236,10 +280,12 @@ def repeated_values(
     than three times the interval's length. The second kind is an isolated value that the other
     sample nearly never has. A value is also listed for a sample with fewer rows that have it, if
     its share is more than a tenth of the share in the other sample. `sentinels` is the result of
-    `find_sentinels` for these samples, which is computed if it is None.
+    `find_sentinels` for these samples, which is computed if it is None. `changed` are the names of
+    the columns whose whole distribution differs.
     """
     if sentinels is None:
-        sentinels = find_sentinels(samples.points, samples.categories)
+        indices = [j for j, name in enumerate(samples.columns) if name in changed]
+        sentinels = find_sentinels(samples.points, samples.categories, indices)
     unusual = {(each.column, each.value) for each in sentinels}
     for j in range(len(samples.columns)):
         unusual |= {(j, value) for side in (0, 1) for value in _far_ends(samples, side, j)}

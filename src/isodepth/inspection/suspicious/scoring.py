@@ -20,7 +20,14 @@ import numpy as np
 from isodepth.geometry.directions import rng_for
 from isodepth.inspection.suspicious.groups import Groups, find_groups
 from isodepth.inspection.suspicious.regression import Regressions
-from isodepth.inspection.suspicious.tails import ROUNDING, Tails, quantiles, spreads, tail_limits
+from isodepth.inspection.suspicious.tails import (
+    ROUNDING,
+    Tails,
+    deviations,
+    quantiles,
+    spreads,
+    tail_limits,
+)
 
 # Maximum number of rows from which tail quantiles are estimated.
 _MAX_ROWS = 20_000
@@ -28,6 +35,15 @@ _BLOCK_NUMBERS = 1 << 21
 # Number of rows of a block in `RowScorer.candidates`: its columns fit into the cache.
 _CANDIDATE_BLOCK = 1 << 15
 _MAX_VALUE = 1e150
+# A column has many small values if its median is more than _WIDE times its 5% quantile. The ratio
+# of both is 10 for a uniform distribution from 0 to 1.
+_WIDE = 6.0
+# Minimum fraction of the variance of a column that its regression explains, and minimum number of
+# rows times this fraction. Variances are those of numbers clipped at _CLIPPED spreads, and
+# residuals are leave-one-out residuals. If the column does not depend on q terms, the product
+# exceeds 10 with about the probability that a chi-squared variable with q degrees of freedom
+# exceeds 10 + 2 q, which is at most 0.001.
+_EXPLAINED, _EXPLAINED_ROWS, _CLIPPED = 0.1, 10.0, 3.0
 # Bound on the relative error of exp(log(x)), divided by 1 + |log(x)|.
 _LOG_ERROR = 2.0**-50
 # The usual values of a column with at most _DISTINCT distinct values are named if they are at most
@@ -154,7 +170,9 @@ class RowScorer:
         self.regressions = None
         if Regressions.possible(self._of_related(standard)):
             self.regressions = Regressions(self._of_related(standard), reference.codes, rng)
-            ratios["residuals"] = self._residual_ratios(self.regressions.fitted_residuals)
+            ratios["residuals"] = self._residual_ratios(
+                self._of_related(standard), self.regressions.fitted_residuals
+            )
         self.groups: list[Groups] = []
         if len(self.related):
             values = (points - self.values.median) / self.units
@@ -174,6 +192,7 @@ class RowScorer:
         ]
         light = np.array([each.part == "deviations" for each in self.functions], dtype=bool)
         self.below, self.above = tail_limits(np.hstack([*ratios.values()]), points.shape[1], light)
+        self._spare_small_values()
 
     def _columns_of(self, part: str) -> list[int]:
         """Return the index of the column of each function of a part, such as "residuals"."""
@@ -185,10 +204,27 @@ class RowScorer:
         """Return the related columns of a table (m, d)."""
         return table if len(self.related) == table.shape[1] else table.take(self.related, axis=1)
 
-    def _residual_ratios(self, residuals: np.ndarray) -> np.ndarray:
+    def _spare_small_values(self) -> None:
+        """Raise the thresholds of small values in columns that have many small values.
+
+        In such a column, for example with a uniform distribution from 0 to 1, the logarithm of a
+        positive value near 0 is unusual by chance. Only values below the floor exceed the new
+        threshold.
+        """
+        d = len(self.floors)
+        for j in np.flatnonzero(self.floors > 0):
+            low, middle = np.nanquantile(self._points[:, j], (0.05, 0.5))
+            if middle > _WIDE * low:
+                floor = (math.log(self.floors[j]) - self.center[j]) / self.spread[j]
+                ratio = (self.logs.median[j] - floor) / self.logs.below[j]
+                self.below[d + j] = max(self.below[d + j], ratio)
+
+    def _residual_ratios(self, standard: np.ndarray, residuals: np.ndarray) -> np.ndarray:
         """Compute the tails of the residuals (n, r) of the reference, and return their ratios.
 
-        The ratios are NaN in columns in which nearly all values are equal.
+        The ratios are NaN in columns in which nearly all values are equal, and in columns that do
+        not depend on the others: residuals must have a smaller variance than the columns `standard`
+        (n, r), see `_EXPLAINED`.
         """
         # If a column is nearly a function of the others, its residuals are rounding errors. The
         # floor, a minimum tail length, prevents rows with such residuals from being listed.
@@ -196,7 +232,11 @@ class RowScorer:
         ratios = self.residuals.ratios(residuals)
         # If nearly all values of a column are equal, residuals are not better than values.
         low, high = quantiles(self._of_related(self._points), (0.1, 0.9))
-        ratios[:, low == high] = np.nan
+        known = np.count_nonzero(~np.isnan(residuals), axis=0)
+        rest = deviations(np.clip(residuals, -_CLIPPED, _CLIPPED)) ** 2
+        whole = deviations(np.clip(standard, -_CLIPPED, _CLIPPED)) ** 2
+        needed = np.maximum(_EXPLAINED, _EXPLAINED_ROWS / np.maximum(known, 1))
+        ratios[:, (low == high) | (rest > (1 - needed) * whole)] = np.nan
         return ratios
 
     @property
@@ -319,6 +359,29 @@ class RowScorer:
         """Return the scores (m,) of m rows. A row with a score above 1 is unusual."""
         blocks = [np.fmax.reduce(ratios, axis=1, initial=0.0) for ratios in self._blocks(rows)]
         return np.concatenate(blocks) if blocks else np.empty(0)
+
+    def value_ratios(self, values: np.ndarray, j: int) -> np.ndarray:
+        """Return the ratios (m,) of values of column j, divided by their thresholds."""
+        below, above = (ends[j] for ends in self._thresholds("values"))
+        deviation = bounded(values) - self.values.median[j]
+        return deviation / np.where(
+            deviation > 0, above * self.values.above[j], below * self.values.below[j]
+        )
+
+    def far(self, points: np.ndarray, factor: float) -> np.ndarray:
+        """Return whether the ratio of each value (m, d) exceeds `factor` times its threshold.
+
+        The ratio of the logarithm of a positive value must also exceed its threshold.
+        """
+        below, above = self._thresholds("values")
+        ends = self.values.interval(factor * below, factor * above)
+        result = (points < ends[0]) | (points > ends[1])
+        for j in np.flatnonzero(result.any(axis=0) & (self.floors > 0)).tolist():
+            rows = np.flatnonzero(result[:, j] & (points[:, j] > 0))
+            logs = _logarithms(bounded(points[rows, j]), self.floors[j])
+            low, high = self._intervals[1][j] * self.spread[j] + self.center[j]
+            result[rows, j] = (logs < low) | (logs > high)
+        return result
 
     def flagged(self, rows: Rows) -> np.ndarray:
         """Return the fractions (2, d) of rows that are unusual in each column.

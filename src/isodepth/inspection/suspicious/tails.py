@@ -102,11 +102,11 @@ def spreads(values: np.ndarray) -> np.ndarray:
     without clipping is returned. The result for a constant column is 1. Missing values are ignored.
     """
     low, high = quantiles(values, (0.1, 0.9))
-    spread, whole = _deviation(np.clip(values, low, high)), _deviation(values)
+    spread, whole = deviations(np.clip(values, low, high)), deviations(values)
     return np.where(spread > 0, spread, np.where(whole > 0, whole, 1.0))
 
 
-def _deviation(values: np.ndarray) -> np.ndarray:
+def deviations(values: np.ndarray) -> np.ndarray:
     """Return the standard deviations (k,) of columns, ignoring NaN; 0 for empty columns."""
     missing = np.isnan(values)
     if not missing.any():
