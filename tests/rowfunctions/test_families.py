@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from twins.naive_families import value_at
 
-from isodepth.data.arrays import row_hashes
 from isodepth.rowfunctions import families
 from isodepth.rowfunctions.families import FAMILIES, Rows, filled
 

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 import isodepth
+from isodepth.data.arrays import is_duplicated, repeated_rows, row_hashes
+from isodepth.results.summary import comparison_headline
 from isodepth.significance.permutations import Permutations
 
 
@@ -47,6 +49,14 @@ def test_counts_of_repeated_rows_are_those_of_the_definition(in_blocks: bool) ->
             for sample, own in enumerate((of_x, ~of_x)):
                 wanted = sum(k for k in Counter(rows[own].tolist()).values() if k > 1)
                 assert counts[sample, b] == wanted
+
+
+def test_equal_rows_have_equal_hashes() -> None:
+    rows = np.array([[1.0, np.nan], [0.0, 2.0], [1.0, np.nan], [-0.0, 2.0], [2.0, 0.0]])
+    assert repeated_rows(rows).tolist() == [1, 1, 1, 1, 0]
+    assert is_duplicated(rows).tolist() == pd.DataFrame(rows).duplicated(keep=False).tolist()
+    distinct = np.random.default_rng(0).integers(0, 50, (3000, 3)).astype(float)
+    assert len(np.unique(row_hashes(distinct))) == len(np.unique(distinct, axis=0))
 
 
 # -- repeated rows ---------------------------------------------------------------------------------
@@ -180,6 +190,10 @@ def test_the_headline_describes_rows_in_both_samples() -> None:
         result = run(X, Y)
         assert result.headline.startswith(start)
         assert str(result).count("does not apply") == 1
+        # The page is not green.
+        status = comparison_headline(result, ("x.csv", "y.csv")).status
+        assert status == ("differs" if result.significant else "open")
+    assert comparison_headline(run(X, X), ("x.csv", "y.csv")).sentence.startswith("y.csv contains")
     bootstrap = run(X, X.sample(300, replace=True, random_state=0)).headline
     assert "and all 300 rows of Y in X; a test of independent samples does not" in bootstrap
     less = run(X, joined(X[200:], new[:200]))

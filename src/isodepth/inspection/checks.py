@@ -658,8 +658,12 @@ def with_names(check: Check, names: Sequence[str]) -> str:
 
 def overlap_sentence(checks: Sequence[Check], names: Sequence[str]) -> str:
     """Return the first sentence of a headline if many rows occur in both samples, else ""."""
-    texts = [with_names(each, names) for each in checks if each.text.endswith(_NOT_INDEPENDENT)]
-    return f"{texts[0][0].upper()}{texts[0][1:]}. " if texts else ""
+    found = [check for check in checks if check.text.endswith(_NOT_INDEPENDENT)]
+    if not found:
+        return ""
+    text = with_names(found[0], names)
+    # The name of a sample keeps its case.
+    return f"A{text[1:]}. " if found[0].text.startswith("all ") else f"{text}. "
 
 
 def _copied_rows(

@@ -292,7 +292,8 @@ def _without_named_values(
 ) -> np.ndarray:
     """Return a copy of columns (d, n) in which values whose share changed are missing.
 
-    These are single values and extreme values of one column (kinds "value" and "extremes").
+    These are single values of a column (kind "value"), and extreme values of a column (kind
+    "extremes") that one of the samples does not have.
     """
     columns = columns.copy()
     for change in changes:
@@ -301,7 +302,7 @@ def _without_named_values(
         own = columns[names.index(change.columns[0])]
         if isinstance(change.value, float):
             own[own == change.value] = np.nan
-        elif change.limit is not None:
+        elif change.limit is not None and min(change.before, change.after) == 0:
             upper, lower = change.side in ("at least", "above"), change.side in ("at most", "below")
             own[(own >= change.limit) & upper | (own <= change.limit) & lower] = np.nan
     return columns
