@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from twins.naive_families import value_at
 
-from isodepth.data.arrays import row_hashes
 from isodepth.rowfunctions import families
-from isodepth.rowfunctions.families import FAMILIES, Repeated, Rows, filled
+from isodepth.rowfunctions.families import FAMILIES, Rows, filled
 
 
 def table(seed: int, n: int = 300) -> Rows:
@@ -142,16 +141,6 @@ def test_counts_of_multiples_are_those_of_all_units(seed: int) -> None:
     members = families.all_units(rows.numbers.shape[1])
     wanted = [np.nansum(member.evaluate(rows)) for member in members]
     np.testing.assert_array_equal(families.count_multiples(rows.numbers), wanted)
-
-
-def test_repeated_rows_are_those_that_occur_twice() -> None:
-    rows = Rows(
-        np.array([[1.0, np.nan], [0.0, 2.0], [1.0, np.nan], [-0.0, 2.0], [2.0, 0.0]]),
-        np.zeros((5, 1)), np.zeros(5),
-    )  # fmt: skip
-    assert Repeated.choose(rows).evaluate(rows).tolist() == [[1, 1, 1, 1, 0]]
-    distinct = np.random.default_rng(0).integers(0, 50, (3000, 3)).astype(float)
-    assert len(np.unique(row_hashes(distinct))) == len(np.unique(distinct, axis=0))
 
 
 def test_missing_values_have_the_mean_of_the_others() -> None:

@@ -276,6 +276,8 @@ def test_rare_events_are_counted_in_all_other_rows() -> None:
     result = isodepth.two_sample_test(scan(x), scan([y[:9], y[9:]]), max_rows=200, **OPTIONS)
     assert result.pvalue < 1e-6
     assert result.changes[0].text.startswith("site = ")
+    (test,) = (each for each in result.column_tests if each.column == "site")
+    assert (test.pvalue, test.change_kind) == (result.changes[0].pvalue, "shares")
     pair = subset_pair(scan(x), scan(y), 200, random_state=0)
     tested = np.concatenate([each["size"].to_numpy() for each in (pair.x, pair.y)])[:, None]
     events = rare_events(pair, tested, Runner())

@@ -143,6 +143,20 @@ def row_hashes(rows: np.ndarray) -> np.ndarray:
     return hashes
 
 
+def is_duplicated(rows: np.ndarray) -> np.ndarray:
+    """Return a bool array (n,): whether each row of `rows` (n, d) occurs more than once.
+
+    The result is that of ``duplicated(keep=False)`` of pandas: missing values equal each other.
+
+    Examples
+    --------
+    >>> is_duplicated(np.array([[1.0, 2.0], [1.0, np.nan], [1.0, np.nan]])).tolist()
+    [False, True, True]
+    """
+    _, index, counts = np.unique(row_hashes(rows), return_inverse=True, return_counts=True)
+    return np.asarray(counts[index] > 1)
+
+
 def repeated_rows(rows: np.ndarray) -> np.ndarray:
     """Return for each row of `rows` (n, d) whether it occurs more than once, as floats (n,).
 

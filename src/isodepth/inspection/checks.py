@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.arrays import listed, repeated_rows, row_hashes
+from isodepth.data.arrays import is_duplicated, listed, repeated_rows, row_hashes
 from isodepth.data.columns.dates import (
     Dates,
     apart,
@@ -51,6 +51,9 @@ _TYPES = {
     "number": "numbers", "date": "dates", "boolean": "booleans", "category": "categories",
     "text": "strings",
 }  # fmt: skip
+# Words for the samples, which a headline replaces by their names, and for many rows in both.
+_FIRST, _SECOND = "the first sample", "the second sample"
+_NOT_INDEPENDENT = "a test of independent samples does not apply"
 # Minimum number of rows of each sample in which integers in increasing order are row numbers.
 _FEWEST_ROW_NUMBERS = 10
 
@@ -99,9 +102,10 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
     does not have, are stated in one sentence for all columns. Shares of missing values are reported
     only for columns that are not compared, if they differ by more than four standard errors.
 
-    Rows are compared by their numbers and categories. Equal rows are not reported if more than half
-    of the rows of both samples are repeated. Rows that occur in both samples are reported if they
-    are more than twice as frequent as repeated rows within a sample.
+    Rows are compared by their numbers and categories. Rows that occur in both samples are reported
+    if they are more than twice as frequent as repeated rows within a sample, or if they are too
+    many for independent samples. Other equal rows are not reported if more than half of the rows of
+    both samples are repeated.
 
     Parameters
     ----------
@@ -600,31 +604,79 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
     Rows are compared in the compared columns only. If the samples have other columns, the sentences
     of the checks say so.
     """
-    rows = _rows_with_values(samples)
+    tables = _tables(samples)
+    has_value = [~np.isnan(table).all(axis=1) for table in tables]
+    rows = [table[known] for table, known in zip(tables, has_value, strict=True)]
     where = "" if samples.has_all_columns else ", in the compared columns only"
-    x, y = map(row_hashes, rows)
-    if not len(x) or not len(y):
+    if not all(map(len, rows)):
         return
-    counts = [np.unique(keys, return_inverse=True, return_counts=True) for keys in (x, y)]
-    equal = [float((n[at] > 1).mean()) for _, at, n in counts]
-    if min(equal) > _DISCRETE:
-        return
-    before, after = (float((repeated_rows(part) == 1).mean()) for part in rows)
-    if before or after:
+    equal = [float(is_duplicated(part).mean()) for part in rows]
+    if min(equal) <= _DISCRETE and any((repeated_rows(part) == 1).any() for part in rows):
+        before, after = (float(is_duplicated(table).mean()) for table in tables)
         text = f"repeated rows within each sample{where}: {_percent(before)} -> {_percent(after)}"
         yield Check(kind="repeated rows", columns=(), text=text, before=before, after=after)
-    in_y = np.isin(x, counts[1][0])
-    in_x = np.isin(y, counts[0][0])
+    x, y = map(row_hashes, tables)
+    in_y, in_x = np.isin(x, y), np.isin(y, x)
+    shares, n, m = (float(in_y.mean()), float(in_x.mean())), len(x), len(y)
     # If rows are equal by chance, a row of Y equals one of the n rows of X about as often as a row
     # of X equals another row of X.
-    expected = max(len(y) * equal[0], len(x) * equal[1])
-    if in_x.sum() > 2 * expected + 2:
+    expected = max(len(rows[1]) * equal[0], len(rows[0]) * equal[1])
+    if _has_many_rows_of(*rows) or _has_many_rows_of(*rows[::-1]):
+        text = f"{_overlap(in_y.sum(), n, in_x.sum(), m)}{where}; {_NOT_INDEPENDENT}"
+        yield Check(kind="shared rows", columns=(), text=text, before=shares[0], after=shares[1])
+    elif min(equal) <= _DISCRETE and in_x[has_value[1]].sum() > 2 * expected + 2:
         text = (
-            f"{_percent(in_x.mean())} of the rows of the second sample also occur in the first "
-            f"({in_x.sum()} of {len(y)} rows{where})"
+            f"{_percent(shares[1])} of the rows of the second sample also occur in the first "
+            f"({in_x.sum()} of {m} rows{where})"
         )
-        before, after = float(in_y.mean()), float(in_x.mean())
-        yield Check(kind="shared rows", columns=(), text=text, before=before, after=after)
+        yield Check(kind="shared rows", columns=(), text=text, before=shares[0], after=shares[1])
+
+
+def _has_many_rows_of(rows: np.ndarray, others: np.ndarray) -> bool:
+    """Return whether `others` have too many of the distinct `rows` for independent samples.
+
+    A given row occurs exactly once among m independent and identically distributed rows with a
+    probability of at most (1 - 1 / m) ** (m - 1), about 37%, for any distribution. Half of the rows
+    is therefore too many. For few rows, three standard deviations are added to 37%.
+    """
+    values, counts = np.unique(row_hashes(others), return_counts=True)
+    distinct = np.unique(row_hashes(rows))
+    shared, n = np.isin(distinct, values[counts == 1]).sum(), len(distinct)
+    return bool(shared >= max(0.5 * n, 0.37 * n + 1.5 * np.sqrt(n)))
+
+
+def _overlap(in_y: int, n: int, in_x: int, m: int) -> str:
+    """Describe that `in_y` of n rows of X also occur in Y, and `in_x` of m rows of Y in X."""
+    if in_y == n == in_x:
+        return f"{_SECOND} contains all {n} rows of {_FIRST}" + _more(m - n, "new")
+    if in_x == m == in_y:
+        return f"{_FIRST} contains all {m} rows of {_SECOND}" + _more(n - m, "other")
+    parts = ["all" if count == size else f"{count} of" for count, size in ((in_y, n), (in_x, m))]
+    return (
+        f"{parts[0]} {n} rows of {_FIRST} also occur in {_SECOND}, and {parts[1]} {m} rows of "
+        f"{_SECOND} in {_FIRST}"
+    )
+
+
+def _more(count: int, word: str) -> str:
+    return f" and {count} {word} one{'s' * (count > 1)}" if count else ""
+
+
+def with_names(check: Check, names: Sequence[str]) -> str:
+    """Return the text of a check in which the samples have the given names."""
+    if not check.text.endswith(_NOT_INDEPENDENT):
+        return check.text
+    return check.text.replace(_FIRST, names[0]).replace(_SECOND, names[1])
+
+
+def overlap_sentence(checks: Sequence[Check], names: Sequence[str]) -> str:
+    """Return the first sentence of a headline if many rows occur in both samples, else ""."""
+    found = [check for check in checks if check.text.endswith(_NOT_INDEPENDENT)]
+    if not found:
+        return ""
+    text = with_names(found[0], names)
+    # The name of a sample keeps its case.
+    return f"A{text[1:]}. " if found[0].text.startswith("all ") else f"{text}. "
 
 
 def _copied_rows(
@@ -651,7 +703,7 @@ def _copied_rows(
     }
     x, y = samples.points
     points, categories = (x[:, used], y[:, used]), samples.categories | others
-    rows = _rows_with_values(replace(samples, points=points, categories=categories))
+    rows = _tables(replace(samples, points=points, categories=categories))
     equal = [row_hashes(part[repeated_rows(part) == 1]) for part in rows]
     shares = [len(part) / max(1, n) for part, n in zip(equal, samples.n_rows, strict=True)]
     before, after = (len(part) - len(np.unique(part)) for part in equal)
@@ -662,11 +714,11 @@ def _copied_rows(
         yield _of_column("copied rows", name, text, before / n, after / m)
 
 
-def _rows_with_values(samples: TwoSamples) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers and codes of the rows of X and of Y that have at least one value."""
+def _tables(samples: TwoSamples) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers and codes of all rows of X and of Y; NaN for missing values."""
     codes, _ = category_codes(samples.categories, samples.n_rows)
-    tables = []
-    for numbers, own in zip(samples.points, codes, strict=True):
-        rows = np.column_stack([numbers.astype(np.float64), np.where(own < 0, np.nan, own)])
-        tables.append(rows[~np.isnan(rows).all(axis=1)])
-    return tables[0], tables[1]
+    x, y = (
+        np.column_stack([numbers.astype(np.float64), np.where(own < 0, np.nan, own)])
+        for numbers, own in zip(samples.points, codes, strict=True)
+    )
+    return x, y

@@ -68,7 +68,7 @@ class Change(ResultPart):
           and new categories together; then `value` may be None and `description` is given.
         - "precision": the share of whole numbers, whole tenths, or multiples of 5 or 10.
         - "missing": the share of missing values.
-        - "repeated": the share of rows that occur more than once.
+        - "repeated": the share of rows that occur more than once in their own sample or batch.
         - "dependence": of two columns on each other.
         - "joint": of several columns together; `before` and `after` are in standard deviations.
         - "regions": of all columns together.
@@ -121,7 +121,8 @@ class Change(ResultPart):
         change of several columns together (kinds "joint" and "regions"), the share of several
         categories such as those that are rare in the reference of a monitor, the share of rows in
         which two columns are on the same side of two numbers, and the share of repeated rows of a
-        batch, or if not all columns are compared. Otherwise None.
+        batch, or if not all columns are compared, if copies have a value in common, or if only
+        random rows are counted. Otherwise None.
     changed_share : float or None
         Lower confidence bound for the share of rows that changed in these columns, see
         `TwoSampleResult.changed_share`. For a change of kind "joint" that was added because of its

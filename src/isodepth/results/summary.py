@@ -23,6 +23,7 @@ from isodepth.data.columns.kinds import (
 )
 from isodepth.data.export import printable
 from isodepth.errors import InvalidInputError
+from isodepth.inspection.checks import overlap_sentence, with_names
 from isodepth.inspection.suspicious import SuspiciousRows
 from isodepth.inspection.suspicious.results import repeated_texts
 from isodepth.inspection.typical import TypicalRows
@@ -97,6 +98,7 @@ def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
     # Equality is not suggested if most of the data could not be compared, or if the headline names
     # a difference that needs no test, such as a column of one sample only.
     doubts = unused_part(result, names) or test._facts(names)
+    doubts = doubts or overlap_sentence(test.checks, names)
     status = "differs" if test.significant else "open" if doubts else "alike"
     return Headline(f"{test._headline_about(names)}{doubtful}.", status)
 
@@ -139,7 +141,12 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
         parts.append(rows._summary(names))
     parts += [line for line in column_lines(kinds) if line.startswith("numbers: ")]
     if test is not None:
-        parts += [check.text for check in test.checks if check.text not in headline]
+        # A change of repeated rows has the same numbers as the check.
+        listed_changes = () if has_typical_rows(result) else test.changes
+        repeated = any(change.kind == "repeated" for change in listed_changes)
+        checks = [c for c in test.checks if not (repeated and c.kind == "repeated rows")]
+        texts = [with_names(check, names) for check in checks]
+        parts += [text for text in texts if text[1:] not in headline]
     elif omitted := [kind.column for kind in kinds if kind.use == "omit"]:
         parts.append(f"not compared: {listed(omitted, 3)}")
     missing = result.missing

@@ -18,7 +18,6 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.data.arrays import repeated_rows
 from isodepth.results.changes import Change
 
 #: Value of the `Member` of a monitor for all categories that are not counted one by one.
@@ -365,24 +364,6 @@ def is_multiple(values: np.ndarray, unit: float) -> np.ndarray:
             (values * 10.0, _SMALL * 10.0) if unit == 0.1 else (values / unit, _SMALL / unit)
         )
         return np.abs(ratios - np.rint(ratios)) <= _ROUNDING * np.maximum(small, np.abs(ratios))
-
-
-class Repeated(Family):
-    """Indicator of rows that equal another row.
-
-    The indicator depends on the other rows. A monitor and a test with a tolerance do not use it,
-    because they need functions of a single row.
-    """
-
-    name = "repeated rows"
-
-    @staticmethod
-    def _choose(rows: Rows) -> Iterable[Member]:
-        return [Member("repeated")]
-
-    def evaluate(self, rows: Rows) -> np.ndarray:
-        """Return the values (1, n) of the function at n rows: 0, 1, or NaN, see `repeated_rows`."""
-        return repeated_rows(np.concatenate([rows.numbers, rows.codes], axis=1))[None]
 
 
 #: Families of functions of a single row. They are fixed once they are chosen.

@@ -28,7 +28,8 @@ from isodepth.rowfunctions.explanations import (
 from isodepth.rowfunctions.families import Member
 from isodepth.significance.features import Feature, standardized_difference
 from isodepth.significance.findings import FeatureTest, Findings, neg_log_p
-from isodepth.significance.permutations import Moments
+from isodepth.significance.permutations import Moments, precision
+from isodepth.significance.repeated import repeated_change
 from isodepth.significance.samples import CENTER, FAR, TOTAL, PooledSample
 
 # A change of dependence is reported if its adjusted p-value is at most _ALIGNED * alpha after
@@ -71,11 +72,8 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     for strength, pvalue, feature in _remaining_pairs(rows, pairs, count, alpha, named):
         changes.append((strength, [_pair_change(rows, feature, pvalue)]))
     for strength, pvalue, feature in whole:
-        if feature.kind == "repeated":
-            change = feature.share_change(pvalue)
-            if not rows.samples.read.has_all_columns:
-                change = replace(change, description="repeated rows, in the compared columns only:")
-            changes.append((strength, [change]))
+        if feature.kind == "repeated" and not findings.ties_explain:
+            changes.append((strength, [repeated_change(rows.samples, feature, pvalue)]))
     if not changes:
         strongest = next(iter(findings.ranked_tests().values()))
         tests = [strongest] if strongest.feature.columns or not whole else whole
@@ -243,10 +241,12 @@ def _remaining_pairs(
     A change of a single column also changes its pooled rank correlations and its pooled mean ranks
     within categories. Ranks within each sample are not affected by changes of single columns,
     except changes of sign. Changes of sign and exchanges of columns that are in `named` are undone
-    in Y before the ranks are computed, so that pairs that they explain are not listed too. The new
-    p-values are multiplied by `count`, the number of all compared pairs, because `tests` has only
-    those that are significant at the level `alpha`. Pairs with a column that is constant in a
-    sample are left out.
+    in Y before the ranks are computed, so that pairs that they explain are not listed too. For the
+    same reason, values whose share changed according to `named`, such as -999, are left out.
+
+    The new p-values are multiplied by `count`, the number of all compared pairs, because `tests`
+    has only those that are significant at the level `alpha`. Pairs with a column that is constant
+    in a sample are left out.
 
     A change of other rows, or of the share of a category, also changes the mean rank within the
     category relative to all rows. The values within the category must therefore also differ if the
@@ -256,14 +256,13 @@ def _remaining_pairs(
         return []
     subset = rows.balanced_subset(_ALIGNED_ROWS)
     permutations = subset.permutations
-    parts = np.split(subset.columns, [permutations.n_x], axis=1)
+    columns = _without_named_values(subset.columns, rows.names, named)
+    parts = np.split(columns, [permutations.n_x], axis=1)
     order, signs = _undoing(rows.names, named)
     parts[1] = parts[1][order] * signs[:, None]
-    known = subset.present
-    if known is not None:
-        known = np.concatenate(
-            [known[:, : permutations.n_x], known[order, permutations.n_x :]], axis=1
-        )
+    known = None
+    if np.isnan(columns).any():
+        known = (~np.isnan(np.concatenate(parts, axis=1))).astype(precision(columns.shape[1]))
     ranks = np.concatenate([subset.centered_ranks(part) for part in parts], axis=1)
     categories = {category.name: category for category in subset.categories}
     moments = Moments(permutations, ranks, known)
@@ -324,6 +323,27 @@ def _undoing(names: Sequence[str], changes: Sequence[Change]) -> tuple[np.ndarra
     return order, signs
 
 
+def _without_named_values(
+    columns: np.ndarray, names: Sequence[str], changes: Sequence[Change]
+) -> np.ndarray:
+    """Return a copy of columns (d, n) in which values whose share changed are missing.
+
+    These are single values of a column (kind "value"), and extreme values of a column (kind
+    "extremes") that one of the samples does not have.
+    """
+    columns = columns.copy()
+    for change in changes:
+        if change.kind not in ("value", "extremes") or change.columns[0] not in names:
+            continue
+        own = columns[names.index(change.columns[0])]
+        if isinstance(change.value, float):
+            own[own == change.value] = np.nan
+        elif change.limit is not None and min(change.before, change.after) == 0:
+            upper, lower = change.side in ("at least", "above"), change.side in ("at most", "below")
+            own[(own >= change.limit) & upper | (own <= change.limit) & lower] = np.nan
+    return columns
+
+
 def _varies(columns: np.ndarray) -> np.ndarray:
     """Return a bool array (d,): whether each of d columns (d, n) has two or more values."""
     low = np.fmin.reduce(columns, axis=1, initial=np.inf)
@@ -355,6 +375,8 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
         column = rows.names[int(np.bincount(np.abs(rows.points[far]).argmax(axis=1)).argmax())]
         text = f"rows far from the center of the data, mostly in {name_text(column)}:"
         return replace(feature.share_change(pvalue), columns=(column,), description=text)
+    if feature.kind == "repeated":
+        return repeated_change(rows.samples, feature, pvalue)
     if feature.member is not None:
         return feature.share_change(pvalue)
     if len(feature.columns) > 1:

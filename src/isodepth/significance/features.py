@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.arrays import repeated_rows, row_hashes
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.families import (
     FAMILIES,
@@ -21,7 +22,6 @@ from isodepth.rowfunctions.families import (
     Extremes,
     Family,
     Member,
-    Repeated,
     filled,
 )
 from isodepth.significance.permutations import precision
@@ -150,15 +150,49 @@ def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:
 
     Functions that have the value 1, or the value 0, in fewer than four rows are left out.
     Indicators of extremes are an exception: they have the value 1 in at least four rows, but may
-    have the value 0 in fewer. If `fixed`, functions that depend on other rows (repeated rows) are
+    have the value 0 in fewer. If `fixed`, repeated rows, which are no function of a single row, are
     left out too.
     """
-    classes: tuple[type[Family], ...] = FAMILIES if fixed else (*FAMILIES, Repeated)
-    for each in classes:
+    for each in FAMILIES:
         family = each.choose(rows.rows)
         shares = (_extreme_shares if issubclass(each, Extremes) else _shares)(rows, family)
         if shares.features:
             yield shares
+    if not fixed:
+        yield from _repeated_shares(rows)
+
+
+def _repeated_shares(rows: PooledSample) -> Iterator[Shares]:
+    """Yield the statistic of rows that occur more than once in their own sample.
+
+    Let D be the share of such rows in Y minus their share in X. A large sample has more of them by
+    chance than a small one, so that D is also centered at its mean over all labelings. The
+    statistic is D or the centered D, whichever is nearer to 0, and 0 if their signs differ: X and a
+    copy of X with new rows have D = 0, although their common rows make a larger D likely.
+
+    Nothing is yielded if fewer than four pooled rows equal another row. Rows are left out if they
+    may be equal only because of missing values, see `repeated_rows`.
+    """
+    table = rows.samples.table
+    repeated = repeated_rows(table)
+    equal, unclear = np.flatnonzero(repeated == 1), np.flatnonzero(np.isnan(repeated))
+    if len(equal) < LEAST_ROWS:
+        return
+    _, group, counts = np.unique(row_hashes(table[equal]), return_inverse=True, return_counts=True)
+    permutations = rows.permutations
+    counts = permutations.repeated_counts(equal[np.argsort(group, kind="stable")], counts)
+    sizes = permutations.sizes
+    if len(unclear):
+        of_x = permutations.subset_counts(unclear, np.array([len(unclear)]))[0]
+        sizes = np.maximum(1.0, sizes - np.stack([of_x, len(unclear) - of_x]))
+    x, y = counts / sizes
+    difference = y - x
+    centered = difference - difference.mean()
+    smaller = np.minimum(np.abs(difference), np.abs(centered))
+    contrasts = np.where(difference * centered > 0, np.copysign(smaller, difference), 0.0)
+    member = Member("repeated")
+    feature = _member_feature(rows, member, (float(x[0]), float(y[0])))
+    yield Shares("repeated rows", [feature], np.array([len(equal) / len(table)]), contrasts[None])
 
 
 def _shares(rows: PooledSample, family: Family) -> Shares:

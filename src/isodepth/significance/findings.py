@@ -273,6 +273,8 @@ class Findings:
         self.whole = FeatureFamily(count, 1.0)
         # Statistics of the distinct rows of each sample, if one sample has copies of rows.
         self.distinct: Findings | None = None
+        # Whether rows are repeated because columns changed, not because rows were copied.
+        self.ties_explain = False
         self.notes: list[str] = []  # remarks for the user
 
     def add(
@@ -359,9 +361,18 @@ class Findings:
         one sample. Copies of rows are not independent. The columns of a sample with copies
         therefore vary more than under permutations. `alpha` is the significance level.
         """
+        if self.ties_explain:
+            return False
+        return any(min(shares) <= _RARELY_EQUAL for shares in self.repeated_shares(alpha))
+
+    def repeated_shares(self, alpha: float) -> list[tuple[float, float]]:
+        """Return the shares of repeated rows in X and Y if they changed, else an empty list."""
         tests = self.significant(self.whole, alpha)
-        repeated = (test.feature.shares for test in tests if test.feature.kind == "repeated")
-        return any(min(shares) <= _RARELY_EQUAL for shares in repeated)
+        return [test.feature.shares for test in tests if test.feature.kind == "repeated"]
+
+    def changed_columns(self, alpha: float) -> set[str]:
+        """Return the names of the columns whose own values changed significantly."""
+        return {test.feature.columns[0] for test in self.significant(self.columns, alpha)}
 
     def column_pairs(
         self, rows: PooledSample, most: int

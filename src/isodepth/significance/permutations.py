@@ -211,6 +211,26 @@ class Permutations:
                 counts[f] += bits.sum(axis=0, dtype=np.int64)
         return counts.cumsum(axis=0)
 
+    def repeated_counts(self, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Count the rows that occur more than once in their own sample, for every labeling.
+
+        `rows` (k,) are the indices of the rows that equal another row of either sample, one group
+        of equal rows after the other. `sizes` are the numbers of rows of the groups, at least one
+        group. The result (2, count) has the counts in the first and in the second sample.
+        """
+        steps = _merging_steps(sizes)
+        counts = np.empty((2, len(self.words), WORD), np.int64)
+
+        def count(w: int) -> None:
+            word = self.words[w].take(rows)
+            counts[0, w] = _bit_counts(word, 1)
+            counts[1, w] = len(rows) - counts[0, w]
+            for sample, labels in enumerate((word, ~word)):
+                counts[sample, w] -= _bit_counts(_alone_in_group(labels, steps), 1)
+
+        map_rows(count, len(self.words), len(rows), self.n_threads)
+        return counts.reshape(2, -1)[:, : self.count]
+
     def both_sums(self, values: np.ndarray) -> np.ndarray:
         """Return the sums (2, F, count) of F functions over the first and over the second sample.
 
@@ -357,6 +377,39 @@ def _bit_counts(words: np.ndarray, n_threads: int) -> np.ndarray:
         return _bits(parts[k][:, None], WORD).sum(axis=0, dtype=np.int64)
 
     return np.sum(map_rows(count, len(parts), len(words), n_threads), axis=0)
+
+
+def _merging_steps(sizes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Return the steps that reduce each group of rows to one entry, by merging adjacent entries.
+
+    The groups have the given `sizes` and lie one after the other. A step has the indices of the
+    entries that remain, the indices of the other entries, and the positions among the remaining
+    entries with which the other entries are merged.
+    """
+    steps = []
+    while sizes.max() > 1:
+        starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        remains = (np.arange(len(starts)) - starts) % 2 == 0
+        merged = np.flatnonzero(~remains)
+        steps.append((np.flatnonzero(remains), merged, np.cumsum(remains)[merged] - 1))
+        sizes = (sizes + 1) // 2
+    return steps
+
+
+def _alone_in_group(
+    labels: np.ndarray, steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
+) -> np.ndarray:
+    """Return the bits that are set in exactly one row of a group, as an integer per group.
+
+    `labels` has a 64-bit integer per row, and `steps` are those of `_merging_steps`.
+    """
+    once, twice = labels, np.zeros_like(labels)
+    for kept, merged, at in steps:
+        next_once, next_twice = once[kept], twice[kept]
+        next_twice[at] |= twice[merged] | (next_once[at] & once[merged])
+        next_once[at] |= once[merged]
+        once, twice = next_once, next_twice
+    return once & ~twice
 
 
 def _bits(words: np.ndarray, count: int) -> np.ndarray:

@@ -111,11 +111,13 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
     details = result._required(result._details)
     changes = details.changes
     named = {column for change in changes for column in change.columns}
+    strongest_of: dict[str, Change] = {}  # by column
     for event in sorted(events, key=lambda event: event.pvalue):
         change = event.change(names)
         if change.pvalue <= result.alpha and not named & {*change.columns}:
             changes = [*changes, change]
             named |= {*change.columns}
+        strongest_of.setdefault(change.columns[0], change)
     label = strongest.change(names)._label
     component = Component(
         "rare events", label, -math.log(max(strongest.pvalue, 1e-300)), strongest.pvalue
@@ -123,8 +125,26 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
     return result._with(
         pvalue=min(result.pvalue, adjusted_pvalue(strongest.pvalue, RARE_LEVEL)),
         components=(*result.components, component),
+        column_tests=_with_events(result.column_tests, strongest_of, result.alpha),
         _details=replace(details, changes=changes),
     )
+
+
+def _with_events(
+    tests: Sequence[ColumnTest], events: dict[str, Change], alpha: float
+) -> tuple[ColumnTest, ...]:
+    """Return the tests of columns with the p-values of rare events that are smaller.
+
+    `events` are the changes of the rare event with the smallest p-value, by column.
+    """
+    updated = []
+    for test in tests:
+        change = events.pop(test.column, None)
+        if change is not None and change.pvalue < test.pvalue:
+            kind = change.kind if change.pvalue <= alpha else None
+            test = replace(test, pvalue=change.pvalue, change_kind=test.change_kind or kind)
+        updated.append(test)
+    return tuple(sorted(updated, key=lambda test: test.pvalue))
 
 
 def adjusted_pvalue(pvalue: float, part: Fraction) -> float:

@@ -23,7 +23,7 @@ from isodepth.data.missing import MissingPair
 from isodepth.data.validation import ALPHA
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError
 from isodepth.geometry.directions import rng_for
-from isodepth.inspection.checks import Check
+from isodepth.inspection.checks import Check, overlap_sentence
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious.far import FarValues, far_texts
 from isodepth.inspection.suspicious.results import split_repeated
@@ -538,7 +538,7 @@ class TwoSampleResult(TwoSampleReport):
         facts = self._facts((x, y))
         if facts:
             headline += f"{'; also ' if self.significant else ', but '}{'; '.join(facts)}"
-        return self._caveat + headline
+        return overlap_sentence(self.checks, names) + self._caveat + headline
 
     def _facts(self, names: Sequence[str]) -> list[str]:
         """Return facts about the tables that need no test and are not part of the first change.

@@ -163,6 +163,11 @@ class Samples:
         return (*self.names, *(category.name for category in self.categories))
 
     @property
+    def table(self) -> np.ndarray:
+        """Numbers and codes of the categories of all rows, as an array (n_x + n_y, columns)."""
+        return np.column_stack([self.numbers, *(each.all_codes for each in self.categories)])
+
+    @property
     def n_x(self) -> int:
         """Number of rows of X."""
         return self.read.n_rows[0]
@@ -196,9 +201,8 @@ class Samples:
         function `repeated_rows` returns NaN for them: they may be equal only because few of their
         values are known.
         """
-        codes = [category.all_codes for category in self.categories]
         parts = []
-        for rows in np.split(np.column_stack([self.numbers, *codes]), [self.n_x]):
+        for rows in np.split(self.table, [self.n_x]):
             kept = repeated_rows(rows) != 1
             kept[np.unique(row_hashes(rows), return_index=True)[1]] = True
             parts.append(np.flatnonzero(kept))

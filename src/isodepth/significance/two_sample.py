@@ -63,6 +63,7 @@ from isodepth.significance.findings import (
 )
 from isodepth.significance.permutations import Permutations, map_rows
 from isodepth.significance.rare_events import with_rare_events
+from isodepth.significance.repeated import among_random_rows, ties_explain
 from isodepth.significance.result import (
     OF_REGIONS,
     ColumnTest,
@@ -399,6 +400,8 @@ def _test_sources(
             checks = table_checks(x, y, read)
         kept = replace(result._kept_rows, random_rows=pair)
         details = replace(result._required(result._details), in_chunks=True)
+        if not pair.is_whole:
+            details = replace(details, changes=[*map(among_random_rows, details.changes)])
         result = result._with(n_rows=pair.n_rows, checks=checks, _kept=kept, _details=details)
         # With a tolerance, rare events may change. Regions do not depend on rare events.
         if pair.is_whole or settings.tolerance is not None or settings.only_regions:
@@ -510,6 +513,8 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         if name == "regions" or not settings.only_regions
     )
     alpha, significant = settings.alpha, pvalue <= settings.alpha
+    if significant and findings.repeated_shares(alpha):
+        findings.ties_explain = ties_explain(samples, findings.changed_columns(alpha))
     if significant and samples.blocks is None and findings.copies_explain(alpha):
         findings.distinct = _distinct_statistics(samples, settings)
     changes = significant_changes(rows, findings, alpha) if significant else []
