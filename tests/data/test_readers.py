@@ -127,7 +127,7 @@ def test_text_files_are_read_exactly(tmp_path_factory: Any, rows: Any, mark: str
         ("a,b,c\n1,2\n3,4\n", "line 2 has 2 cells instead of 3"),
         ("a,b\n1,2\n3\n", "line 3 has 1 cell instead of 2"),
         ("1,2,x\n3,4,5\n", "mixes numbers ('1') and other strings ('x')"),
-        (",a,b\n0,1,2\n", "column 1 has no name"),
+        ("a,,b\n0,1,2\n", "column 2 has no name"),
         ("a,b,a\n1,2,3\n", "two columns are named 'a'"),
         (b"a,b\n1,\xff\n", "not UTF-8"),
         (b"a,b\n" + b"1,2\n" * 200_000 + b"1,\xff\n", "not UTF-8"),
@@ -218,7 +218,9 @@ def test_text_can_be_kept(path: Path) -> None:
     assert whole.frame["site"].to_numpy().tolist() == ["EWR", "JFK", "JFK"]
     assert whole.mixed is whole.frame
     chosen = read_table(path, ReadOptions(missing=True, text="keep", columns=["a", "b"]))
-    assert chosen.mixed.columns == ("a", "b")
+    assert chosen.mixed is chosen.frame  # the integers 1, 3, 5 may number the rows
+    chosen = read_table(path, ReadOptions(missing=True, text="keep", columns=["b"]))
+    assert chosen.mixed.columns == ("b",)
     left = read_table(path, ReadOptions(missing=True, text="drop"))
     assert left.left_out == ["site", "when"]
     about = "'site' (text such as 'EWR'), 'when' (text such as '2013-06-01')"

@@ -102,12 +102,14 @@ class BatchReader:
             source = as_source(reference)
             booleans = [name for name, type_ in source._others.items() if type_ == "bool"]
             refuse_weights(source, "reference")
-            if source._is_numeric and not kinds:
+            if source._is_numeric and not source._may_number_rows and not kinds:
                 reference = load_rows(source, "reference", nan_policy, seed)
             else:
                 reference, of_source = load_mixed_rows(source, "reference", kinds, seed)
                 kinds, found, styles = of_source.kinds, of_source.columns, of_source.styles
-        mixed = split_columns([reference], [_REFERENCE], kinds, styles=styles)
+        mixed = split_columns(
+            [reference], [_REFERENCE], kinds, styles=styles, row_numbers=found is None
+        )
         mixed = mixed or MixedFrames([reference], {}, (), {})
         mixed = mixed._replace(columns=mixed.columns if found is None else found)
         values = {column: {*strings} for column, (strings,) in mixed.categories.items()}
@@ -193,7 +195,9 @@ class BatchReader:
         kinds |= dict.fromkeys(self.categories, "category")
         batch = _with_missing_numbers(batch, self.columns or ())
         try:
-            mixed = split_columns([batch], [_BATCH], kinds, styles=self.styles)
+            mixed = split_columns(
+                [batch], [_BATCH], kinds, styles=self.styles, row_numbers=False
+            )
         except InvalidInputError as error:
             hint = f". {_KINDS_HINT}" if is_frame(batch) else ". The batch was not counted"
             raise InvalidInputError(f"{error}{hint}") from None

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from isodepth.data.arrays import FEW, listed
 from isodepth.data.columns.kinds import (
+    ROW_NUMBERS,
     ColumnKind,
     attention_lines,
     attention_suffix,
@@ -208,7 +209,8 @@ def unused_part(result: PairResult, names: Sequence[str]) -> str:
 
 
 def _used_columns(kinds: Sequence[ColumnKind]) -> float:
-    """Return the fraction of the columns that are compared."""
+    """Return the fraction of the columns that are compared, apart from row numbers."""
+    kinds = [kind for kind in kinds if kind.note not in ROW_NUMBERS]
     return sum(kind.use != "omit" for kind in kinds) / len(kinds) if kinds else 1.0
 
 

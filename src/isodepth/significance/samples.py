@@ -218,14 +218,17 @@ class Samples:
         return MissingPair(reports[0], reports[1])
 
 
-def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
+def read_samples(
+    X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any, row_numbers: bool = True
+) -> Samples:
     """Read and check two samples.
 
     The arguments are the options of :func:`isodepth.two_sample_test` with the same names. Columns
-    of data frames that only one sample has are left out.
+    of data frames that only one sample has are left out. `row_numbers` is an argument of
+    `TwoSamples.read`.
     """
     check_test_nan_policy(nan_policy)
-    read = TwoSamples.read(X, Y, kinds, common=True)
+    read = TwoSamples.read(X, Y, kinds, common=True, row_numbers=row_numbers)
     for name, part in zip("XY", read.points, strict=True):
         if len(part) < 2:
             raise InvalidInputError(

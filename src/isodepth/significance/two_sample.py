@@ -385,7 +385,7 @@ def _test_sources(
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
         n_threads, seed = settings.n_threads, settings.metric.random_state
         pair = subset_pair(X, Y, max_rows, kinds, seed, advance=advance, n_threads=n_threads)
-        samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds)
+        samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds, row_numbers=False)
         read = replace(samples.read, kinds=pair.columns, only=pair.only)
         read = read.without_names() if pair.are_arrays else read
         rows = _pool(replace(samples, read=read), settings)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.columns.row_numbers import RowNumbers
 from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.files.csv_files import MISSING_WORDS
 from isodepth.data.files.input_file import refuse
@@ -116,6 +117,8 @@ class ProfileState:
         number, and this string. Columns without such a string are absent.
     types : dict
         Type of each column of text files by its name, see `narrowed_type`.
+    numbers : dict
+        For the name of each column, its `RowNumbers`, or None if it does not number the rows.
     """
 
     n_rows: Counter[int] = field(default_factory=Counter)
@@ -124,6 +127,7 @@ class ProfileState:
     values: dict[str, Counter[Any] | None] = field(default_factory=dict)
     odd: dict[str, tuple[int, str]] = field(default_factory=dict)
     types: dict[str, str | None] = field(default_factory=dict)
+    numbers: dict[str, RowNumbers | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,8 @@ class ProfilePass(Pass):
             piece = arrow_table(table.take(near), rows.origin)
             chunk.pieces.append((keys[near], rows.number + near, piece))
         for name, column in zip(self.labels, table.columns, strict=True):
+            if state.numbers.get(name, ()) is not None:
+                chunk.numbers[name] = RowNumbers.of(column, rows.number)
             stored = class_of_type(str(column.type))
             strings = stored == "strings"
             if rows.place in self.texts:
@@ -184,6 +190,11 @@ class ProfilePass(Pass):
             state.odd[name] = min(odd, state.odd.get(name, odd))
         for name, type_ in other.types.items():
             state.types[name] = _common_type(state.types.get(name), type_)
+        for name, own in other.numbers.items():
+            if name not in state.numbers:
+                state.numbers[name] = own
+            elif (before := state.numbers[name]) is not None:
+                state.numbers[name] = None if own is None else before.merged(own)
         for name, counts in other.values.items():
             known = state.values.get(name, Counter())
             both = None if known is None or counts is None else known + counts
