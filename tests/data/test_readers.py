@@ -548,3 +548,23 @@ def test_periods_in_a_file_are_read_without_an_import_of_pandas(tmp_path: Path) 
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['2020-01', '2020-02', '2020-03', '2020-04']"
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_an_error_of_memory_names_the_file(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise pa.ArrowMemoryError("malloc of size 64 failed")
+
+    path = tmp_path / f"t{ending}"
+    frame = pd.DataFrame({"a": [1.5, 2.5]})
+    if ending == ".csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path)
+    monkeypatch.setattr("pyarrow.csv.read_csv", fail)
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", fail)
+    message = r"t\.\w+: it does not fit into memory \(malloc of size 64 failed\)"
+    with pytest.raises(UnreadableFileError, match=message):
+        read_table(path)

@@ -46,6 +46,9 @@ CENTER, TOTAL = "distance from the center", "sum of the columns"
 _CONSTANT = 8 * float(np.finfo(np.float64).eps)
 # For the distance from the center, standardized values are clipped to [-6, 6].
 _FAR = 6.0
+# Maximum number of columns. The time per column is about 10 ms, and the directions include an axis
+# for each column, which needs memory of the square of this number.
+_MOST_COLUMNS = 10_000
 _KEEP_HINT = ", or accept them with nan_policy='keep'"
 # Approximate default number of directions. It is rounded up to a multiple of the number of columns,
 # because whole orthonormal bases are used. More directions add little power.
@@ -216,6 +219,16 @@ class Samples:
             counts = zip(self.names, np.isnan(points).sum(axis=0).tolist(), strict=True)
             reports.append(MissingReport(len(points), 0, dict(counts)))
         return MissingPair(reports[0], reports[1])
+
+
+def check_number_of_columns(X: Any) -> None:
+    """Raise an error if a sample has more than 10,000 columns. Sequences are not checked."""
+    width = getattr(X, "n_features", None) or (*getattr(X, "shape", ()), 0, 0)[1]
+    if isinstance(width, int) and width > _MOST_COLUMNS:
+        raise InvalidInputError(
+            f"X and Y must have at most {_MOST_COLUMNS} columns to be tested, got {width}; select "
+            "columns, or compare the samples without a test (isodepth.compare)"
+        )
 
 
 def read_samples(

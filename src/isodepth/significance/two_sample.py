@@ -75,6 +75,7 @@ from isodepth.significance.result import (
 from isodepth.significance.samples import (
     PooledSample,
     Samples,
+    check_number_of_columns,
     directions_with_axes,
     named_blocks,
     read_samples,
@@ -341,6 +342,7 @@ def two_sample_test(
         progress=progress, metric=metric,
     )  # fmt: skip
     of_data = settings_of_data(kinds)
+    check_number_of_columns(X)
     if is_chunked(X) or is_chunked(Y):
         result = _test_sources(X, Y, kinds, max_rows, nan_policy, blocks, settings)
         of_data |= {} if max_rows is None else {"max_rows": max_rows}

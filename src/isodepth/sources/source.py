@@ -7,6 +7,7 @@ can be pickled, so that another machine can read it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
@@ -285,8 +286,8 @@ def _select_columns(part: Part, columns: list[Any] | None, weights: Any) -> tupl
         indices = [index for index in range(len(labels)) if index not in last]
     else:
         indices = indices_of(columns, labels, origin)
-    for index in indices:
-        if (indices + last).count(index) > 1:
+    for index, count in Counter(indices + last).items():
+        if count > 1:
             how = "for points and for weights" if index in last else "twice"
             raise InvalidInputError(f"column {labels[index]!r} is selected {how}; name it once")
     return tuple(labels[index] for index in indices + last)

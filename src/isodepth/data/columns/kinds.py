@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed, numbered
 from isodepth.data.columns.numerals import STYLES, Style
-from isodepth.data.columns.pooled import PooledColumn, column_type
+from isodepth.data.columns.pooled import MAYBE_CODES, PooledColumn, column_type
 from isodepth.data.columns.row_numbers import INCREASES, NUMBERS
 from isodepth.data.columns.rules import (
     NOT_NUMBERS,
@@ -114,7 +114,8 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
 
     First comes one line per column of doubtful kind. Then there is one line each for categories,
     columns that are left out, and numeric columns with a note. Numeric columns with equal notes are
-    listed together, at most six by name. At most six different notes are listed.
+    listed together, at most six by name. At most six different notes are listed. The note that
+    integers may be codes of categories is omitted, because many columns have it.
 
     Examples
     --------
@@ -132,8 +133,9 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
         lines += [f"{head}: {', '.join(described)}"] if described else []
     by_note: dict[str, list[str]] = {}
     for each in columns:
-        if each.use == "numeric" and each.note and not each.attention:
-            by_note.setdefault(each.note, []).append(each.column)
+        note = "" if each.note.endswith(MAYBE_CODES) else each.note
+        if each.use == "numeric" and note and not each.attention:
+            by_note.setdefault(note, []).append(each.column)
     described = [f"{listed(names, 6)} ({note})" for note, names in by_note.items()]
     return [*lines, f"numbers: {listed(described, 6)}"] if described else lines
 

@@ -18,6 +18,8 @@ from isodepth.errors import InvalidInputError
 
 #: Maximum number of distinct values for which the numbers in a column may be codes of categories.
 FEW_VALUES = 10
+#: Note of a column of integers that may be codes, after the number of distinct values.
+MAYBE_CODES = "distinct values; choose 'category' if they are codes"
 _MICROSECONDS_PER_DAY = 86_400_000_000
 
 
@@ -163,7 +165,7 @@ class PooledColumn:
         count = len(set().union(*(each.unique().to_list() for each in known)))
         if not 1 < count <= FEW_VALUES < sum(map(len, known)):
             return ""
-        return f"{count} distinct values; choose 'category' if they are codes"
+        return f"{count} {MAYBE_CODES}"
 
     def integer_base(self) -> int | None:
         """Return the minimum of a column of integers if floats are exact only after subtracting it.

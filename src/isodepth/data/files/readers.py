@@ -237,6 +237,8 @@ def read_table(
             result = _read_array(file, options)
     except OSError as error:
         refuse(file.path, system_reason(error), error)
+    except MemoryError as error:
+        refuse_damaged(file, error)
     result.path = file.path
     if len(result.frame.shape) == 2 and len(result.frame) == 1:
         result.notes.append(f"{file.path} has only one row")
@@ -335,7 +337,7 @@ def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
     if isinstance(error, IsodepthError) or (isinstance(error, OSError) and error.errno):
         raise error
     if isinstance(error, MemoryError):
-        refuse(file.path, f"it does not fit into memory {error}", error)
+        refuse(file.path, f"it does not fit into memory ({error})", error)
     # Exceptions of all types are converted, because a damaged file can cause any error in pyarrow,
     # zipfile, NumPy or Python.
     format_name = file.ending.removeprefix(".")
