@@ -59,7 +59,8 @@ def test_a_requirement_without_a_bound_is_refused(
 
 def test_every_imported_package_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    stated = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    extras = project["optional-dependencies"].values()
+    stated = [*project["dependencies"], *(each for extra in extras for each in extra)]
     declared = {re.split(r"[^\w.-]", each)[0].lower().replace("-", "_") for each in stated}
     names = {"sklearn": "scikit_learn"}
     # Triton comes with torch, mpl_toolkits with matplotlib, and cloudpickle and distributed with

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, permutations
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -31,7 +33,7 @@ def quick(X, Y, **options):
 def naive_note(samples):
     """The definition of `numbering_note`, in plain Python."""
     if max(map(len, samples)) >= 10 and all(
-        all(a < b for a, b in zip(each, each[1:], strict=False)) for each in samples
+        all(a < b for a, b in pairwise(each)) for each in samples
     ):
         return INCREASES
     pooled = sorted(value for each in samples for value in each)
@@ -65,6 +67,21 @@ def test_the_rule_is_that_of_the_definition_for_any_chunks_in_any_order(seed):
             whole = None if whole is None or chunk is None else whole.merged(chunk)
         summaries.append(whole)
     assert numbering_note(summaries) == naive_note([each.tolist() for each in samples])
+
+
+def test_the_order_of_exchangeable_rows_decides_with_the_stated_probability():
+    """Of all orders of n + m values, 1 / (n! m!) increase in both samples, and fewer with ties."""
+    for values, bound in ((range(6), 20), ([0, 1, 2, 2, 3, 4], 20)):
+        orders = [(order[:3], order[3:]) for order in permutations(values)]
+        found = sum(
+            all(part is not None and part.increases() for part in map(summary, order))
+            for order in orders
+        )
+        assert found == bound if len(set(values)) == 6 else found <= bound  # 720 / (3! 3!) = 20
+
+
+def summary(values):
+    return RowNumbers.of(pa.array(values))
 
 
 def test_row_numbers_do_not_take_the_headline():

@@ -17,9 +17,7 @@ _DIGITS = 4
 _MAX_CELLS, _LONGEST_TITLE = 12, 120
 _CONTROL = dict.fromkeys({*range(32), 127} - set(map(ord, "\t\n\r")), "\ufffd")
 # Characters that change the text direction, as in `isodepth.data.export.printable`.
-_DIRECTIONS = {
-    code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-}
+_DIRECTIONS = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 _ESCAPES = _CONTROL | _DIRECTIONS
 
 

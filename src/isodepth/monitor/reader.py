@@ -195,9 +195,7 @@ class BatchReader:
         kinds |= dict.fromkeys(self.categories, "category")
         batch = _with_missing_numbers(batch, self.columns or ())
         try:
-            mixed = split_columns(
-                [batch], [_BATCH], kinds, styles=self.styles, row_numbers=False
-            )
+            mixed = split_columns([batch], [_BATCH], kinds, styles=self.styles, row_numbers=False)
         except InvalidInputError as error:
             hint = f". {_KINDS_HINT}" if is_frame(batch) else ". The batch was not counted"
             raise InvalidInputError(f"{error}{hint}") from None

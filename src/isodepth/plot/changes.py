@@ -32,7 +32,7 @@ class UnusualValue(NamedTuple):
     column: str
     sample: str
     value: float
-    count: int
+    n_rows: int
 
 
 def unusual_values(rows: SuspiciousRows) -> list[UnusualValue]:
@@ -201,8 +201,8 @@ def _mark(ax: Axes, values: Sequence[UnusualValue], is_date: bool) -> str:
             transform=ax.get_xaxis_transform(), clip_on=False, zorder=4,
         )  # fmt: skip
     texts = [
-        f"; {value_text(each.value, is_date)} in {each.count} row{'s' * (each.count > 1)}"
-        for each in sorted(values, key=lambda each: -each.count)[:_MAX_MARKED]
+        f"; {value_text(each.value, is_date)} in {each.n_rows} row{'s' * (each.n_rows > 1)}"
+        for each in sorted(values, key=lambda each: -each.n_rows)[:_MAX_MARKED]
     ]
     return "".join(texts)
 

@@ -280,13 +280,13 @@ def _parts_of(file: InputFile) -> list[Part]:
         with open_parquet(file) as reader:
             schema, counts = reader.schema_arrow, parquet_row_counts(reader)
             integers = _first_integers(reader) if sum(counts) else None
-            large, numbered = has_large_integers(integers), may_number_rows(integers)
+            large, counting = has_large_integers(integers), may_number_rows(integers)
     except Exception as error:
         refuse_damaged(file, error)
     table = without_index(schema.empty_table())
     check_distinct(file.path, table.column_names)
     whole = FilePart.like(table, path, path, sum(counts))
-    whole = replace(whole, named=True, large=large, numbered=numbered)
+    whole = replace(whole, named=True, large=large, numbered=counting)
     if not counts or not file.plain:  # row groups of a compressed file cannot be read one by one
         return [whole]
     offsets = [sum(counts[:group]) for group in range(len(counts))]
@@ -340,8 +340,8 @@ def dask_parts(data: Any) -> list[Part]:
         single = [str(name) for name, type_ in data.dtypes.items() if type_ == np.float32]
         whole = Part.like(table, "", None, None)
         others = whole.others | objects | categorical_types(data._meta)
-        numbered = any(type_.kind in "iu" for type_ in data.dtypes)
-        whole = replace(whole, single=single, others=others, numbered=numbered)
+        counting = any(type_.kind in "iu" for type_ in data.dtypes)
+        whole = replace(whole, single=single, others=others, numbered=counting)
         counts = [np.nan] * len(delayed)
     else:
         array = data.rechunk({1: -1})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ class RowNumbers:
         if self.runs is None:
             return False
         runs = sorted(self.runs)
-        return all(before[2] < after[1] for before, after in zip(runs, runs[1:], strict=False))
+        return all(before[2] < after[1] for before, after in pairwise(runs))
 
     def has_no_gaps(self) -> bool:
         """Return whether the integers are all integers from the minimum to the maximum."""

@@ -33,9 +33,9 @@ If the samples contradict each other, for example numbers in one sample and date
 error is raised, unless a sample has a categorical type: the column is then doubtful. No column is
 left out or converted because of such a difference. The only decision that depends on the order of
 rows, and therefore on the samples, is that integers increase in every sample. Of exchangeable rows
-it is made with a probability of at most 1 / (n! m!) for n and m rows. Two styles of numbers, such as 1.5 and 1,5, are
-an error, because any choice could read a wrong number. Rare categories are pooled later, by the
-number of pooled rows that have them.
+it is made with a probability of at most 1 / (n! m!) for n and m rows. Two styles of numbers, such
+as 1.5 and 1,5, are an error, because any choice could read a wrong number. Rare categories are
+pooled later, by the number of pooled rows that have them.
 """
 
 from __future__ import annotations

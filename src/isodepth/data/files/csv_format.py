@@ -63,7 +63,7 @@ class CsvFormat(NamedTuple):
         return self.names is not None and not self.names[0]
 
     def notes(self, file: InputFile) -> list[str]:
-        """Return messages about an unusual separator, decimal commas, a missing header, an index."""
+        """Return messages about an unusual separator or decimal mark, the header and an index."""
         notes = []
         if self.delimiter != (usual := TEXT_ENDINGS.get(file.ending, ",")):
             comma = ", and numbers have decimal commas" if self.decimal == "," else ""
