@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -53,3 +55,23 @@ def test_a_requirement_without_a_bound_is_refused(
         assert "has no lower bound" in done.stderr
     else:
         assert done.stdout.strip() == pin
+
+
+def test_every_imported_package_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    stated = [*project["dependencies"], *(each for extra in extras for each in extra)]
+    declared = {re.split(r"[^\w.-]", each)[0].lower().replace("-", "_") for each in stated}
+    names = {"sklearn": "scikit_learn"}
+    # Triton comes with torch, mpl_toolkits with matplotlib, and cloudpickle and distributed with
+    # Dask.
+    others = {"isodepth", "triton", "mpl_toolkits", "cloudpickle", "distributed"}
+    imported = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {each.name.partition(".")[0] for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                imported.add(node.module.partition(".")[0])
+    imported -= {*sys.stdlib_module_names, *others}
+    assert {names.get(each, each) for each in imported} <= declared

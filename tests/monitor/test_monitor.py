@@ -822,7 +822,7 @@ def test_the_reference_decides_about_the_decimal_mark(
 
 
 def test_a_reference_of_integers_does_not_decide_about_the_decimal_mark() -> None:
-    values = np.random.default_rng(0).permutation(np.arange(1, 601))
+    values = np.random.default_rng(0).permutation(np.arange(1, 601))[1:]
     monitor = Monitor(pd.DataFrame({"v": values.astype(str)}), random_state=0)
     for cell in ("12.5", "12,5"):
         assert not monitor.check(pd.DataFrame({"v": [cell] * 20})).n_suspicious

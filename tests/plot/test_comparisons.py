@@ -270,3 +270,17 @@ def test_functions_draw_comparisons_and_tests(function, tested) -> None:
 def test_a_comparison_without_a_test_has_no_null_distribution() -> None:
     with pytest.raises(InvalidOptionError, match="no test; compare with n_permutations=999"):
         null_distribution(compared())
+
+
+def test_ticks_of_percentages_are_even_and_the_title_names_the_bars() -> None:
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    Y = X + [0.2, 0.1, 0.0]
+    test = isodepth.two_sample_test(X, Y, n_permutations=19, random_state=0)
+    for result, title in ((test, "Differences"), (isodepth.compare(X, Y), "Contributions")):
+        ax = contributions(result)
+        ax.figure.canvas.draw()
+        assert ax.get_title(loc="left") == f"{title} of the columns"
+        ticks = [label.get_text() for label in ax.get_xticklabels()]
+        steps = np.diff([float(each.removesuffix("%")) for each in ticks])
+        np.testing.assert_allclose(steps, steps[0])
+        assert not any("." in each for each in ticks)

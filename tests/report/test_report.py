@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 import re
+import urllib.parse
 from html.parser import HTMLParser
 
 import numpy as np
@@ -403,7 +404,7 @@ def test_samples_in_chunks_have_a_report() -> None:
     )  # fmt: skip
     page = html_report(result)
     read(page)
-    assert "Figures and medians are those of random rows" in page
+    assert "Figures and medians are those of random rows" not in page  # all rows are in memory
     assert "Figures and medians are those" not in html_report(compared())
     rows = result.suspicious_rows()
     for row in rows:
@@ -654,3 +655,40 @@ def test_dates_are_shown_as_dates() -> None:
     assert row is not None
     assert row[1].strip() == f"{y['t'][3]:%Y-%m-%d}"
     assert "2024-01-01 to 2024-04-09" in page
+
+
+def test_characters_that_change_the_direction_are_shown_as_codes() -> None:
+    rng = np.random.default_rng(0)
+    X, Y = (pd.DataFrame({"a\u202eb": rng.normal(size=40) + i}) for i in range(2))
+    test = isodepth.two_sample_test(X, Y, n_permutations=19, random_state=0)
+    for page in (html_report(test, names=("june\u2066", "july")), test._repr_html_()):
+        assert "\u202e" not in page
+        assert "\u2066" not in page
+        assert r"a\u202eb" in page
+    labels = test.plot("contributions").get_yticklabels()
+    assert [label.get_text() for label in labels] == [r"a\u202eb"]
+
+
+def test_rows_of_folders_have_files_and_all_values_and_figures_show_the_sentinel(tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    sources = []
+    for name in ("june", "july"):
+        (tmp_path / name).mkdir()
+        for day in range(2):
+            frame = pd.DataFrame(rng.normal(15, 3, size=(300, 2)), columns=["temp", "dewp"])
+            if (name, day) == ("july", 1):
+                frame.loc[[7, 8], "temp"] = -999.0
+            frame.round(1).to_csv(tmp_path / name / f"{day}.csv", index=False)
+        sources.append(isodepth.scan(tmp_path / name))
+    for options in ({}, {"max_rows": 100}):  # all rows, and random rows, which lack -999
+        test = isodepth.two_sample_test(*sources, n_permutations=19, random_state=0, **options)
+        page = html.unescape(html_report(test))
+        for row in (7, 8):
+            assert f'{row}<br><span class="quiet">{tmp_path}/july/1.csv</span>' in page
+        assert re.search(r"<mark>temp = -999</mark>, <span class=.quiet.>dewp = [\d.]+<", page)
+        assert "; -999 in 2 rows" in page
+        csv = urllib.parse.unquote(re.search(r'href="data:text/csv[^,]*,([^"]*)"', page)[1])
+        header, first, *_ = csv.splitlines()
+        assert header == "sample,row,file,file_row,column,value,score"
+        assert first.startswith(f"Y,307,{tmp_path}/july/1.csv,7,temp,-999.0,")
+        assert ("random rows, because" in page) == bool(options)

@@ -69,7 +69,6 @@ def pairwise(
     content = matrix.to_dict() | {"scale": settings["scale"], "left_out": reading.left_out}
     content["output"] = output
     lines = _summary(matrix, settings["scale"]) + _files(reading, output)
-    lines.append(f"signature      {matrix.signature}")
     lines += ["", *matrix._matrix_lines()] if len(matrix) <= _PRINTED else []
     return Answer(lines, content)
 

@@ -80,6 +80,22 @@ def printable(text: str) -> str:
     return text.translate(_UNPRINTABLE)
 
 
+def percent_text(share: float) -> str:
+    """Format a fraction of rows as a percentage, which is never 0% or 100% by rounding.
+
+    Examples
+    --------
+    >>> percent_text(0.0), percent_text(0.00042), percent_text(0.031), percent_text(0.9996)
+    ('0%', '0.042%', '3.1%', '99.9%')
+    """
+    percent = 100 * share
+    if percent <= 9.5:
+        return f"{float(f'{percent:.2g}'):.10g}%"
+    if 99 < percent < 100:
+        return f"{min(percent, 99.9):.1f}%"
+    return f"{percent:.0f}%"
+
+
 def name_text(name: str) -> str:
     """Return the name of a column for a message.
 
@@ -296,7 +312,7 @@ class ResultMixin(EqualFields):
         # Imported here and not at the top, because `isodepth.html` imports Jinja, which is slow.
         from isodepth.html import table_html
 
-        return table_html(str(self).partition("\n")[0], self._rows())
+        return table_html(str(self).partition("\n")[0], self._rows(), getattr(self, "shape", None))
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the table of the result as a data frame.

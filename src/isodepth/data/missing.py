@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import column_labels, named_counts
-from isodepth.data.export import ReadOnlyFields, ResultPart, plain
+from isodepth.data.export import ReadOnlyFields, ResultPart, percent_text, plain
 from isodepth.errors import NoCompleteRowError
 
 #: Allowed values of the option `nan_policy` of distances, and of tests and monitors.
@@ -198,7 +198,8 @@ class MissingPair(ReadOnlyFields):
             return ""
         x, y = names
         return (
-            f"{first.column} is missing in {first.before:.1%} of {x} and {first.after:.1%} of {y}"
+            f"{first.column} is missing in {percent_text(first.before)} of {x} and "
+            f"{percent_text(first.after)} of {y}"
         )
 
     def __str__(self) -> str:

@@ -25,6 +25,8 @@ FAMILIES = ("uniform", "sobol", "orthogonal", "equispaced")
 # Maximum number of entries of a cached array of directions. Caching pays off for small samples, for
 # which generating the directions takes a tenth of the time of computing a distance.
 _CACHED_NUMBERS = 100_000
+# Number of columns above which only the needed vectors of an orthonormal basis are computed.
+_WIDE = 1000
 
 
 def unit_vectors(
@@ -173,7 +175,9 @@ def _sobol(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarray:
 def _orthogonal(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarray:
     blocks = []
     for _ in range(math.ceil(n_directions / d)):
-        basis, triangle = np.linalg.qr(rng.standard_normal((d, d)))
+        gaussian = rng.standard_normal((d, d))
+        # The first vectors of a basis do not depend on the others, which take a time of order d**3.
+        basis, triangle = np.linalg.qr(gaussian[:, :n_directions] if d > _WIDE else gaussian)
         # The orthogonal factor of a Gaussian matrix has the uniform distribution (Haar) only if the
         # diagonal of the triangular factor is positive. The signs of the basis are set accordingly.
         blocks.append((basis * np.sign(np.diag(triangle))).T)

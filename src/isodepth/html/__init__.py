@@ -16,6 +16,9 @@ _DIGITS = 4
 # Maximum number of rows and of columns of a table in a notebook, and of characters of its title.
 _MAX_CELLS, _LONGEST_TITLE = 12, 120
 _CONTROL = dict.fromkeys({*range(32), 127} - set(map(ord, "\t\n\r")), "\ufffd")
+# Characters that change the text direction, as in `isodepth.data.export.printable`.
+_DIRECTIONS = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+_ESCAPES = _CONTROL | _DIRECTIONS
 
 
 class _CompiledTemplates(BytecodeCache):
@@ -50,7 +53,7 @@ def render(
         finalize=lambda value: value if isinstance(value, Markup) else Markup(escaped(value)),
     )  # fmt: skip
     environment.tests["numbers"] = lambda values: all(map(_is_number, values))
-    environment.filters |= {"percent": "{:.1%}".format, "shown": shown, "sort_key": _sort_key}
+    environment.filters |= {"percent": _percent, "shown": shown, "sort_key": _sort_key}
     environment.globals.update(functions or {})
     return environment.get_template(template).render(variables)
 
@@ -97,10 +100,13 @@ def notebook_html(
     return render("notebook.html", variables, functions)
 
 
-def table_html(title: str, columns: Mapping[str, Sequence[Any]]) -> str:
+def table_html(
+    title: str, columns: Mapping[str, Sequence[Any]], shape: tuple[int, ...] | None = None
+) -> str:
     """Render a title and a table for a notebook, with at most 12 rows and 12 columns.
 
-    Columns without values are omitted. The title is cut to 120 characters.
+    Columns without values are omitted. The title is cut to 120 characters. `shape` is the shape of
+    the result, if it is an array; None for the numbers of rows and columns of the table.
     """
     columns = {
         name: values
@@ -111,7 +117,8 @@ def table_html(title: str, columns: Mapping[str, Sequence[Any]]) -> str:
     first = {name: values[:_MAX_CELLS] for name, values in list(columns.items())[:_MAX_CELLS]}
     lines = []
     if max(n_rows, len(columns)) > _MAX_CELLS:
-        lines.append(f"First rows and columns of {n_rows} x {len(columns)}; to_frame() has all.")
+        n_rows, n_columns = shape or (n_rows, len(columns))
+        lines.append(f"First rows and columns of {n_rows} x {n_columns}; to_frame() has all.")
     title = title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
     return notebook_html(title, "open", columns=first if n_rows else None, lines=lines)
 
@@ -119,7 +126,8 @@ def table_html(title: str, columns: Mapping[str, Sequence[Any]]) -> str:
 def escaped(value: Any) -> str:
     """Convert a value to a string and escape it for elements and quoted attributes of HTML.
 
-    Characters that HTML does not allow, such as the null byte, are replaced by U+FFFD.
+    Characters that HTML does not allow, such as the null byte, are replaced by U+FFFD. Characters
+    that change the text direction are replaced by their codes.
 
     Examples
     --------
@@ -127,8 +135,10 @@ def escaped(value: Any) -> str:
     '&lt;b title=&quot;x&quot;&gt;'
     >>> escaped("a\\x00b")
     'a\\ufffdb'
+    >>> escaped("a\\u202eb")
+    'a\\\\u202eb'
     """
-    text = str(value).translate(_CONTROL)
+    text = str(value).translate(_ESCAPES)
     # Lone surrogates cannot be encoded in UTF-8. They are replaced by question marks.
     text = text.encode("utf-8", "replace").decode("utf-8")
     return html.escape(text, quote=True)
@@ -160,6 +170,11 @@ def shown(value: Any) -> str:
             return f"{value:.0f}"
         return "<1e-300" if 0 < value < 1e-300 else f"{value:.{_DIGITS}g}"
     return str(value)
+
+
+def _percent(share: float) -> str:
+    """Format a share with one decimal, without a decimal that is 0, and tiny shares as "<0.1%"."""
+    return "<0.1%" if 0 < share < 0.0005 else f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 
 def _is_number(value: Any) -> bool:

@@ -34,6 +34,7 @@ from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.pooled import column_type
 from isodepth.data.columns.values import strings_of, visible
 from isodepth.data.export import ResultPart
+from isodepth.data.export import percent_text as _percent
 from isodepth.data.frames import NamedArray, is_frame, object_numbers
 from isodepth.data.missing import TELLING, share_z
 from isodepth.inspection.rows import TwoSamples, category_codes
@@ -540,16 +541,6 @@ def _quoted(value: str) -> str:
 
 def _rows(n: int) -> str:
     return "1 row" if n == 1 else f"{n} rows"
-
-
-def _percent(share: float) -> str:
-    """Format a fraction of rows as a percentage, which is never 0% or 100% by rounding."""
-    percent = 100 * share
-    if percent <= 9.5:
-        return f"{float(f'{percent:.2g}'):.10g}%"
-    if 99 < percent < 100:
-        return f"{min(percent, 99.9):.1f}%"
-    return f"{percent:.0f}%"
 
 
 # -- dates and other columns that are not compared -------------------------------------------------

@@ -15,6 +15,7 @@ from isodepth.data.columns.kinds import (
     ColumnKind,
     check_kinds,
     column_lines,
+    numeric_hint,
     numeric_kinds,
     split_columns,
 )
@@ -77,6 +78,7 @@ class TwoSamples:
         kinds: KindsLike | None = None,
         *,
         common: bool = False,
+        row_numbers: bool = True,
     ) -> TwoSamples:
         """Read two samples in memory. Missing values are kept, as NaN and None.
 
@@ -88,6 +90,9 @@ class TwoSamples:
             Option of :func:`isodepth.two_sample_test`.
         common : bool
             Whether to leave out columns that only one sample has. Otherwise they are an error.
+        row_numbers : bool
+            Whether to leave out integers that number the rows. False if the kinds were determined
+            from other rows.
 
         Examples
         --------
@@ -114,7 +119,7 @@ class TwoSamples:
                 X, Y, only = common_columns(X, Y)
                 kinds = check_kinds(kinds)
                 kinds = {k: v for k, v in kinds.items() if k not in (*only[0], *only[1])}
-            mixed = split_columns((X, Y), ("X", "Y"), kinds)
+            mixed = split_columns((X, Y), ("X", "Y"), kinds, row_numbers=row_numbers)
         if mixed is not None:
             X, Y = mixed.numeric
         categories, found = (mixed.categories, mixed.columns) if mixed is not None else ({}, ())
@@ -129,7 +134,7 @@ class TwoSamples:
         if not categories:
             raise InvalidInputError(
                 "X and Y must have a column of numbers or categories, got neither; "
-                f"{'; '.join(column_lines(found))}"
+                f"{'; '.join([*column_lines(found), *numeric_hint(found)])}"
             )
         n, m = map(len, next(iter(categories.values())))
         return cls((np.empty((n, 0)), np.empty((m, 0))), (), categories, found, only)

@@ -222,10 +222,7 @@ class DistanceMatrix(ResultMixin):
         n, m = self.values.shape
         same = self.labels == self.other_labels
         among = f"between {n} sample{'s' * (n != 1)}" if same else f"from {n} to {m} samples"
-        lines = [f"DistanceMatrix: distances {among}{self._refinement}"]
-        if self.signature:
-            lines.append(self.signature)
-        return "\n  ".join(lines)
+        return f"DistanceMatrix: distances {among}{self._refinement}"
 
     @property
     def _refinement(self) -> str:

@@ -110,12 +110,15 @@ class BatchReader:
             refuse_weights(source, "reference")
             # The types of the columns of a text file are not known before all rows were read.
             typed = source.columns is None or not any(part.untyped for part in source._parts)
+            typed = typed and not source._may_number_rows
             if source._is_numeric and typed and not kinds:
                 reference = load_rows(source, "reference", nan_policy, seed)
             else:
                 reference, of_source = load_mixed_rows(source, "reference", kinds, seed)
                 kinds, found, styles = of_source.kinds, of_source.columns, of_source.styles
-        mixed = split_columns([reference], [_REFERENCE], kinds, styles=styles)
+        mixed = split_columns(
+            [reference], [_REFERENCE], kinds, styles=styles, row_numbers=found is None
+        )
         mixed = mixed or MixedFrames([reference], {}, (), {}, {})
         mixed = mixed._replace(columns=mixed.columns if found is None else found)
         values = {column: {*strings} for column, (strings,) in mixed.categories.items()}
@@ -228,8 +231,9 @@ class BatchReader:
         batch = _with_missing_numbers(batch, self.columns or ())
         try:
             mixed = split_columns(
-                [batch], [_BATCH], kinds, styles=self.styles, spellings=self._spellings
-            )
+                [batch], [_BATCH], kinds, styles=self.styles, spellings=self._spellings,
+                row_numbers=False,
+            )  # fmt: skip
         except InvalidInputError as error:
             hint = f". {_KINDS_HINT}" if is_frame(batch) else ". The batch was not counted"
             raise InvalidInputError(f"{error}{hint}") from None

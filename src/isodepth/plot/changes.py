@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from isodepth.data.columns.dates import day_text
 from isodepth.data.columns.kinds import MISSING, date_columns
 from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious.results import range_text
+from isodepth.inspection.suspicious.results import SuspiciousRows, range_text, value_text
 from isodepth.plot import style
 from isodepth.results.changes import Change
 
@@ -21,9 +22,38 @@ if TYPE_CHECKING:
 _BINS = 24
 _MAX_POINTS = 250
 _MAX_VALUES = 6
+# Maximum number of unusual values in the alternative text of a figure.
+_MAX_MARKED = 2
 
 
-def change_figure(change: Change, samples: TwoSamples, figure: Figure) -> str:
+class UnusualValue(NamedTuple):
+    """Value of suspicious rows of the sample `sample`, "X" or "Y", and the number of these rows."""
+
+    column: str
+    sample: str
+    value: float
+    n_rows: int
+
+
+def unusual_values(rows: SuspiciousRows) -> list[UnusualValue]:
+    """Return the numbers that make rows suspicious by themselves, with their numbers of rows."""
+    single = ("value", "repeated value")
+    counts = Counter(
+        (row.column, row.sample, row.value)
+        for row in rows
+        if row.reason in single and not isinstance(row.value, str)
+    )
+    for each in rows.repeated_values:  # not all of their rows may be listed
+        counts |= Counter({(name, each.sample, each.value): each.count for name in each.columns})
+    return [UnusualValue(*key, count) for key, count in counts.items()]
+
+
+def change_figure(
+    change: Change,
+    samples: TwoSamples,
+    figure: Figure,
+    unusual: Sequence[UnusualValue] = (),
+) -> str:
     """Draw the distributions of a changed column in both samples, and return an alternative text.
 
     A change of a numeric column within a category is drawn from the rows of this category only. If
@@ -38,6 +68,8 @@ def change_figure(change: Change, samples: TwoSamples, figure: Figure) -> str:
         Rows of both samples.
     figure : matplotlib.figure.Figure
         Empty figure; a dependence of two numeric columns gets two axes.
+    unusual : sequence of UnusualValue
+        Values of suspicious rows, which the figures of single columns show.
 
     Returns
     -------
@@ -52,7 +84,7 @@ def change_figure(change: Change, samples: TwoSamples, figure: Figure) -> str:
         ax.set_ylim(0, 1)
         return text
     if not other or column in samples.categories:
-        return column_figure(column, samples, figure)
+        return column_figure(column, samples, figure, unusual)
     if other[0] in samples.columns:
         # A joint change has up to three columns, the one that contributes most first.
         pairs = _complete_pairs((column, other[0]), samples)
@@ -71,7 +103,12 @@ def change_figure(change: Change, samples: TwoSamples, figure: Figure) -> str:
     return _histogram(figure.subplots(), x, y)
 
 
-def column_figure(column: str, samples: TwoSamples, figure: Figure) -> str:
+def column_figure(
+    column: str,
+    samples: TwoSamples,
+    figure: Figure,
+    unusual: Sequence[UnusualValue] = (),
+) -> str:
     """Draw the distributions of one column in both samples.
 
     Parameters
@@ -82,6 +119,9 @@ def column_figure(column: str, samples: TwoSamples, figure: Figure) -> str:
         Rows of both samples.
     figure : matplotlib Figure
         Empty figure to draw into.
+    unusual : sequence of UnusualValue
+        Values of suspicious rows, such as -9999. Those of this column beyond the drawn range are
+        marked. They may be absent from `samples`, if these are random rows of larger samples.
 
     Returns
     -------
@@ -99,7 +139,9 @@ def column_figure(column: str, samples: TwoSamples, figure: Figure) -> str:
     if len(x) + len(y) == 0:
         _without_ticks(ax)
         return "no values"
-    return _histogram(ax, x, y, column in date_columns(samples.kinds))
+    is_date = column in date_columns(samples.kinds)
+    marked = [each for each in unusual if each.column == column]
+    return _histogram(ax, x, y, is_date) + _mark(ax, marked, is_date)
 
 
 def score_figure(x: np.ndarray, y: np.ndarray, figure: Figure) -> Figure:
@@ -142,6 +184,27 @@ def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray, are_dates: bool = False) 
     if are_dates:
         return " to ".join(day_text(round(end)) for end in ends) + drawn
     return range_text(ends) + drawn
+
+
+def _mark(ax: Axes, values: Sequence[UnusualValue], is_date: bool) -> str:
+    """Mark the values beyond the axis by triangles at its ends.
+
+    Return a string with the most frequent of these values and their numbers of rows.
+    """
+    low, high = ax.get_xlim()
+    values = [each for each in values if not low <= each.value <= high]
+    for each in values:
+        marker = "<" if each.value < low else ">"
+        color = (style.FIRST, style.SECOND)["XY".index(each.sample)]
+        ax.plot(
+            min(max(each.value, low), high), 0.12, marker, color=color, markersize=6,
+            transform=ax.get_xaxis_transform(), clip_on=False, zorder=4,
+        )  # fmt: skip
+    texts = [
+        f"; {value_text(each.value, is_date)} in {each.n_rows} row{'s' * (each.n_rows > 1)}"
+        for each in sorted(values, key=lambda each: -each.n_rows)[:_MAX_MARKED]
+    ]
+    return "".join(texts)
 
 
 def _without_ticks(ax: Axes) -> None:

@@ -169,8 +169,10 @@ def contributions(result: PairResult, *, ax: Axes | None = None) -> Axes:
     ax.set_yticks(range(len(shown)), [style.short(name) for name, _ in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(0, 1.22 * max(lengths, default=0.0) or 1.0)
-    ax.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    style.dress(ax, "Contributions of the columns", x=label, grid="x")
+    _percent_ticks(ax)
+    of_test = result._result_type == "test"
+    title = "Differences of the columns" if of_test else "Contributions of the columns"
+    style.dress(ax, title, x=label, grid="x")
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     if hidden > 0:
@@ -178,6 +180,14 @@ def contributions(result: PairResult, *, ax: Axes | None = None) -> Axes:
         style.note(ax, more, (1, 0), (0, 4), xycoords="axes fraction", ha="right",
                    color=style.QUIET)  # fmt: skip
     return ax
+
+
+def _percent_ticks(ax: Axes) -> None:
+    """Write the ticks of the x-axis as percent, at multiples of 1, 2 or 5 times a power of ten."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
+    ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.10g}%")
 
 
 def _bars(result: PairResult) -> tuple[Sequence[tuple[str, float]], str, dict[str, float]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from isodepth.data.arrays import describe
+from isodepth.data.export import printable
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.results.protocols import ComparisonLike, TwoSampleTestLike
@@ -134,6 +135,9 @@ def color_bar(image: Any, ax: Axes, label: str, **options: Any) -> None:
 
 
 def short(name: str, longest: int = 24) -> str:
-    """Return a name, cut to `longest` characters, with "$" escaped for matplotlib."""
-    text = " ".join(str(name).split()).replace("$", r"\$")
+    """Return a name, cut to `longest` characters, with "$" escaped for matplotlib.
+
+    Control characters and characters that change the text direction are escaped too.
+    """
+    text = printable(" ".join(str(name).split())).replace("$", r"\$")
     return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -22,7 +22,13 @@ from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious import SuspiciousRows
 from isodepth.inspection.suspicious.results import repeated_texts, value_text
 from isodepth.inspection.typical import TypicalRows
-from isodepth.plot.changes import change_figure, column_figure, score_figure
+from isodepth.plot.changes import (
+    UnusualValue,
+    change_figure,
+    column_figure,
+    score_figure,
+    unusual_values,
+)
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes, loose_figure
@@ -133,7 +139,7 @@ def comparison_context(
         "test": findings.test,
         "x": names[0],
         "y": names[1],
-        "all_rows": result._has_all_rows,
+        "all_rows": findings.samples is None or findings.samples.n_rows == tuple(result.n_rows),
         **_heading_context(result, findings, names),
         **_change_context(result, findings, names),
         **_suspicious_context(result, findings, names),
@@ -167,16 +173,17 @@ def _change_context(result: PairResult, findings: Findings, names: Sequence[str]
     `findings` are the parts of `result`, and `names` the names of the samples.
     """
     test, samples, typical = findings.test, findings.samples, findings.typical
+    unusual = [] if findings.rows is None else unusual_values(findings.rows)
     context: dict[str, Any] = {
         "typical": None,
         "score_figure": None,
-        "changes": change_entries(test, samples, _MAX_CHANGES),
+        "changes": change_entries(test, samples, _MAX_CHANGES, unusual),
         "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test is not None else 0,
         "columns": [],
         "n_drawn": _MAX_COLUMNS,
     }
     if typical is None:
-        context["columns"] = _columns(test, samples)
+        context["columns"] = _columns(test, samples, unusual)
     else:  # names of many unnamed columns do not help a reader
         context["typical"] = _typical_entries(typical, names)
         context["score_figure"] = _score_figure(result, samples)
@@ -356,29 +363,37 @@ def _chance_or_reason(comparison: ComparisonLike | None) -> ChanceLevelLike | st
 
 
 def change_entries(
-    test: TwoSampleTestLike | None, samples: TwoSamples | None, most: int
+    test: TwoSampleTestLike | None,
+    samples: TwoSamples | None,
+    most: int,
+    unusual: Sequence[UnusualValue] = (),
 ) -> list[dict[str, Any]]:
     """Return the template variables of at most `most` changes, the strongest first.
 
-    A change has a small figure if it names columns and `samples` is not None.
+    A change has a small figure if it names columns and `samples` is not None. `unusual` are values
+    of suspicious rows, which the figures show.
     """
     entries = []
     for change in test.changes[:most] if test is not None else ():
         figure, text = None, ""
         if samples is not None and change.columns:
             figure = loose_figure(2.3, 0.72)
-            text = change_figure(change, samples, figure)
+            text = change_figure(change, samples, figure, unusual)
         share = at_least(change.changed_share)
         entries.append({"change": change, "figure": figure, "text": text, "share": share})
     return entries
 
 
-def _columns(test: TwoSampleTestLike | None, samples: TwoSamples | None) -> list[dict[str, Any]]:
+def _columns(
+    test: TwoSampleTestLike | None,
+    samples: TwoSamples | None,
+    unusual: Sequence[UnusualValue] = (),
+) -> list[dict[str, Any]]:
     """Return the template variables of all columns, with figures of at most 100 columns.
 
     The columns are in the order of their p-values. Without a test they are in the order of the
     data, with columns of categories last. If `samples` is None, there are no figures and no
-    medians.
+    medians. `unusual` are values of suspicious rows, which the figures show.
     """
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
     names = list(pvalues)
@@ -395,7 +410,7 @@ def _columns(test: TwoSampleTestLike | None, samples: TwoSamples | None) -> list
                 entry["medians"] = [m if m is None else day_text(m) for m in entry["medians"]]
         if samples is not None and place < _MAX_COLUMNS:
             entry["figure"] = loose_figure(2.3, 0.72)
-            entry["text"] = column_figure(name, samples, entry["figure"])
+            entry["text"] = column_figure(name, samples, entry["figure"], unusual)
         entries.append(entry)
     return entries
 
@@ -437,16 +452,17 @@ def suspicious_entries(
     """Return the template variables of at most `most` suspicious rows, with some of their values.
 
     `names` are the names of the samples. If `all_rows` is False, `samples` has random rows of
-    larger samples, and only the unusual value of a suspicious row is known. Return [] if `rows` or
+    larger samples, and `rows` may have only the unusual value of each row. Return [] if `rows` or
     `samples` is None.
     """
     if rows is None or samples is None:
         return []
     table: list[dict[str, Any]] = []
     dates = date_columns(samples.kinds)
+    whole = all_rows or rows.n_rows == samples.n_rows
     for row in rows.rows[:most]:
         side = "XY".index(row.sample)
-        if not all_rows:
+        if not whole and rows._points is None:
             unusual = [(row.column, row._value_text, True)]
             table.append({"row": row, "sample": names[side], "values": unusual})
             continue
@@ -470,7 +486,8 @@ def suspicious_entries(
 def _csv(rows: SuspiciousRows, names: Sequence[str]) -> str:
     """Return all suspicious rows as a data URL of a CSV file; `names` are those of the samples."""
     columns = rows._rows() | {"sample": [names["XY".index(row.sample)] for row in rows]}
-    kept = {name: columns[name] for name in ("sample", "row", "column", "value", "score")}
+    wanted = ("sample", "row", "file", "file_row", "column", "value", "score")
+    kept = {name: columns[name] for name in wanted if name in columns}
     return "data:text/csv;charset=utf-8," + quote(csv_bytes(kept))
 
 

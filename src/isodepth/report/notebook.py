@@ -76,7 +76,7 @@ def _pair_html(result: PairResult) -> str:
         rows=suspicious_entries(
             rows, samples, result._names, _MAX_ROWS, all_rows=result._has_all_rows
         ),
-        lines=[*lines, result.signature],
+        lines=lines,
         functions={"svg": inline_svg, "p_text": p_text},
     )
 

@@ -182,6 +182,7 @@ def _csv_options(file: TableFile, table: ReadResult) -> dict[str, Any] | None:
         "sep": None if form.delimiter == TEXT_ENDINGS[f".{file.ending}"] else form.delimiter,
         "decimal": None if form.decimal == "." else form.decimal,
         "header": Code("None") if form.names is None else header,
+        "index_col": 0 if form.has_index else None,
         "names": [*form.names] if form.names is not None and form.padded else None,
         "dtype": {file.column(name): Code("str") for name in as_strings},
         "parse_dates": [file.column(name) for name in types if _is_date(types[name])],

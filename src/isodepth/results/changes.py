@@ -139,7 +139,7 @@ class Change(ResultPart):
     carrier = NEW: 0% -> 6% (p = 0.001)
     >>> show("extremes", "wind", quantity="share", before=0.0, after=0.031, limit=120.0,
     ...      side="at least")
-    wind at least 120: 0.0% -> 3.1% (p = 0.001)
+    wind at least 120: 0% -> 3.1% (p = 0.001)
     >>> show("precision", "price", quantity="share", before=0.03, after=1.0, multiple_of=1.0)
     price: whole numbers 3% -> 100% (p = 0.001)
     >>> show("dependence", "weight", "mpg", quantity="rank correlation", before=-0.83, after=0.02)
@@ -422,6 +422,7 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
         shown = [f"{v:.{decimals}f}" for v in (before, after)]
     if percent:
         shown = [_share_digits(v, text) for v, text in zip((before, after), shown, strict=True)]
+        shown = [text.rstrip("0").rstrip(".") if "." in text else text for text in shown]
     return tuple(_unsigned_zero(text) + sign for text in shown)  # type: ignore[return-value]
 
 

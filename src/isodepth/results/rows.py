@@ -161,5 +161,6 @@ class RowsOfSources(KeptRows):
 
     @cached_property
     def samples(self) -> TwoSamples:
-        samples = TwoSamples.read(self.pair.x, self.pair.y, self.pair.kinds)
+        pair = self.pair
+        samples = TwoSamples.read(pair.x, pair.y, pair.kinds, row_numbers=False)
         return samples.without_names() if self.pair.are_arrays else samples

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from isodepth.data.arrays import FEW, listed
 from isodepth.data.columns.kinds import (
+    ROW_NUMBERS,
     ColumnKind,
     attention_lines,
     attention_suffix,
@@ -23,11 +24,11 @@ from isodepth.data.columns.kinds import (
 )
 from isodepth.data.export import printable
 from isodepth.errors import InvalidInputError
-from isodepth.inspection.checks import overlap_sentence, with_names
+from isodepth.inspection.checks import Check, overlap_sentence, with_names
 from isodepth.inspection.suspicious import SuspiciousRows
 from isodepth.inspection.suspicious.results import repeated_texts
 from isodepth.inspection.typical import TypicalRows
-from isodepth.results.changes import Contribution, at_least
+from isodepth.results.changes import Change, Contribution, at_least
 from isodepth.results.protocols import (
     ChanceLevelLike,
     ComparisonLike,
@@ -40,6 +41,11 @@ from isodepth.results.protocols import (
 _NAMED_SUM, _MAX_NAMED = 0.6, 3
 # Maximum numbers of changes and of suspicious rows in a summary, which then has about 12 lines.
 _MAX_CHANGES, _MAX_ROWS = 4, 3
+# Kind of the change that says the same as a check of a kind.
+_SAME_KIND = {
+    "empty": "missing", "constant": "value", "new category": "shares",
+    "vanished category": "shares", "repeated rows": "repeated",
+}  # fmt: skip
 NOT_COMPUTED = "chance_level() gives the distances of random splits"
 
 
@@ -119,8 +125,8 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
 
     Subjects of the remarks are columns of doubtful kind, unusual values that many rows have in
     common, the number of further changes, suspicious rows, notes about numeric columns, and dropped
-    rows. With a test, there are also its checks (see `TwoSampleResult.checks`); without a test, the
-    columns that were not compared.
+    rows. With a test, there are also its checks (see `TwoSampleResult.checks`), except for those
+    that a listed change repeats; without a test, the columns that were not compared.
 
     Parameters
     ----------
@@ -141,10 +147,12 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
         parts.append(rows._summary(names))
     parts += [line for line in column_lines(kinds) if line.startswith("numbers: ")]
     if test is not None:
-        # A change of repeated rows has the same numbers as the check.
-        listed_changes = () if has_typical_rows(result) else test.changes
-        repeated = any(change.kind == "repeated" for change in listed_changes)
-        checks = [c for c in test.checks if not (repeated and c.kind == "repeated rows")]
+        listed_changes = [] if has_typical_rows(result) else test.changes[: 1 + _MAX_CHANGES]
+        checks = [
+            check
+            for check in test.checks
+            if not any(_same_fact(check, change) for change in listed_changes)
+        ]
         texts = [with_names(check, names) for check in checks]
         parts += [text for text in texts if text[1:] not in headline]
     elif omitted := [kind.column for kind in kinds if kind.use == "omit"]:
@@ -155,6 +163,12 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
         difference = missing._difference(names) if test is None else ""
         parts.append(f"{_count(dropped, 'row')} dropped: {difference or 'missing values'}")
     return parts
+
+
+def _same_fact(check: Check, change: Change) -> bool:
+    """Return whether a change says the same as a check, with the p-value of a test."""
+    same = change.kind == _SAME_KIND.get(check.kind) and change.columns == check.columns
+    return same and (change.value is None or str(change._shown_value) in check.text)
 
 
 def _further_changes(result: PairResult) -> list[str]:
@@ -215,7 +229,8 @@ def unused_part(result: PairResult, names: Sequence[str]) -> str:
 
 
 def _used_columns(kinds: Sequence[ColumnKind]) -> float:
-    """Return the fraction of the columns that are compared."""
+    """Return the fraction of the columns that are compared, apart from row numbers."""
+    kinds = [kind for kind in kinds if kind.note not in ROW_NUMBERS]
     return sum(kind.use != "omit" for kind in kinds) / len(kinds) if kinds else 1.0
 
 
@@ -270,7 +285,6 @@ def summary_lines(
         if chance is NOT_COMPUTED and not result._keeps_rows:
             chance = "a level of chance needs the rows, which this result does not have"
         lines.append(distance_sentence(result, chance))
-    lines.append(result.signature)
     if result._result_type == "test" and result.device is not None:
         lines.append(f"rows were copied from {result.device} to the host")
     return [printable(line) for line in lines if line]
@@ -302,7 +316,13 @@ def _change_lines(test: TwoSampleTestLike, names: Sequence[str]) -> list[str]:
     typical = find_typical_rows(test)
     if typical is not None:
         return [*share, *typical._texts(names)]
-    lines = [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
+    headline = test._headline_about(names)
+    known = [check for check in test.checks if check.text in headline]
+    lines = [
+        str(change)
+        for change in test.changes[1 : 1 + _MAX_CHANGES]
+        if not any(_same_fact(check, change) for check in known)
+    ]
     unlisted = len(test.changes) - 1 - _MAX_CHANGES
     if unlisted > 0:
         lines.append(f"and {_count(unlisted, 'more change')}")

@@ -192,7 +192,8 @@ def _repeated_shares(rows: PooledSample) -> Iterator[Shares]:
     contrasts = np.where(difference * centered > 0, np.copysign(smaller, difference), 0.0)
     member = Member("repeated")
     feature = _member_feature(rows, member, (float(x[0]), float(y[0])))
-    yield Shares("repeated rows", [feature], np.array([len(equal) / len(table)]), contrasts[None])
+    mean = np.array([len(equal) / len(table)])
+    yield Shares("repeated rows", [feature], mean, np.ones(1), contrasts[None])
 
 
 def _shares(rows: PooledSample, family: Family) -> Shares:
@@ -268,5 +269,7 @@ def _extreme_shares(rows: PooledSample, family: Family) -> Shares:
         means.append(mean)
         fractions.append(np.full(len(own), 1 - len(absent) / len(values)))
         contrasts.append(permutations.scaled_contrasts(sums, mean))
-    joined = map(np.concatenate, (means, fractions, contrasts))
-    return Shares(family.name, features, *joined)
+    return Shares(
+        family.name, features, np.concatenate(means), np.concatenate(fractions),
+        np.concatenate(contrasts),
+    )  # fmt: skip

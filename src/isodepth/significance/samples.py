@@ -46,9 +46,12 @@ CENTER, TOTAL = "distance from the center", "sum of the columns"
 _CONSTANT = 8 * float(np.finfo(np.float64).eps)
 #: For the distance from the center, standardized values are clipped to [-6, 6].
 FAR = 6.0
-# Standardized values are clipped to this absolute value, and smaller values than this fraction of the
-# largest one are replaced by 0. So neither products of two values nor outlyingness overflow.
+# Standardized values are clipped to this absolute value, and smaller values than this fraction of
+# the largest one are replaced by 0. So neither products of two values nor outlyingness overflow.
 _HUGE, _TINY = 1e140, 1e-280
+# Maximum number of columns. The time per column is about 10 ms, and the directions include an axis
+# for each column, which needs memory of the square of this number.
+_MOST_COLUMNS = 10_000
 _KEEP_HINT = ", or accept them with nan_policy='keep'"
 # Approximate default number of directions. It is rounded up to a multiple of the number of columns,
 # because whole orthonormal bases are used. More directions add little power.
@@ -225,14 +228,27 @@ class Samples:
         return MissingPair(reports[0], reports[1])
 
 
-def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
+def check_number_of_columns(X: Any) -> None:
+    """Raise an error if a sample has more than 10,000 columns. Sequences are not checked."""
+    width = getattr(X, "n_features", None) or (*getattr(X, "shape", ()), 0, 0)[1]
+    if isinstance(width, int) and width > _MOST_COLUMNS:
+        raise InvalidInputError(
+            f"X and Y must have at most {_MOST_COLUMNS} columns to be tested, got {width}; select "
+            "columns, or compare the samples without a test (isodepth.compare)"
+        )
+
+
+def read_samples(
+    X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any, row_numbers: bool = True
+) -> Samples:
     """Read and check two samples.
 
     The arguments are the options of :func:`isodepth.two_sample_test` with the same names. Columns
-    of data frames that only one sample has are left out.
+    of data frames that only one sample has are left out. `row_numbers` is an argument of
+    `TwoSamples.read`.
     """
     check_test_nan_policy(nan_policy)
-    read = TwoSamples.read(X, Y, kinds, common=True)
+    read = TwoSamples.read(X, Y, kinds, common=True, row_numbers=row_numbers)
     for name, part in zip("XY", read.points, strict=True):
         if len(part) < 2:
             raise InvalidInputError(

@@ -222,8 +222,8 @@ class TolerantFindings(Findings):
             rare[group] = (own != quantile(own, 0.5)[:, None]).sum(axis=1)
         rare = np.minimum(rare / values.shape[1], 0.5)
         least = share_deviations(rare, *self.rows.permutations.sizes[:, 0])
-        # Clipped ranks of the values of few rows differ from that of the most frequent value by this
-        # fraction of the interval.
+        # Clipped ranks of the values of few rows differ from that of the most frequent value by
+        # this fraction of the interval.
         width = np.minimum(1.25 * (1 - rare), 1.0) if outer else 0.5
         self.add_differences(name, means, features, least=width * least)
         self.add_differences("half-lines", half_lines, features, least=least)

@@ -77,6 +77,7 @@ from isodepth.significance.result import (
 from isodepth.significance.samples import (
     PooledSample,
     Samples,
+    check_number_of_columns,
     directions_with_axes,
     named_blocks,
     read_samples,
@@ -343,6 +344,7 @@ def two_sample_test(
         progress=progress, metric=metric,
     )  # fmt: skip
     of_data = settings_of_data(kinds)
+    check_number_of_columns(X)
     if is_chunked(X) or is_chunked(Y):
         result = _test_sources(X, Y, kinds, max_rows, nan_policy, blocks, settings)
         of_data |= {} if max_rows is None else {"max_rows": max_rows}
@@ -387,7 +389,7 @@ def _test_sources(
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
         n_threads, seed = settings.n_threads, settings.metric.random_state
         pair = subset_pair(X, Y, max_rows, kinds, seed, advance=advance, n_threads=n_threads)
-        samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds)
+        samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds, row_numbers=False)
         read = replace(samples.read, kinds=pair.columns, only=pair.only)
         read = read.without_names() if pair.are_arrays else read
         rows = _pool(replace(samples, read=read), settings)

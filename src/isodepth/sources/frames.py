@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import EXACT_INTEGERS, is_missing, numbered
+from isodepth.data.columns.row_numbers import RowNumbers
 from isodepth.data.files.text_columns import typed_column
 from isodepth.data.frames import NamedArray, is_frame, object_numbers, period_strings
 from isodepth.errors import InvalidInputError
@@ -84,6 +85,20 @@ def has_large_integers(table: Any) -> bool:
         len(column) and max(int(column.max()), -int(column.min())) > EXACT_INTEGERS
         for column in known
     )
+
+
+def may_number_rows(table: Any) -> bool:
+    """Return whether a table is an eager data frame with integers that may number the rows."""
+    if isinstance(table, NamedArray) or not is_frame(table) or hasattr(table, "collect"):
+        return False
+    import narwhals as nw
+
+    try:
+        columns = [*nw.from_native(table, eager_only=True).iter_columns()]
+    except (TypeError, ValueError):
+        return False  # reading the table raises the error with the reason
+    integers = (column for column in columns if column.dtype.is_integer())
+    return any(RowNumbers.of(column.to_arrow()) is not None for column in integers)
 
 
 def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:

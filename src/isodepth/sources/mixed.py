@@ -18,6 +18,7 @@ import numpy as np
 
 from isodepth.data.columns.kinds import ColumnKind, check_kinds, split_columns
 from isodepth.data.columns.numerals import Numerals, Style
+from isodepth.data.columns.row_numbers import numbering_note
 from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.files.text_columns import typed_table
 from isodepth.data.frames import read_frame
@@ -48,7 +49,7 @@ def mixed_readers(
     given = check_kinds(kinds)
     profiles = alike(profiles, given)
     frames = [profile.deciding_frame() for profile in profiles]
-    mixed = split_columns(frames, names, kinds)
+    mixed = split_columns(frames, names, kinds, row_numbers=False)
     assert mixed is not None
     columns = tuple(
         each if each.column in given else _of_all_rows(each, profiles) for each in mixed.columns
@@ -69,14 +70,21 @@ def _of_all_rows(column: ColumnKind, profiles: Sequence[Profile]) -> ColumnKind:
     """Return the kind of a column, given the kind `column` that was decided from random rows.
 
     A column of kind "category" becomes an "identifier" if it has more than 200 distinct strings in
-    all rows of all sources together. Other kinds are returned unchanged.
+    all rows of all sources together. So does a numeric column of integers that number the rows, if
+    the columns have names. Other kinds are returned unchanged.
     """
+    if column.kind == "numeric" and all(each.source.columns is not None for each in profiles):
+        numbering = numbering_note([each.state.numbers.get(column.column) for each in profiles])
+        return _identifier(column, numbering) if numbering else column
     values = [profile.state.values.get(column.column, Counter()) for profile in profiles]
     distinct = set().union(*(each for each in values if each is not None))
     many = None in values or len(distinct) > MOST_CATEGORIES
     if column.kind != "category" or not many:
         return column
-    note = f"more than {MOST_CATEGORIES} values"
+    return _identifier(column, f"more than {MOST_CATEGORIES} values")
+
+
+def _identifier(column: ColumnKind, note: str) -> ColumnKind:
     return ColumnKind(column.column, "identifier", "omit", note)
 
 

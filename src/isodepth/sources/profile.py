@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.columns.kinds import check_kinds
+from isodepth.data.columns.row_numbers import RowNumbers
 from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.columns.values import boolean_word
 from isodepth.data.files.input_file import refuse
@@ -123,6 +124,8 @@ class ProfileState:
         number, and this string. Columns without such a string are absent.
     types : dict
         Type of each column of text files by its name, see `narrowed_type`.
+    numbers : dict
+        For the name of each column, its `RowNumbers`, or None if it does not number the rows.
     """
 
     n_rows: Counter[int] = field(default_factory=Counter)
@@ -131,6 +134,7 @@ class ProfileState:
     values: dict[str, Counter[Any] | None] = field(default_factory=dict)
     odd: dict[str, tuple[int, str]] = field(default_factory=dict)
     types: dict[str, str | None] = field(default_factory=dict)
+    numbers: dict[str, RowNumbers | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -168,6 +172,8 @@ class ProfilePass(Pass):
             piece = arrow_table(table.take(near), rows.origin)
             chunk.pieces.append((keys[near], rows.number + near, piece))
         for name, column in zip(self.labels, table.columns, strict=True):
+            if state.numbers.get(name, ()) is not None:
+                chunk.numbers[name] = RowNumbers.of(column, rows.number)
             stored = class_of_type(str(column.type))
             strings = stored == "strings"
             if rows.place in self.texts:
@@ -192,6 +198,11 @@ class ProfilePass(Pass):
             state.odd[name] = min(odd, state.odd.get(name, odd))
         for name, type_ in other.types.items():
             state.types[name] = common_type((state.types.get(name), type_))
+        for name, own in other.numbers.items():
+            if name not in state.numbers:
+                state.numbers[name] = own
+            elif (before := state.numbers[name]) is not None:
+                state.numbers[name] = None if own is None else before.merged(own)
         for name, counts in other.values.items():
             known = state.values.get(name, Counter())
             both = None if known is None or counts is None else known + counts

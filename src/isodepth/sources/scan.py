@@ -16,7 +16,7 @@ from isodepth.data.arrays import numbered
 from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.extras import load_extra
 from isodepth.data.files.csv_files import csv_chunks, csv_string_chunks, first_rows
-from isodepth.data.files.csv_format import check_distinct, csv_format
+from isodepth.data.files.csv_format import check_distinct, csv_format, index_note
 from isodepth.data.files.input_file import TEXT_ENDINGS, InputFile, open_input, refuse, table_files
 from isodepth.data.files.readers import (
     array_of,
@@ -28,12 +28,13 @@ from isodepth.data.files.readers import (
 )
 from isodepth.data.frames import NamedArray, is_frame
 from isodepth.data.validation import check_dtype, check_integer, check_option_names
-from isodepth.errors import InvalidInputError
+from isodepth.errors import ColumnWarning, InvalidInputError, warn_user
 from isodepth.sources.frames import (
     arrow_table,
     categorical_types,
     class_of_type,
     has_large_integers,
+    may_number_rows,
 )
 from isodepth.sources.source import (
     Part,
@@ -45,7 +46,7 @@ from isodepth.sources.source import (
     source_of,
 )
 
-# Number of rows from which `few_valued_strings` and `_has_large_integers` decide.
+# Number of rows that `few_valued_strings` and `_first_integers` read.
 _FIRST_ROWS = 1 << 14
 
 
@@ -269,6 +270,9 @@ def _parts_of(file: InputFile) -> list[Part]:
         form = csv_format(file)
         labels = form.names or numbered(form.width)
         first = first_rows(file, form)
+        if form.has_index:
+            warn_user(index_note(path), ColumnWarning)
+            labels, first = labels[1:], first.drop_columns(first.column_names[:1])
         types = zip(labels, map(str, first.schema.types), strict=True)
         others = {name: type_ for name, type_ in types if class_of_type(type_) != "numbers"}
         others = {name: type_ for name, type_ in others.items() if type_ != "null"}
@@ -276,7 +280,7 @@ def _parts_of(file: InputFile) -> list[Part]:
         return [
             FilePart(
                 path, path, labels, named, others=others, untyped=True, decimal=form.decimal,
-                large=large,
+                large=large, numbered=may_number_rows(first),
             )
         ]  # fmt: skip
     if file.ending == ".npy":
@@ -288,12 +292,14 @@ def _parts_of(file: InputFile) -> list[Part]:
     try:
         with open_parquet(file) as reader:
             schema, counts = reader.schema_arrow, parquet_row_counts(reader)
-            large = _has_large_integers(reader) if sum(counts) else False
+            integers = _first_integers(reader) if sum(counts) else None
+            large, counting = has_large_integers(integers), may_number_rows(integers)
     except Exception as error:
         refuse_damaged(file, error)
     table = without_index(schema.empty_table())
     check_distinct(file.path, table.column_names)
-    whole = replace(FilePart.like(table, path, path, sum(counts)), named=True, large=large)
+    whole = FilePart.like(table, path, path, sum(counts))
+    whole = replace(whole, named=True, large=large, numbered=counting)
     if not counts or not file.plain:  # row groups of a compressed file cannot be read one by one
         return [whole]
     offsets = [sum(counts[:group]) for group in range(len(counts))]
@@ -303,14 +309,14 @@ def _parts_of(file: InputFile) -> list[Part]:
     ]
 
 
-def _has_large_integers(reader: Any) -> bool:
-    """Return whether the first rows of a Parquet file have integers beyond 2**53."""
+def _first_integers(reader: Any) -> Any:
+    """Return the columns of integers in the first rows of a Parquet file; None without them."""
     import pyarrow as pa
 
-    types = zip(reader.schema_arrow.names, map(str, reader.schema_arrow.types), strict=True)
-    names = [name for name, type_ in types if type_ in ("int64", "uint64")]
+    fields = without_index(reader.schema_arrow.empty_table()).schema
+    names = [field.name for field in fields if pa.types.is_integer(field.type)]
     batches = reader.iter_batches(_FIRST_ROWS, [0], names, use_threads=False) if names else ()
-    return any(has_large_integers(pa.Table.from_batches([batch])) for batch in islice(batches, 1))
+    return next((pa.Table.from_batches([batch]) for batch in islice(batches, 1)), None)
 
 
 # -- Dask collections -----------------------------------------------------------------------------
@@ -347,7 +353,8 @@ def dask_parts(data: Any) -> list[Part]:
         single = [str(name) for name, type_ in data.dtypes.items() if type_ == np.float32]
         whole = Part.like(table, "", None, None)
         others = whole.others | objects | categorical_types(data._meta)
-        whole = replace(whole, single=single, others=others)
+        counting = any(type_.kind in "iu" for type_ in data.dtypes)
+        whole = replace(whole, single=single, others=others, numbered=counting)
         counts = [np.nan] * len(delayed)
     else:
         array = data.rechunk({1: -1})
@@ -360,6 +367,7 @@ def dask_parts(data: Any) -> list[Part]:
         DelayedPart(
             part, f"partition {i}", whole.labels, whole.named, whole.single,
             None if np.isnan(rows) else int(rows), whole.others, place=i, is_array=whole.is_array,
+            numbered=whole.numbered,
         )
         for i, (part, rows) in enumerate(zip(delayed, counts, strict=True))
     ]  # fmt: skip

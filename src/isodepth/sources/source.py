@@ -7,6 +7,7 @@ can be pickled, so that another machine can read it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
@@ -34,6 +35,7 @@ from isodepth.sources.frames import (
     class_of_type,
     has_large_integers,
     has_other_types,
+    may_number_rows,
     without_words,
 )
 
@@ -151,6 +153,11 @@ class Source:
             return False
         rounded = any(part.large for part in self._parts)
         return all(part.reader is not None for part in self._parts) or not (self._others or rounded)
+
+    @property
+    def _may_number_rows(self) -> bool:
+        """Whether columns have names, and integers may number the rows, as far as known."""
+        return self.columns is not None and all(part.numbered for part in self._parts)
 
     def _chunks(self, rows: int) -> Iterator[Chunk]:
         """Yield all chunks, of at most `rows` rows each."""
@@ -280,8 +287,8 @@ def _select_columns(part: Part, columns: list[Any] | None, weights: Any) -> tupl
         indices = [index for index in range(len(labels)) if index not in last]
     else:
         indices = indices_of(columns, labels, origin)
-    for index in indices:
-        if (indices + last).count(index) > 1:
+    for index, count in Counter(indices + last).items():
+        if count > 1:
             how = "for points and for weights" if index in last else "twice"
             raise InvalidInputError(f"column {labels[index]!r} is selected {how}; name it once")
     return tuple(labels[index] for index in indices + last)
@@ -351,6 +358,9 @@ class Part:
     large : bool
         Whether there are columns of integers beyond 2**53, which would be rounded as floats. Of
         files and functions only the first rows are examined.
+    numbered : bool
+        Whether integers may number the rows. Of files and functions only the first rows are
+        examined.
     """
 
     data: Any
@@ -370,6 +380,7 @@ class Part:
     missing: tuple[str, ...] = ()
     is_array: bool = False
     large: bool = False
+    numbered: bool = False
 
     #: Whether the part is computed by Dask.
     delayed: ClassVar[bool] = False
@@ -572,7 +583,7 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
     read = [_numbers_or_frame(table, name) for table, name in zip(tables, names, strict=True)]
     sizes = [len(each.points if isinstance(each, NamedArray) else each) for each in read]
     kept = [
-        table if _rounds_integers(table, each) else each
+        table if may_number_rows(table) or _rounds_integers(table, each) else each
         for table, each in zip(tables, read, strict=True)
     ]
     parts = [
@@ -585,6 +596,7 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
             others=part.others | categorical_types(table),
             is_array=not is_frame(table),
             large=has_large_integers(table),
+            numbered=may_number_rows(table),
         )
         for part, table in zip(parts, tables, strict=True)
     ]
@@ -626,6 +638,7 @@ def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
             return replace(
                 part, others=others, only_single=not any_dtype and single,
                 is_array=not is_frame(chunk), large=has_large_integers(chunk),
+                numbered=may_number_rows(chunk),
             )  # fmt: skip
     raise InvalidInputError(f"{label} returns no rows; a sample needs at least one row")
 

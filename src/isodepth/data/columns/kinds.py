@@ -9,9 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from isodepth.data.arrays import listed
+from isodepth.data.arrays import listed, numbered
 from isodepth.data.columns.numerals import STYLES, Style
-from isodepth.data.columns.pooled import PooledColumn, column_type
+from isodepth.data.columns.pooled import MAYBE_CODES, PooledColumn, column_type
+from isodepth.data.columns.row_numbers import INCREASES, NUMBERS
 from isodepth.data.columns.rules import (
     NOT_NUMBERS,
     SINCE_1970,
@@ -43,6 +44,8 @@ from isodepth.errors import (
 #: Allowed strings for a column in the option `kinds`. Also allowed are a list of values in
 #: increasing order, and an integer that is subtracted from integers beyond 2**53.
 KINDS = ("numeric", "category", "omit")
+#: Notes of columns of integers that number the rows.
+ROW_NUMBERS = (NUMBERS, INCREASES)
 #: Name of the category that contains missing values.
 MISSING = "(missing)"
 # Value of `ColumnKind.use` for each kind of column.
@@ -60,8 +63,8 @@ class ColumnKind(ResultPart):
     column : str
         Name of the column.
     kind : {"numeric", "category", "date", "identifier"}
-        Kind of the values. An identifier is a non-numeric column with too many distinct values for
-        a category.
+        Kind of the values. An identifier is a column of integers that number the rows, or a
+        non-numeric column with too many distinct values for a category.
     use : {"numeric", "category", "omit"}
         How the column is compared, in the words of the option `kinds`. "numeric": the values enter
         distances, tests and monitors. "category": the relative frequencies of the values enter
@@ -114,7 +117,8 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
 
     First comes one line per column of doubtful kind. Then there is one line each for categories,
     columns that are left out, and numeric columns with a note. Numeric columns with equal notes are
-    listed together, at most six by name. At most six different notes are listed.
+    listed together, at most six by name. At most six different notes are listed. The note that
+    integers may be codes of categories is omitted, because many columns have it.
 
     Examples
     --------
@@ -132,8 +136,9 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
         lines += [f"{head}: {', '.join(described)}"] if described else []
     by_note: dict[str, list[str]] = {}
     for each in columns:
-        if each.use == "numeric" and each.note and not each.attention:
-            by_note.setdefault(each.note, []).append(each.column)
+        note = "" if each.note.endswith(MAYBE_CODES) else each.note
+        if each.use == "numeric" and note and not each.attention:
+            by_note.setdefault(note, []).append(each.column)
     described = [f"{listed(names, 6)} ({note})" for note, names in by_note.items()]
     return [*lines, f"numbers: {listed(described, 6)}"] if described else lines
 
@@ -180,6 +185,7 @@ def split_columns(
     styles: Mapping[str, Sequence[Style]] | None = None,
     spellings: Mapping[str, Collection[str]] | None = None,
     warn: bool = True,
+    row_numbers: bool = True,
 ) -> MixedFrames | None:
     """Split data frames with the same columns into numeric and category columns.
 
@@ -190,6 +196,8 @@ def split_columns(
     and 1.0, or True and "true". It is an error if types differ and a value has two strings, such as
     "1" and "01", because the text of numbers and booleans is not known. Dates are left out, and so
     are categories if nearly all values are distinct or if there are more than 200 distinct values.
+    Integers that number the rows are left out if the columns have names (see
+    `isodepth.data.columns.row_numbers`).
 
     `kinds` overrides these rules: "numeric" converts dates (days since 1970), booleans (0 and 1),
     ordered categoricals (ranks) and strings. A list of values in increasing order converts any
@@ -215,6 +223,9 @@ def split_columns(
         For the name of a column, the attribute `spellings` of the result for an earlier sample.
     warn : bool
         Whether to issue the warning about columns of doubtful kind.
+    row_numbers : bool
+        Whether to leave out integers that number the rows. False if the kinds were determined from
+        other rows.
 
     Returns
     -------
@@ -241,7 +252,8 @@ def split_columns(
     columns = _pooled_columns(frames, names, kinds, styles or {}, spellings or {})
     if columns is None:
         return None
-    readings = [read_column(column, kinds.get(column.name)) for column in columns]
+    named = [column.name for column in columns] != numbered(len(columns))
+    readings = [read_column(each, kinds.get(each.name), row_numbers and named) for each in columns]
     found = tuple(map(_column_kind, columns, readings))
     if warn and (lines := attention_lines(found)):
         warn_user("; ".join(lines), ColumnWarning)
@@ -482,10 +494,17 @@ def columns_with_words(columns: Sequence[ColumnKind]) -> set[str]:
 def check_some_numeric(columns: Sequence[ColumnKind]) -> None:
     """Raise an error if none of `columns`, the kinds of the columns of X and Y, is numeric."""
     if not any(each.use == "numeric" for each in columns):
+        lines = [*column_lines(columns), *numeric_hint(columns)]
         raise NotNumbersError(
-            f"X and Y have no numeric column to compare ({'; '.join(column_lines(columns))}); the "
-            "two-sample test compares categories (two_sample_test, isodepth test)"
+            f"X and Y have no numeric column to compare ({'; '.join(lines)}); the two-sample test "
+            "compares categories (two_sample_test, isodepth test)"
         )
+
+
+def numeric_hint(columns: Sequence[ColumnKind]) -> list[str]:
+    """Return a line for errors that says how to compare row numbers; [] if there are none."""
+    name = next((each.column for each in columns if each.note in ROW_NUMBERS), None)
+    return [] if name is None else [f"kinds={{{name!r}: 'numeric'}} compares {name}"]
 
 
 # Kinds that columns do not have, but that users may expect.

@@ -19,6 +19,8 @@ from isodepth.errors import InvalidInputError
 
 #: Maximum number of distinct values for which the numbers in a column may be codes of categories.
 FEW_VALUES = 10
+#: Note of a column of integers that may be codes, after the number of distinct values.
+MAYBE_CODES = "distinct values; choose 'category' if they are codes"
 _MICROSECONDS_PER_DAY = 86_400_000_000
 # Integers beyond 2**53 are reduced by a multiple of this number, which keeps multiples of 10. The
 # differences exceed it, so that none is a number that often replaces missing values, such as 9999.
@@ -252,7 +254,7 @@ class PooledColumn:
         count = len(set().union(*(each.unique().to_list() for each in known)))
         if not 1 < count <= FEW_VALUES < sum(map(len, known)):
             return ""
-        return f"{count} distinct values; choose 'category' if they are codes"
+        return f"{count} {MAYBE_CODES}"
 
     def integer_base(self) -> int | None:
         """Return an integer to subtract from a column of integers, so that floats are exact.

@@ -24,14 +24,18 @@ numbers in words   pooled values: a category. If there are too many values for a
                    if `_may_be_numeric`
 date               at least 90% of the pooled strings are dates
 identifier         pooled number of distinct values: over 90% of the mean number of rows of a sample
+row numbers        pooled integers have no repeated value and no gap, or they increase strictly in
+                   every sample (`isodepth.data.columns.row_numbers`)
 too many values    pooled number of distinct values: over 200
 =================  ================================================================================
 
 If the samples contradict each other, for example numbers in one sample and dates in another, an
 error is raised, unless a sample has a categorical type: the column is then doubtful. No column is
-left out or converted because of such a difference. Two styles of numbers, such as 1.5 and 1,5, are
-an error, because any choice could read a wrong number. Rare categories are pooled later, by the
-number of pooled rows that have them.
+left out or converted because of such a difference. The only decision that depends on the order of
+rows, and therefore on the samples, is that integers increase in every sample. Of exchangeable rows
+it is made with a probability of at most 1 / (n! m!) for n and m rows. Two styles of numbers, such
+as 1.5 and 1,5, are an error, because any choice could read a wrong number. Rare categories are
+pooled later, by the number of pooled rows that have them.
 """
 
 from __future__ import annotations
@@ -45,6 +49,7 @@ import numpy as np
 from isodepth.data.columns.dates import date_format, day_numbers
 from isodepth.data.columns.numerals import Numerals, Style, common_style
 from isodepth.data.columns.pooled import FEW_VALUES, PooledColumn
+from isodepth.data.columns.row_numbers import RowNumbers, numbering_note
 from isodepth.data.columns.values import strings_of
 from isodepth.errors import InvalidInputError
 
@@ -93,11 +98,12 @@ class Reading(NamedTuple):
     styles: tuple[Style, ...] = ()
 
 
-def read_column(column: PooledColumn, option: Any) -> Reading:
+def read_column(column: PooledColumn, option: Any, row_numbers: bool = True) -> Reading:
     """Return the kind and the values of a column.
 
     `option` is the entry of the option `kinds` for this column. With None, the first rule in
-    `RULES` that applies determines the kind.
+    `RULES` that applies determines the kind. If `row_numbers`, a numeric column of integers that
+    number the rows is then an identifier.
     """
     if option == "category":
         if "date" in column.known_types:
@@ -111,7 +117,23 @@ def read_column(column: PooledColumn, option: Any) -> Reading:
     reading = _first_rule(RULES, column)
     if reading.kind == "category":
         column.check_texts()
+    if row_numbers and reading.kind == "numeric" and (note := _numbering_note(column)):
+        return Reading("identifier", column.series, note)
     return reading
+
+
+def _numbering_note(column: PooledColumn) -> str:
+    """Return the note of a column that numbers the rows, see `numbering_note`; "" for others."""
+    import narwhals as nw
+
+    samples = []
+    for series in column.series:
+        if not series.dtype.is_integer() and series.dtype != nw.String:
+            return ""
+        samples.append(RowNumbers.of(series.to_arrow()))
+        if samples[-1] is None:
+            return ""
+    return numbering_note(samples)
 
 
 def _first_rule(rules: tuple[Rule, ...], column: PooledColumn) -> Reading:

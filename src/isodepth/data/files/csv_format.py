@@ -39,7 +39,7 @@ class CsvFormat(NamedTuple):
     ----------
     names : tuple of str or None
         Names in the header. None if there is no header, because the nonempty cells of the first row
-        are numbers.
+        are numbers. The first name may be empty, see `has_index`.
     width : int
         Number of cells per row.
     delimiter, decimal : str
@@ -57,8 +57,13 @@ class CsvFormat(NamedTuple):
     header_lines: int
     padded: bool = False
 
+    @property
+    def has_index(self) -> bool:
+        """Whether the first column is the index that `DataFrame.to_csv` writes: it has no name."""
+        return self.names is not None and not self.names[0]
+
     def notes(self, file: InputFile) -> list[str]:
-        """Return messages about an unusual separator, decimal commas, and a missing header."""
+        """Return messages about an unusual separator or decimal mark, the header and an index."""
         notes = []
         if self.delimiter != (usual := TEXT_ENDINGS.get(file.ending, ",")):
             comma = ", and numbers have decimal commas" if self.decimal == "," else ""
@@ -68,7 +73,14 @@ class CsvFormat(NamedTuple):
             )
         if self.names is None:
             notes.append(f"{file.path} has no header: its first row is read as data")
+        if self.has_index:
+            notes.append(index_note(file.path))
         return notes
+
+
+def index_note(path: object) -> str:
+    """Return the message about a file whose first column is read as the index."""
+    return f"the first column of {path} has no name and is left out as the index"
 
 
 def csv_format(file: InputFile) -> CsvFormat:
@@ -229,9 +241,9 @@ def _check_names(file: InputFile, names: Sequence[str]) -> None:
         mixed = f"its first row mixes numbers ({number!r}) and other strings ({other!r})"
         advice = "if the file has no header, add a first row with the names of the columns"
         refuse(file.path, f"{mixed}, so it is not a header; {advice}")
-    if "" in names:
-        advice = "if it is a row index, save the table without it (index=False in pandas)"
-        refuse(file.path, f"column {names.index('') + 1} has no name in the header; {advice}")
+    if "" in names[1:] or names == [""]:
+        place = names.index("", min(1, len(names) - 1)) + 1
+        refuse(file.path, f"column {place} has no name in the header; give all columns names")
     check_distinct(file.path, names)
 
 

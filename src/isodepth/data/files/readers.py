@@ -17,6 +17,7 @@ import numpy as np
 
 from isodepth.data.arrays import did_you_mean, listed, numbered
 from isodepth.data.columns.numerals import Numerals
+from isodepth.data.columns.row_numbers import RowNumbers
 from isodepth.data.files import csv_files
 from isodepth.data.files.csv_format import CsvFormat, check_distinct, csv_format
 from isodepth.data.files.input_file import (
@@ -120,16 +121,26 @@ class ReadResult:
         names = [name for name, type_ in types.items() if holds_numbers(type_)]
         whole = len(names) == self.frame.num_columns
         with warnings.catch_warnings():
-            if not whole:  # reading the whole frame repeats the warnings
+            if not whole or self._may_number_rows:  # reading the whole frame repeats the warnings
                 warnings.simplefilter("ignore", ColumnWarning)
             points, _ = read_frame(self.frame.select(names), "the table")
         return NamedArray(points, self.columns if whole else tuple(names))
 
     @property
     def mixed(self) -> Any:
-        """The whole frame if it has non-numeric columns, else a `NamedArray` of all columns."""
-        whole = self.numbers.points.shape[1:] == self.frame.shape[1:]
-        return self.numbers if whole else self.frame
+        """A `NamedArray` of all columns if they are numbers, else the whole frame.
+
+        The frame is also returned if the columns have names, and some may number the rows.
+        """
+        if self.numbers.points.shape[1:] != self.frame.shape[1:] or self._may_number_rows:
+            return self.frame
+        return self.numbers
+
+    @cached_property
+    def _may_number_rows(self) -> bool:
+        if self.columns is None:
+            return False
+        return any(RowNumbers.of(column) is not None for column in self.frame.columns)
 
 
 class Choice(NamedTuple):
@@ -236,6 +247,8 @@ def read_table(
             result = _read_array(file, options)
     except OSError as error:
         refuse(file.path, system_reason(error), error)
+    except MemoryError as error:
+        refuse_damaged(file, error)
     result.path = file.path
     if len(result.frame.shape) == 2 and len(result.frame) == 1:
         result.notes.append(f"{file.path} has only one row")
@@ -279,7 +292,9 @@ def check_ending(file: InputFile) -> None:
 def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
     form = csv_format(file)
     names = form.names or numbered(form.width)
-    choice = choose_columns(names, options, file.path)
+    index = int(form.has_index)
+    choice = choose_columns(names[index:], options, file.path)
+    choice = choice._replace(kept=[place + index for place in choice.kept])
     given = dict.fromkeys(options.categories, CATEGORY) | {**options.types}
     types = {place: given[names[place]] for place in choice.kept if names[place] in given}
     words = options.missing_words
@@ -292,6 +307,7 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
     result.types = {names[place]: type_ for place, type_ in found.items()}
     result.notes += _leading_zeros(file, form, frame)
     result.form = form
+    result.names = tuple(names[index:])
     if words:
         result.words = csv_files.words_in_csv(file, form, choice.kept, words)
     result.notes[:0] = form.notes(file)
@@ -362,7 +378,7 @@ def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
     if isinstance(error, IsodepthError) or (isinstance(error, OSError) and error.errno):
         raise error
     if isinstance(error, MemoryError):
-        refuse(file.path, f"it does not fit into memory {error}", error)
+        refuse(file.path, f"it does not fit into memory ({error})", error)
     # Exceptions of all types are converted, because a damaged file can cause any error in pyarrow,
     # zipfile, NumPy or Python.
     format_name = file.ending.removeprefix(".")

@@ -11,7 +11,14 @@ import numpy as np
 from isodepth.data.arrays import listed
 from isodepth.data.columns.dates import day_text
 from isodepth.data.columns.values import visible
-from isodepth.data.export import ResultMixin, ResultPart, document, name_text, number_text
+from isodepth.data.export import (
+    ResultMixin,
+    ResultPart,
+    document,
+    name_text,
+    number_text,
+    percent_text,
+)
 from isodepth.data.validation import check_choice
 from isodepth.inspection.rows import TwoSamples
 
@@ -265,7 +272,7 @@ def repeated_texts(
     wrong, pairs = split_repeated(values)
     texts = [each._text(names["XY".index(each.sample)], dates) for each in wrong]
     for x, y in pairs:
-        shares = f"{100 * x.share:.2g}% of {names[0]} and {100 * y.share:.2g}% of {names[1]}"
+        shares = f"{percent_text(x.share)} of {names[0]} and {percent_text(y.share)} of {names[1]}"
         texts.append(f"{x._where(dates)} in {shares}")
     return texts
 

@@ -75,7 +75,8 @@ def compare(
     metric = grid_metric(metric)
     runner = runner or runner_of(x, y)
     columns = numeric_kinds(x.columns)
-    if kinds or not (x._is_numeric and y._is_numeric):
+    numbered = x._may_number_rows and y._may_number_rows
+    if kinds or numbered or not (x._is_numeric and y._is_numeric):
         x, y, columns = numeric_pair(x, y, kinds, runner)
     if metric.dtype is None and x.dtype != y.dtype:
         x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
