@@ -234,5 +234,7 @@ def _extreme_shares(rows: PooledSample, family: Family) -> Shares:
         means.append(mean)
         fractions.append(np.full(len(own), 1 - len(absent) / len(values)))
         contrasts.append(permutations.scaled_contrasts(sums, mean))
-    joined = map(np.concatenate, (means, fractions, contrasts))
-    return Shares(family.name, features, *joined)
+    return Shares(
+        family.name, features, np.concatenate(means), np.concatenate(fractions),
+        np.concatenate(contrasts),
+    )  # fmt: skip

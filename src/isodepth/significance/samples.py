@@ -46,7 +46,7 @@ CENTER, TOTAL = "distance from the center", "sum of the columns"
 _CONSTANT = 8 * float(np.finfo(np.float64).eps)
 # For the distance from the center, standardized values are clipped to [-6, 6].
 _FAR = 6.0
-# Standardized values are clipped to this absolute value, and smaller values than this fraction of the
+# Standardized values are clipped to this absolute value, and values below this fraction of the
 # largest one are replaced by 0. So neither products of two values nor outlyingness overflow.
 _HUGE, _TINY = 1e140, 1e-280
 _KEEP_HINT = ", or accept them with nan_policy='keep'"
