@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from scipy.stats import gamma, rankdata
+from scipy.stats import binom, gamma, hypergeom, rankdata
 from strategies import POINTS, exact_directions, gaussian_directions
 from twins import naive_permutation as twin
 
 from isodepth import Metric, two_sample_test
 from isodepth._core import share_differences
 from isodepth.geometry.scaling import mad_spread
+from isodepth.geometry.weights import contaminated_rows
 from isodepth.inspection.rows import TwoSamples
 from isodepth.metric.settings import MetricSettings
 from isodepth.rowfunctions.explanations import ks_distance
@@ -682,10 +683,36 @@ def test_units_of_shares_bound_the_deviation(share: float, n: int, m: int) -> No
 
 @pytest.mark.parametrize(("tolerance", "n", "m", "wanted"), [
     (0.05, 1000, 1000, 0.05), (0.05, 19, 100, 0.05), (0.05, 19, 19, 0.0), (0.1, 30, 25, 0.1),
-    (0.05, 40, 2000, 0.051), (0.05, 2000, 40, 0.051), (0.1, 50, 100, 0.1), (0.4, 50, 101, 0.42),
+    (0.05, 40, 2000, 0.051), (0.05, 2000, 40, 0.051), (0.1, 50, 75, 0.1), (0.4, 50, 76, 0.42),
 ])  # fmt: skip
 def test_whole_rows_are_allowed(tolerance: float, n: int, m: int, wanted: float) -> None:
     assert allowed_share(tolerance, n, m) == pytest.approx(wanted, abs=1e-15)
+
+
+@pytest.mark.parametrize(("n", "m", "tolerance", "shares"), [
+    (40, 2000, 0.05, (0.005, 0.01, 0.02)), (20, 60, 0.05, (0.02, 0.05, 0.2)),
+    (5, 20, 0.2, (0.02, 0.1, 0.5)), (20, 160, 0.1, (0.01, 0.05)), (40, 80, 0.03, (0.02, 0.1, 0.5)),
+])  # fmt: skip
+def test_the_tolerance_holds_for_one_binary_function(
+    n: int, m: int, tolerance: float, shares: tuple[float, ...]
+) -> None:
+    """Probability of a rejection, over all clean rows, if all wrong rows of X have the value 1.
+
+    All labelings are compared, so that the p-value is hypergeometric.
+    """
+    wrong, share = contaminated_rows(tolerance, n), allowed_share(tolerance, n, m)
+    clean_x, clean_y = n - wrong, m - contaminated_rows(tolerance, m)
+    for p in shares:
+        of_x, of_y = (binom.pmf(np.arange(size + 1), size, p) for size in (clean_x, clean_y))
+        level = 0.0
+        for a, b in itertools.product(*(np.flatnonzero(each > 1e-6) for each in (of_x, of_y))):
+            ones = a + wrong + b
+            x = np.arange(max(0, ones - m), min(n, ones) + 1)
+            permuted = np.abs(x / n - (ones - x) / m)
+            observed = abs((a + wrong) / n - b / m) - share
+            pvalue = hypergeom.pmf(x, n + m, ones, n)[permuted >= observed - 1e-9].sum()
+            level += of_x[a] * of_y[b] * (pvalue <= 0.05)
+        assert level <= 0.05
 
 
 @pytest.mark.parametrize("tolerance", [None, 0.05])

@@ -74,15 +74,16 @@ def allowed_share(tolerance: float, n: int, m: int) -> float:
     The allowed number of contaminated rows of a sample is `tolerance` times its size, rounded down.
     The result is the larger of their shares, which may be below the tolerance.
 
-    If one sample has more than twice as many rows, d / max(n, m) is added for the d contaminated
-    rows of the smaller sample, but at most 1 / min(n, m). If few rows have a value, permutations
-    move most of the d rows to the larger sample, which lowers a difference by this number. Without
-    the addition, the given difference would exceed permuted ones that are equal for clean rows.
+    If one sample has more than 1.5 times as many rows, d / max(n, m) is added for the d
+    contaminated rows of the smaller sample, but at most 1 / min(n, m). If few rows have a value,
+    permutations move most of the d rows to the larger sample, which lowers a difference by this
+    number. Without the addition, the given difference would exceed permuted ones that are equal for
+    clean rows.
     """
     small, large = sorted((n, m))
     dirty = contaminated_rows(tolerance, small)
     share = max(dirty / small, contaminated_rows(tolerance, large) / large)
-    return share + (min(dirty / large, 1 / small) if large > 2 * small else 0.0)
+    return share + (min(dirty / large, 1 / small) if 2 * large > 3 * small else 0.0)
 
 
 def beyond(differences: np.ndarray, units: Any, share: float) -> np.ndarray:

@@ -59,10 +59,10 @@ def suspicious_source_rows(
     if pair.is_whole:
         return _located(suspicious_rows(samples, changed), pair)
     codes, labels = category_codes(samples.categories, samples.n_rows)
-    indices = [j for j, name in enumerate(samples.columns) if name in changed]
-    sentinels = find_sentinels(samples.points, samples.categories, indices)
+    of_changed = [j for j, name in enumerate(samples.columns) if name in changed]
+    sentinels = find_sentinels(samples.points, samples.categories, of_changed)
     repeated = repeated_values(samples, sentinels)
-    detector = Detector.fit(samples, codes, labels, sentinels, indices)
+    detector = Detector.fit(samples, codes, labels, sentinels, of_changed)
     detector.pooled  # noqa: B018  # fitted once, before threads or Dask tasks use it
     contradictions = contradictory_rows(samples, codes, labels)
     rows: list[SuspiciousRow] = []
