@@ -58,8 +58,6 @@ _HEADLINED_FRACTION = 0.01
 # maximum number of facts without a significant change; with a change, one fact is mentioned.
 _HEADLINED_CHECKS = ("empty", "constant", "new category", "date range")
 _HEADLINED_CATEGORY, _MOST_FACTS = 0.05, 2
-# Kinds of changes of the whole distribution of a column.
-_WHOLE_KINDS = ("location", "spread", "shape", "unit", "sign", "exchange", "precision")
 # Maximum number of rows of both samples for which `repr` lists suspicious rows, which takes less
 # than a second then.
 _ROWS_IN_REPR = 20_000
@@ -183,7 +181,7 @@ class TestedRows(KeptRows):
     random_rows : SubsetPair or None
         Random rows of two sources, which were tested; None if the samples are in memory.
     changed : frozenset of str
-        Names of the columns whose whole distribution differs, see `changed_columns`.
+        Names of the columns whose whole distribution differs.
     """
 
     tested: Samples
@@ -229,11 +227,6 @@ class TestDetails:
     factor: float = 1.0
     in_chunks: bool = False
     n_blocks: tuple[int, int] | None = None
-
-
-def changed_columns(changes: Sequence[Change]) -> frozenset[str]:
-    """Return the names of the columns whose whole distribution changed, not only some values."""
-    return frozenset(c for each in changes if each.kind in _WHOLE_KINDS for c in each.columns)
 
 
 def _is_replaced(change: Change, joint: Change) -> bool:

@@ -72,7 +72,6 @@ from isodepth.significance.result import (
     TestDetails,
     TestedRows,
     TwoSampleResult,
-    changed_columns,
 )
 from isodepth.significance.samples import (
     PooledSample,
@@ -96,6 +95,8 @@ if TYPE_CHECKING:
     from isodepth.api import Metric
 
 METHODS = ("aggregated", "regions")
+# Kinds of changes of the whole distribution of a column.
+_WHOLE_KINDS = ("location", "spread", "shape", "unit", "sign", "exchange", "precision")
 # Options of a metric that a test has itself, and other options without effect in a test.
 _OF_TEST = ("scale", "n_directions", "random_state", "n_jobs")
 _NOT_OF_METHOD = {
@@ -550,7 +551,9 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
             samples,
             find_bounds=partial(_later_bounds, pool, alpha),
             compare=partial(_compare_regions, pool, settings.metric) if rows.names else None,
-            changed=changed_columns(changes),
+            changed=frozenset(
+                name for each in changes if each.kind in _WHOLE_KINDS for name in each.columns
+            ),
         ),
     )
 

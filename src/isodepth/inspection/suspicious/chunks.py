@@ -59,10 +59,10 @@ def suspicious_source_rows(
     if pair.is_whole:
         return _located(suspicious_rows(samples, changed), pair)
     codes, labels = category_codes(samples.categories, samples.n_rows)
-    of_changed = [j for j, name in enumerate(samples.columns) if name in changed]
-    sentinels = find_sentinels(samples.points, samples.categories, of_changed)
+    changed_columns = [j for j, name in enumerate(samples.columns) if name in changed]
+    sentinels = find_sentinels(samples.points, samples.categories, changed_columns)
     repeated = repeated_values(samples, sentinels)
-    detector = Detector.fit(samples, codes, labels, sentinels, of_changed)
+    detector = Detector.fit(samples, codes, labels, sentinels, changed_columns)
     detector.pooled  # noqa: B018  # fitted once, before threads or Dask tasks use it
     contradictions = contradictory_rows(samples, codes, labels)
     rows: list[SuspiciousRow] = []
@@ -110,7 +110,7 @@ def suspicious_source_rows(
         _points=points,
         _pair_rows=samples.n_rows if len(labels) > 1 else None,
         _unrelated=detector.unrelated,
-        _changed=detector.names_of(indices),
+        _changed=bool(changed_columns),
     )
 
 

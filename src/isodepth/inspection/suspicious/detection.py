@@ -33,6 +33,7 @@ from isodepth.inspection.suspicious.results import (
     value_text,
 )
 from isodepth.inspection.suspicious.scoring import Rows, RowScorer, Unusual
+from isodepth.inspection.suspicious.tails import quantiles
 
 # Rows with scores above _CLEARLY are removed from a sample before the other sample is compared with
 # it. If they are more than a fraction _MAX_REMOVED of the rows, none are removed, because the whole
@@ -92,7 +93,7 @@ def suspicious_rows(samples: TwoSamples, changed: Collection[str] = ()) -> Suspi
         small_samples=tuple(
             name for name, n in zip("XY", samples.n_rows, strict=True) if n < SMALL_SAMPLE
         ),
-    )._with(_unrelated=detector.unrelated, _changed=detector.names_of(indices))
+    )._with(_unrelated=detector.unrelated, _changed=bool(indices))
 
 
 def distinct_rows(rows: Sequence[SuspiciousRow]) -> tuple[SuspiciousRow, ...]:
@@ -219,11 +220,6 @@ class Detector:
             constants, describe,
         )  # fmt: skip
 
-    def names_of(self, columns: Sequence[int]) -> tuple[str, ...]:
-        """Return the names of the used ones among numeric columns, given by their indices."""
-        names = dict(zip(self.kept, self.describe.names, strict=True))
-        return tuple(names[j] for j in columns if j in names)
-
     @cached_property
     def pooled(self) -> RowScorer:
         """Scorer relative to the ordinary rows of both samples."""
@@ -303,13 +299,16 @@ def _without_sentinels(rows: Sequence[Rows], sentinels: Sequence[Sentinel]) -> l
 def _usual_values(rows: Rows, selected: Sequence[bool]) -> tuple[np.ndarray, np.ndarray]:
     """Return the ranges (2, d) of usual values of a sample, see `RowScorer.usual_values`.
 
-    The ranges of columns that are not `selected` are empty.
+    The values below the 1% quantile and above the 99% quantile of a column are left out, because a
+    wrong value would extend the range. The ranges of columns that are not `selected` are empty.
     """
     empty = np.array([np.inf, -np.inf])[:, None]
     if not any(selected):
         size = len(selected)
         return np.repeat(empty, size, axis=1), np.repeat(empty, size, axis=1)
-    zero, nonzero = RowScorer(rows, ()).usual_values()
+    low, high = quantiles(rows.points, (0.01, 0.99))
+    inner = np.where((rows.points < low) | (rows.points > high), np.nan, rows.points)
+    zero, nonzero = RowScorer(Rows(inner, rows.codes), ()).usual_values()
     return np.where(selected, zero, empty), np.where(selected, nonzero, empty)
 
 

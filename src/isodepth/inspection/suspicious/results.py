@@ -329,8 +329,8 @@ class SuspiciousRows(ResultMixin):
     # Columns of which only the values are scored, because their relation to other columns or to
     # categories differs.
     _unrelated: tuple[str, ...] = field(init=False, repr=False, default=())
-    # Columns whose whole distribution differs according to a test.
-    _changed: tuple[str, ...] = field(init=False, repr=False, default=())
+    # Whether the whole distribution of a column differs according to a test.
+    _changed: bool = field(init=False, repr=False, default=False)
 
     def _points_of(self, row: SuspiciousRow, samples: TwoSamples) -> np.ndarray:
         """Return the numeric values (d,) of a suspicious row; `samples` are those in memory."""
@@ -406,8 +406,8 @@ class SuspiciousRows(ResultMixin):
             )
         if self._changed:
             sentences.append(
-                f"Columns that changed as a whole: {listed(self._changed)}. Values are listed only "
-                "if they are also unusual in their own sample; other columns are not considered."
+                "Values of columns that changed as a whole are listed only if they are unusual in "
+                "their own sample too, without regard to other columns."
             )
         if self._pair_rows is not None:
             first, second = self._pair_rows
