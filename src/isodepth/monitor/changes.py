@@ -23,6 +23,7 @@ from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import RepeatedCounts
 from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
 from isodepth.results.changes import Change, for_kinds
+from isodepth.rowfunctions.conversions import approximate_factor
 from isodepth.rowfunctions.explanations import is_negated
 from isodepth.rowfunctions.families import UNSEEN, Member
 from isodepth.significance.features import direction_text
@@ -47,7 +48,7 @@ _FACTOR, _SAME = 3.0, 0.25
 # Maximum absolute logarithm of the ratio between a factor and the power of ten that is stated
 # instead, also in standard errors. The standard error of the median of n normal values is 0.93
 # times the interquartile range divided by sqrt(n).
-_NEAR_POWER, _MOST_ERRORS, _MEDIAN_ERROR = 0.05, 2.0, 0.93
+_MOST_ERRORS, _MEDIAN_ERROR = 2.0, 0.93
 # Quantile of level 0.999 of the limit of the Kolmogorov-Smirnov statistic.
 _KS_QUANTILE = 1.95
 # Kinds of change of one column in the order in which they are preferred as its description.
@@ -191,21 +192,14 @@ class _WindowChanges:
         return found
 
     def _of_known_values(self, column: int, change: Change) -> Change:
-        """Convert a change of a share of all rows of a column to a share of the known values.
-
-        The description mentions them if there are missing values.
-        """
+        """Convert a change of a share of all rows of a column to a share of the known values."""
         missing = self._functions.missing[column]
         before, after = (
             share * counts.n_rows / max(1, counts.n_rows - int(counts.ones[missing]))
             for share, counts in zip((change.before, change.after), self._described, strict=True)
         )
-        change = replace(change, before=before, after=after)
-        if not any(counts.ones[missing] for counts in self._described):
-            return change
-        (shown,) = for_kinds([change], self.reader.kinds)
-        label = shown._label.removesuffix(":")
-        return replace(change, description=f"{label}, of the known values:")
+        partly = any(counts.ones[missing] for counts in self._described)
+        return replace(change, before=before, after=after, of_known_values=bool(partly))
 
     def _present_rows(self, column: int) -> list[int]:
         """Return the numbers of rows of the reference and of the window that have a value."""
@@ -400,11 +394,8 @@ class _WindowChanges:
                 change, kind=kind, quantity="median", before=median, after=new_median,
                 factor=factor, n_batches=n_batches,
             )  # fmt: skip
-            if kind == "unit":
-                # Medians alone do not decide a factor.
-                words = change._measure.replace("multiplied by", "multiplied by about")
-                return replace(change, description=f"{name_text(*change.columns)}: {words}")
-            return change
+            # Medians alone do not decide a factor.
+            return replace(change, is_approximate=kind == "unit")
         if member.event == "deviation" and broad and _is_wider(spread, new_spread):
             return replace(
                 change, kind="spread", quantity="interquartile range", before=spread,
@@ -524,9 +515,8 @@ def _kind_of_shift(
     if factor < 0 and abs(size) <= _SAME:
         return "sign", -1.0
     if factor > 0 and abs(size) >= math.log(_FACTOR):
-        power = 10.0 ** round(math.log10(factor))
         each = zip(medians, spreads, sizes, strict=True)
         error = _MEDIAN_ERROR * math.hypot(*(r / abs(m) / math.sqrt(max(n, 1)) for m, r, n in each))
-        near = abs(math.log(factor / power)) <= min(_NEAR_POWER, _MOST_ERRORS * error)
-        return "unit", power if near else float(f"{factor:.2g}")
+        most = _MOST_ERRORS * error
+        return "unit", approximate_factor(factor, lambda near: abs(math.log(factor / near)) <= most)
     return "location", None
