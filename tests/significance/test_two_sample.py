@@ -235,7 +235,7 @@ def test_a_change_that_no_column_shows_is_said_to_be_one() -> None:
     for changed, text in (
         (Y + 0.12, "joint shift: means of "),
         (Y * 1.06, "rows are farther from the center of the data, mostly in "),
-        (outward, "column 0 depends differently on the distance from the center"),
+        (outward, "the joint distribution of column 0 and the other columns changes"),
     ):
         result = run(X, changed)
         assert result.headline.startswith(f"Y differs from X (p = 0.01): {text}")

@@ -386,7 +386,7 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
     if feature.columns:
         both = np.stack([rows.points[:, rows.names.index(feature.columns[0])], values], axis=1)
         change = dependence_change((feature.columns[0], CENTER), both[:n_x], both[n_x:], pvalue)
-        text = f"{feature.columns[0]} depends differently on the distance from the center"
+        text = f"the joint distribution of {feature.columns[0]} and the other columns changes"
         return replace(change, kind="joint", columns=feature.columns, description=text)
     direction = np.array(feature.direction)
     if len(direction):

@@ -508,6 +508,7 @@ class TwoSampleResult(TwoSampleReport):
         x, y = names
         p = p_text(self.pvalue, self.alpha)
         p += "" if self.alpha == ALPHA else f", alpha = {self.alpha}"
+        facts = self._facts((x, y))
         if self.significant:
             beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
             typical = find_typical_rows(self)
@@ -522,13 +523,15 @@ class TwoSampleResult(TwoSampleReport):
                     c for c in self.checks if c.kind == "row number" and first & {*c.columns}
                 ]
                 change += f" ({counters[0].text})" if counters else ""
+                # A fact is easier to act on than a change of several columns together.
+                if facts and self.changes[0].kind in ("joint", "regions"):
+                    change = facts.pop(0)
             headline = f"{y} differs from {x}{beyond} (p = {p}): {change}"
         else:
             beyond = " beyond the tolerance" if self.tolerance else ""
             too_few = self._too_few(self._required(self._details).factor)
             p += f"; {too_few}" if too_few else ""
             headline = f"No significant difference between {x} and {y}{beyond} (p = {p})"
-        facts = self._facts((x, y))
         if facts:
             headline += f"{'; also ' if self.significant else ', but '}{'; '.join(facts)}"
         return overlap_sentence(self.checks, names) + self._caveat + headline
