@@ -61,7 +61,7 @@ def find_far_values(
     The ratio of a value and its threshold are defined in `suspicious_rows`. A value is far if its
     ratio exceeds ten times the threshold. If the logarithms of the column are scored, the ratio of
     its logarithm must also exceed its threshold. The value must also be unusual relative to the
-    ordinary rows of both samples, and must not occur in the other sample.
+    ordinary rows of both samples, and outside the range of the other sample.
 
     Parameters
     ----------
@@ -93,7 +93,8 @@ def find_far_values(
         far = scorer.far(scored, _FAR) & detector.pooled.far(scored, 1.0)
         for j in np.flatnonzero(far.any(axis=0)).tolist():
             other = samples.points[1 - side][:, detector.kept[j]]
-            own = far[:, j] & ~np.isin(scored[:, j], other) & ~np.isin(scored[:, j], described)
+            outside = (scored[:, j] < np.nanmin(other)) | (scored[:, j] > np.nanmax(other))
+            own = far[:, j] & outside & ~np.isin(scored[:, j], described)
             if not own.any():
                 continue
             values, name = np.unique(scored[own, j]), detector.describe.names[j]
