@@ -49,9 +49,7 @@ def test_keys_that_cannot_be_sorted_keep_their_order() -> None:
     frame = FRAME.assign(month=FRAME["month"].astype(object).replace({1: "1"}))
     found = isodepth.pairwise(frame, by="month", **OPTIONS)
     check(found, (3, "1", 10))
-    assert repr(found) == (
-        f"DistanceMatrix: distances between 3 samples, without refinement\n  {found.signature}"
-    )
+    assert repr(found) == ("DistanceMatrix: distances between 3 samples, without refinement")
     with pytest.raises(ValueError, match="copy"):
         np.asarray(found, dtype="float32", copy=False)
 
@@ -202,7 +200,7 @@ def test_frames_keep_labels() -> None:
     assert matrix.to_dict()["labels"] == tests.to_dict()["labels"] == ["2020", "2021", "1"]
     assert tests.to_dict()["tests"][1]["first"] == "2020"
     assert "2021" in matrix._repr_html_()
-    assert str(matrix).splitlines()[2].split() == ["2020", "2021", "1"]
+    assert str(matrix).splitlines()[1].split() == ["2020", "2021", "1"]
     ticks = matrix.plot().get_xticklabels()
     assert {tick.get_text() for tick in ticks} == {"2020", "2021", "1"}
     dated = isodepth.pairwise(

@@ -102,7 +102,8 @@ pip install isodepth
 ```console
 $ isodepth compare before.csv after.csv --n-directions 10
 before and after are at distance ...
-  DR|...dirs=uniform:10|...
+  no suspicious rows
+  ...
 ```
 """
 
@@ -124,7 +125,7 @@ def test_a_correct_page_passes() -> None:
         ("c + 1    # 6", "c + 1    # 7"),
         ("<!-- not run: needs the network -->\n", ""),
         ("<!-- not run: needs the network -->\n", "<!-- not run: -->\n"),
-        ("uniform:10|", "uniform:11|"),
+        ("no suspicious rows", "2 suspicious rows"),
         ("before.csv", "nowhere.csv"),
         ("```text", "```output"),
         ("c + 1    # 6\n```", "c + 1    # 6"),

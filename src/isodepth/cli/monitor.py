@@ -301,7 +301,7 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
 
     summary = fitted.to_dict()
     lines = [f"columns     {', '.join(fitted.columns or fitted._state.reader.names)}"]
-    lines += [f"            {line}" for line in column_lines(fitted.kinds)]
+    lines += [f"            {line}" for line in column_lines(fitted.kinds, codes=False)]
     for own in summary["groups"]:
         group = "" if own["group"] is None else f" of group {own['group']}"
         blocks = "" if own["n_blocks"] is None else f" in {own['n_blocks']} blocks"

@@ -145,7 +145,8 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
     parts += _further_changes(result)
     if rows is not None:
         parts.append(rows._summary(names))
-    parts += [line for line in column_lines(kinds) if line.startswith("numbers: ")]
+    lines = column_lines(kinds, codes=False)
+    parts += [line for line in lines if line.startswith("numbers: ")]
     if test is not None:
         listed_changes = [] if has_typical_rows(result) else test.changes[: 1 + _MAX_CHANGES]
         checks = [

@@ -205,7 +205,7 @@ def subset_pair(
     Examples
     --------
     >>> import isodepth, pandas as pd
-    >>> X = pd.DataFrame({"size": range(100), "site": ["a", "b"] * 50})
+    >>> X = pd.DataFrame({"size": [1.5, 2.0] * 50, "site": ["a", "b"] * 50})
     >>> pair = subset_pair(isodepth.scan(X), X[:60], max_rows=70, random_state=0)
     >>> len(pair.x), len(pair.y), pair.n_rows, [each.kind for each in pair.columns]
     (70, 60, (100, 60), ['numeric', 'category'])

@@ -112,13 +112,13 @@ class MixedFrames(NamedTuple):
     spellings: dict[str, frozenset[str]]
 
 
-def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
+def column_lines(columns: Sequence[ColumnKind], *, codes: bool = True) -> list[str]:
     """Return lines that describe the kinds of columns in a summary of a result.
 
     First comes one line per column of doubtful kind. Then there is one line each for categories,
     columns that are left out, and numeric columns with a note. Numeric columns with equal notes are
-    listed together, at most six by name. At most six different notes are listed. The note that
-    integers may be codes of categories is omitted, because many columns have it.
+    listed together, at most six by name. At most six different notes are listed. Without
+    `codes`, the note that integers may be codes of categories is omitted: many columns have it.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
         lines += [f"{head}: {', '.join(described)}"] if described else []
     by_note: dict[str, list[str]] = {}
     for each in columns:
-        note = "" if each.note.endswith(MAYBE_CODES) else each.note
+        note = "" if each.note.endswith(MAYBE_CODES) and not codes else each.note
         if each.use == "numeric" and note and not each.attention:
             by_note.setdefault(note, []).append(each.column)
     described = [f"{listed(names, 6)} ({note})" for note, names in by_note.items()]
