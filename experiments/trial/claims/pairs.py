@@ -1,0 +1,117 @@
+"""Claims about several columns together."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from experiments.trial.claims.case import (
+    QUANTITIES,
+    QUANTITY,
+    SHARES,
+    TRUE,
+    Case,
+    Verdict,
+    claim,
+    compare,
+)
+from experiments.trial.numbers import (
+    is_value,
+)
+
+
+@claim("correlation", r"rank correlation of (?P<c>{c}) and (?P<d>{c}): (?P<a>{n}) -> (?P<b>{n})")
+def _correlation(case: Case, m: re.Match[str]) -> Verdict:
+    found = []
+    for x, y in zip(case.numbers(m["c"]), case.numbers(m["d"]), strict=True):
+        found.append(float(x.corr(y, method="spearman")))
+    return compare((m["a"], m["b"]), found)
+
+
+def _same_side(case: Case, c: str, d: str) -> list[float]:
+    medians = [np.median(case.known(name)[0]) for name in (c, d)]
+    shares = []
+    for a, b in zip(case.numbers(c), case.numbers(d), strict=True):
+        known = a.notna() & b.notna()
+        shares.append(float((((a <= medians[0]) == (b <= medians[1])) & known).sum() / known.sum()))
+    return shares
+
+
+@claim(
+    "correlation", r"quadrant correlation of (?P<c>{c}) and (?P<d>{c}): (?P<a>{n}) -> (?P<b>{n})"
+)
+def _quadrant(case: Case, m: re.Match[str]) -> Verdict:
+    shares = _same_side(case, m["c"], m["d"])
+    return compare((m["a"], m["b"]), [float(np.sin(np.pi * (s - 0.5))) for s in shares])
+
+
+@claim(
+    "correlation",
+    rf"rows on the same side of the medians of (?P<c>{{c}}) and (?P<d>{{c}}): {SHARES}",
+)
+def _sides(case: Case, m: re.Match[str]) -> Verdict:
+    return compare((m["a"], m["b"]), _same_side(case, m["c"], m["d"]))
+
+
+@claim(
+    "within",
+    rf"{QUANTITY} of (?P<c>{{c}}) within (?P<d>{{c}}) = (?P<v>.+): (?P<a>{{n}}) -> (?P<b>{{n}})",
+)
+def _within_category(case: Case, m: re.Match[str]) -> Verdict:
+    found = []
+    for value, group in zip(case.numbers(m["c"]), case.values(m["d"]), strict=True):
+        inside = value[is_value(group, m["v"])].dropna().to_numpy()
+        found.append(QUANTITIES[m["q"]](inside))
+    return compare((m["a"], m["b"]), found)
+
+
+@claim(
+    "within",
+    rf"share up to the median of (?P<c>{{c}}) within (?P<d>{{c}}) = (?P<v>.+): {SHARES}",
+)
+def _share_within(case: Case, m: re.Match[str]) -> Verdict:
+    x, y = case.numbers(m["c"])
+    groups = [is_value(group, m["v"]) for group in case.values(m["d"])]
+    median = np.median(x[groups[0]].dropna())
+    found = [
+        [float((v[g] <= median).sum() / g.sum()), float((v[g] <= median).sum() / v[g].count())]
+        for v, g in zip((x, y), groups, strict=True)
+    ]
+    first = compare((m["a"], m["b"]), [each[0] for each in found])
+    return first if first == TRUE else compare((m["a"], m["b"]), [each[1] for each in found])
+
+
+@claim(
+    "joint",
+    r"(?P<all>all columns together are (?:higher|lower))",
+    r"(?P<all>the center of the data or its spread changes in several columns together)",
+    r"(?P<all>rows are (?:farther from|closer to) the center of the data)",
+    r"rows far from the center: .*",
+    r"(?P<c>{c}) depends differently on the distance from the center",
+    r"share of rows up to a cut point of .*",
+)
+def _vague(case: Case, m: re.Match[str]) -> Verdict:
+    return Verdict("unclear", "no number and no column that can be checked")
+
+
+@claim("joint", r"the joint distribution of (?P<list>.+) (?:changes its spread|changes)")
+def _joint(case: Case, m: re.Match[str]) -> Verdict:
+    planted = case.is_planted(*re.split(", | and ", m["list"]))
+    return TRUE if planted else Verdict("false", "none of these columns changed")
+
+
+@claim(
+    "joint",
+    r"joint shift: (?P<up>.+?) higher(?: relative to (?P<down>.+))?",
+)
+def _joint_shift(case: Case, m: re.Match[str]) -> Verdict:
+    def moved(names: str) -> float:
+        parts = []
+        for name in re.split(", | and ", names):
+            x, y = case.known(name)
+            parts.append((y.mean() - x.mean()) / (np.concatenate([x, y]).std() or 1.0))
+        return float(np.mean(parts))
+
+    difference = moved(m["up"]) - (moved(m["down"]) if m["down"] else 0.0)
+    return TRUE if difference > 0 else Verdict("false", f"standardized shift {difference:.3f}")
