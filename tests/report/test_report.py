@@ -231,8 +231,7 @@ def test_rows_with_one_unusual_value_are_headlined() -> None:
     # Few rows are in the headline if their values are far beyond any extrapolation.
     y.points[2:6] = pair(0.0)[1].points[2:6]
     few = isodepth.compare(x, y, **options)
-    assert "; also" not in few.test.headline
-    assert "but 2 rows of July look wrong" in comparison_content(few, ("June", "July"))["headline"]
+    assert "2 rows of July look wrong" in comparison_content(few, ("June", "July"))["headline"]
     y.points[:2] = 5.0
     few = isodepth.compare(x, y, **options)
     assert "look wrong" not in comparison_content(few, ("June", "July"))["headline"]
