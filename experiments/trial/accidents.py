@@ -116,7 +116,7 @@ def _unit_in_part(y: pd.DataFrame, rng: Rng) -> Accident | None:
     """Multiply 20% of the values by 1000 or 0.001."""
     factor, rows = float(rng.choice([1000.0, 0.001])), _some(y, 0.2, rng)
     name = _one([n for n in _wide(y) if (y[n].fillna(0) != 0).mean() >= 0.5], rng)
-    return _set(y, name, lambda v: v.astype(float).where(~rows, v * factor), part=factor)
+    return _set(y, name, lambda v: v.astype(float).where(~rows, v * factor))
 
 
 def _temperature(y: pd.DataFrame, rng: Rng) -> Accident | None:
@@ -129,7 +129,7 @@ def _temperature(y: pd.DataFrame, rng: Rng) -> Accident | None:
 def _sentinel(y: pd.DataFrame, rng: Rng) -> Accident | None:
     value, rows = float(rng.choice(SENTINELS)), _some(y, 0.05, rng)
     name = _one(_wide(y), rng)
-    return _set(y, name, lambda v: v.astype(float).where(~rows, value), value=value)
+    return _set(y, name, lambda v: v.astype(float).where(~rows, value))
 
 
 def _rare_sentinel(y: pd.DataFrame, rng: Rng) -> Accident | None:
@@ -137,7 +137,7 @@ def _rare_sentinel(y: pd.DataFrame, rng: Rng) -> Accident | None:
     rows = np.zeros(len(y), dtype=bool)
     rows[rng.choice(len(y), 3, replace=False)] = True
     value = float(rng.choice([-999.0, 1e9]))
-    return _set(y, _one(_wide(y), rng), lambda v: v.astype(float).where(~rows, value), value=value)
+    return _set(y, _one(_wide(y), rng), lambda v: v.astype(float).where(~rows, value))
 
 
 def _zeros(y: pd.DataFrame, rng: Rng) -> Accident | None:
@@ -147,34 +147,31 @@ def _zeros(y: pd.DataFrame, rng: Rng) -> Accident | None:
         return None
     rows = y[name].isna().to_numpy()
     rows = rows if rows.mean() > 0.03 else _some(y, 0.1, rng)
-    return _set(y, name, lambda v: v.astype(float).where(~rows, 0.0), value=0.0)
+    return _set(y, name, lambda v: v.astype(float).where(~rows, 0.0))
 
 
 def _censored(y: pd.DataFrame, rng: Rng) -> Accident | None:
     limits = {n: float(y[n].quantile(0.85, interpolation="lower")) for n in _wide(y)}
     name = _one([n for n, limit in limits.items() if (y[n] > limit).mean() >= 0.08], rng)
-    return _set(y, name, lambda v: v.clip(upper=limits[v.name]), limit=limits.get(str(name)))
+    return _set(y, name, lambda v: v.clip(upper=limits[v.name]))
 
 
 def _rounded(y: pd.DataFrame, rng: Rng) -> Accident | None:
     """Round to a power of ten, at most a quarter of the interquartile range."""
     steps = {}
-    for name in _wide(y):
-        spread = float(y[name].quantile(0.75) - y[name].quantile(0.25))
+    for each in _wide(y):
+        spread = float(y[each].quantile(0.75) - y[each].quantile(0.25))
         step = 10.0 ** np.floor(np.log10(max(spread, 1e-9) / 4))
-        values = y[name].dropna()
-        if step >= 0.1 and (abs(values / step - (values / step).round()) < 1e-9).mean() < 0.5:
-            steps[name] = step
-    name = _one(list(steps), rng)
-    return _set(
-        y, name, lambda v: (v / steps[v.name]).round() * steps[v.name], step=steps.get(str(name))
-    )
+        values = y[each].dropna() / step
+        if step >= 0.1 and (abs(values - values.round()) < 1e-9).mean() < 0.5:
+            steps[each] = step
+    return _set(y, _one(list(steps), rng), lambda v: (v / steps[v.name]).round() * steps[v.name])
 
 
 def _constant(y: pd.DataFrame, rng: Rng) -> Accident | None:
     value = {n: y[n].dropna().iloc[0] for n in [*_wide(y), *_categories(y)]}
     name = _one(list(value), rng)
-    return _set(y, name, lambda v: v.where(v.isna(), value[v.name]), value=value.get(str(name)))
+    return _set(y, name, lambda v: v.where(v.isna(), value[v.name]))
 
 
 def _decimal_comma(y: pd.DataFrame, rng: Rng) -> Accident | None:

@@ -120,8 +120,6 @@ def _of_result(source: str, x: pd.DataFrame, y: pd.DataFrame, result: Any) -> An
         result.headline, *str(result).splitlines(), *map(str, result.changes),
         *map(str, result.checks), *result.notes, *str(rows).splitlines(),
     ]  # fmt: skip
-    if hasattr(result, "changed_share_text"):
-        lines.append(result.changed_share_text)
     suspicious = {s: len(rows.indices(s)) for s in "XY"}
     compared = [k.column for k in result.kinds if k.use != "omit"] or list(map(str, x.columns))
     first = list(result.changes[0].columns) if result.changes else []

@@ -233,8 +233,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stored: list[Any] = read_lines(lines)
     known = {(done["table"], done["accident"]) for done, _ in stored}
     append_results(lines, _job, [job for job in jobs if job not in known], options.jobs)
-    stored = read_lines(lines)
-    results = [each for each in stored if (each[0]["table"], each[0]["accident"]) in jobs]
+    finished: list[Any] = read_lines(lines)
+    results = [each for each in finished if (each[0]["table"], each[0]["accident"]) in jobs]
     comparisons, rows = [each[0] for each in results], [row for each in results for row in each[1]]
     _write(options.out / "comparisons.csv", comparisons, [
         "table", "accident", "columns", "pvalue", "significant", "found", "first", "alarm",

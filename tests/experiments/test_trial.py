@@ -95,6 +95,8 @@ def test_verdicts_on_rows(table: pd.DataFrame) -> None:
         f"Y[3]: a = 99, expected 15 to 16 from b = {y.b[3]:g}": "false",
         f"Y[3]: a = 99, expected 5 to 6 from k = {y.k[3]}": "false",
         "1 rows of Y look wrong: a = 99": "true",
+        "1 row of Y looks wrong: a = 99": "true",
+        "1 row of Y looks wrong: a = 98": "false",
         "only Y has a = 99 (1 row)": "true",
     }.items():
         assert verdicts(sentence, given) == [expected], sentence

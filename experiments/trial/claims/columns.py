@@ -148,7 +148,7 @@ def _precision(case: Case, m: re.Match[str]) -> Verdict:
     return verdict
 
 
-_COMPARE: dict[str, Callable[[Any, float], Any]] = {
+COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
     "at least": lambda v, limit: v >= limit,
     "above": lambda v, limit: v > limit,
     "at most": lambda v, limit: v <= limit,
@@ -163,31 +163,43 @@ _COMPARE: dict[str, Callable[[Any, float], Any]] = {
     rf"(?P<c>{{c}}): (?P<side>)values up to (?P<l>{{n}}): {SHARES}",
 )
 def _limit(case: Case, m: re.Match[str]) -> Verdict:
-    compare = _COMPARE.get(m["side"], _COMPARE["at most"])
+    comparison = COMPARISONS.get(m["side"], COMPARISONS["at most"])
     both = case.numbers(m["c"])
     known = [v.notna() for v in both]
-    limit, slack = as_number(m["l"]), 0.5 * unit(m["l"]) if "-" not in m["l"][1:] else 0.5
-    pooled = np.unique(np.concatenate(case.known(m["c"])))
-    near = pooled[np.abs(pooled - limit) <= slack * (1 + 1e-9)]
     verdict = TRUE
-    for each in [limit, *near.tolist(), limit - slack, limit + slack]:
-        verdict = compare_shares((m["a"], m["b"]), [compare(v, each) for v in both], known, m["of"])
+    for limit in near_limits(case, m["c"], m["l"]):
+        masks = [comparison(v, limit) for v in both]
+        verdict = compare_shares((m["a"], m["b"]), masks, known, m["of"])
         if verdict == TRUE:
             return TRUE
     return verdict
 
 
+def near_limits(case: Case, name: str, text: str) -> list[float]:
+    """Return a printed limit, and the numbers that are printed in the same way."""
+    limit, slack = as_number(text), 0.5 * unit(text) if "-" not in text[1:] else 0.5
+    pooled = np.unique(np.concatenate(case.known(name)))
+    near = pooled[np.abs(pooled - limit) <= slack * (1 + 1e-9)]
+    return [limit, *near.tolist(), limit - slack, limit + slack]
+
+
 @claim(
     "limit",
-    rf"(?P<c>{{c}}): share of values within (?P<l>{{n}}) of the median {SHARES}",
+    rf"(?P<c>{{c}}): share of values within (?P<l>{{n}}) of (?P<m>the median) {SHARES}",
+    rf"(?P<c>{{c}}) within (?P<l>{{n}})(?: days)? of (?P<m>{{n}}): {SHARES}",
 )
 def _within(case: Case, m: re.Match[str]) -> Verdict:
     both, limit = case.numbers(m["c"]), float(m["l"])
     x, y = case.known(m["c"])
+    if m["m"] == "the median":
+        centers = [float(np.median(x)), float(np.median(np.concatenate([x, y])))]
+    else:
+        centers = [as_number(m["m"]), *near_limits(case, m["c"], m["m"])]
     verdict = TRUE
-    for center in (np.median(x), np.median(np.concatenate([x, y]))):
+    for center in centers:
         for slack in (0.0, 0.5 * unit(m["l"]), -0.5 * unit(m["l"])):
-            masks = [(v - center).abs() <= limit + slack for v in both]
+            # Rounding of the limit and of differences must not decide.
+            masks = [(v - center).abs() <= limit + slack + 1e-9 * abs(center) for v in both]
             verdict = compare_shares((m["a"], m["b"]), masks, [v.notna() for v in both], m["of"])
             if verdict == TRUE:
                 return TRUE
@@ -203,6 +215,15 @@ def _far(case: Case, m: re.Match[str]) -> Verdict:
 def _value(case: Case, m: re.Match[str]) -> Verdict:
     masks = [is_value(v, m["v"]) for v in case.values(m["c"])]
     return compare_shares((m["a"], m["b"]), masks, _known_of(case, m["c"]), m["of"])
+
+
+@claim("rare values", rf"(?P<c>{{c}}): new values \(such as (?P<v>.+)\):? {SHARES}")
+def _new_values(case: Case, m: re.Match[str]) -> Verdict:
+    x, y = (strings(v) for v in case.values(m["c"]))
+    masks = [v.notna() & ~v.isin(set(x.dropna())) for v in (x, y)]
+    if not (masks[1] & is_value(y, m["v"])).any():
+        return Verdict("false", f"{m['v']} is not new")
+    return compare_shares((m["a"], m["b"]), masks, [x.notna(), y.notna()], m["of"])
 
 
 @claim("rare values", rf"(?P<c>{{c}}): rare or new values(?: \(such as (?P<v>.+)\))? {SHARES}")

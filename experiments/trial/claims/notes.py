@@ -14,6 +14,7 @@ from experiments.trial.claims.case import (
     Verdict,
     claim,
 )
+from experiments.trial.claims.rows import share_beyond
 from experiments.trial.numbers import (
     strings,
 )
@@ -22,7 +23,8 @@ from experiments.trial.numbers import (
 @claim("not compared", r"(?:not compared|left out): (?P<list>.+)")
 def _not_compared(case: Case, m: re.Match[str]) -> Verdict:
     for name, note in case.listed(m["list"]):
-        if name in case.compared:
+        # The compared columns are unknown if only sentences are known.
+        if name in case.compared and case.counts:
             return Verdict("false", f"{name} is compared")
         verdict = _note(case, name, note)
         if verdict != TRUE:
@@ -74,6 +76,8 @@ def _note(case: Case, name: str, note: str) -> Verdict:
         (r"numbers in [XY](?:,| and) strings in [XY]: (.*)",
          lambda m: _note(case, name, m[1]) == TRUE),
         (r"numbers in [XY] and '(.*?)' in [XY]", lambda m: m[1] in values),
+        (r"increases in every row",
+         lambda m: all((np.diff(v) > 0).all() for v in case.known(name))),
         (r"(?:days|dates)\b.*|choose .*|categorical in [XY], so compared as a category"
          r"|.*row numbers?.*|.*index.*|.*numbers the rows.*", lambda m: True),
     ]  # fmt: skip
@@ -109,9 +113,20 @@ def _skipped(case: Case, m: re.Match[str]) -> Verdict:
     return TRUE
 
 
-@claim("search note", r"Columns searched without other columns and categories: .*")
+@claim(
+    "search note",
+    r"Columns searched without other columns and categories: (?P<list>.+)\. Together with these,"
+    r" values are unusual in more than 20% of the rows of a sample",
+)
 def _unrelated(case: Case, m: re.Match[str]) -> Verdict:
-    return Verdict("unclear", "unusual together with other columns")
+    """Check by random forests that one sample predicts the column badly in the other one."""
+    for name, _ in case.listed(m["list"]):
+        features = tuple(c for c in case.compared if c != name)
+        shares = [share_beyond(own, other, name, features) for own, other in
+                  ((case.x, case.y), (case.y, case.x))]  # fmt: skip
+        if max(shares) < 0.1:
+            return Verdict("unclear", f"{name}: {100 * max(shares):.0f}% beyond another model")
+    return TRUE
 
 
 @claim("search note", r"(?P<s>{s}) has only (?P<k>{i}) rows?, too few .*")

@@ -15,10 +15,10 @@ from experiments.trial.claims.case import (
     Verdict,
     claim,
     compare,
+    compare_shares,
 )
-from experiments.trial.numbers import (
-    is_value,
-)
+from experiments.trial.claims.columns import COMPARISONS, near_limits
+from experiments.trial.numbers import as_number, is_value
 
 
 @claim("correlation", r"rank correlation of (?P<c>{c}) and (?P<d>{c}): (?P<a>{n}) -> (?P<b>{n})")
@@ -84,10 +84,10 @@ def _share_within(case: Case, m: re.Match[str]) -> Verdict:
 
 @claim(
     "joint",
-    r"(?P<all>all columns together are (?:higher|lower))",
-    r"(?P<all>the center of the data or its spread changes in several columns together)",
-    r"(?P<all>rows are (?:farther from|closer to) the center of the data)",
-    r"rows far from the center: .*",
+    r"all columns together are (?:higher|lower)",
+    r"the center of the data or its spread changes in several columns together",
+    r"rows are (?:farther from|closer to) the center of the data",
+    r"rows far from the center(?: of the data, mostly in {c})?: .*",
     r"(?P<c>{c}) depends differently on the distance from the center",
     r"share of rows up to a cut point of .*",
 )
@@ -95,7 +95,12 @@ def _vague(case: Case, m: re.Match[str]) -> Verdict:
     return Verdict("unclear", "no number and no column that can be checked")
 
 
-@claim("joint", r"the joint distribution of (?P<list>.+) (?:changes its spread|changes)")
+@claim(
+    "joint",
+    r"the joint distribution of (?P<list>.+) (?:changes its spread|changes)",
+    r"the joint distribution changes, with the largest differences in (?P<list>.+)",
+    r"rows are (?:farther from|closer to) the center of the data, mostly in (?P<list>.+)",
+)
 def _joint(case: Case, m: re.Match[str]) -> Verdict:
     planted = case.is_planted(*re.split(", | and ", m["list"]))
     return TRUE if planted else Verdict("false", "none of these columns changed")
@@ -103,7 +108,8 @@ def _joint(case: Case, m: re.Match[str]) -> Verdict:
 
 @claim(
     "joint",
-    r"joint shift: (?P<up>.+?) higher(?: relative to (?P<down>.+))?",
+    r"joint shift: (?:means? of )?(?P<up>.+?) (?P<how>higher|lower)"
+    r"(?: relative to (?:means? of )?(?P<down>.+))?",
 )
 def _joint_shift(case: Case, m: re.Match[str]) -> Verdict:
     def moved(names: str) -> float:
@@ -114,4 +120,44 @@ def _joint_shift(case: Case, m: re.Match[str]) -> Verdict:
         return float(np.mean(parts))
 
     difference = moved(m["up"]) - (moved(m["down"]) if m["down"] else 0.0)
-    return TRUE if difference > 0 else Verdict("false", f"standardized shift {difference:.3f}")
+    right = (difference > 0) == (m["how"] == "higher")
+    return TRUE if right else Verdict("false", f"standardized shift {difference:.3f}")
+
+
+@claim(
+    "correlation",
+    rf"rows with (?P<c>{{c}}) above (?P<k>{{n}}) and (?P<d>{{c}}) above (?P<l>{{n}}), or "
+    rf"(?P<e>{{c}}) below (?P<g>{{n}}) and (?P<f>{{c}}) below (?P<h>{{n}}): {SHARES}",
+)
+def _same_sides(case: Case, m: re.Match[str]) -> Verdict:
+    found = []
+    limits = [as_number(m[key]) for key in "kl"]
+    for a, b in zip(case.numbers(m["c"]), case.numbers(m["d"]), strict=True):
+        # Limits have four digits: a value at a rounded limit may be on either side.
+        both = zip((a, b), limits, strict=True)
+        near = np.any([(v - limit).abs() <= 1e-4 * abs(limit) for v, limit in both], axis=0)
+        same = ((a > limits[0]) & (b > limits[1])) | ((a < limits[0]) & (b < limits[1]))
+        found.append((float((same & ~near).mean()), float(near.mean())))
+    for slack in (0.0, 0.5, 1.0):
+        if compare((m["a"], m["b"]), [share + slack * at for share, at in found]) == TRUE:
+            return TRUE
+    return Verdict("false", " -> ".join(f"{100 * share:.4g}%" for share, _ in found))
+
+
+@claim(
+    "within",
+    rf"(?P<c>{{c}}) (?P<side>at least|above|at most|below) (?P<l>{{n}}) within (?P<d>{{c}}) ="
+    rf" (?P<v>.+): {SHARES}",
+)
+def _limit_within(case: Case, m: re.Match[str]) -> Verdict:
+    verdict = TRUE
+    for limit in near_limits(case, m["c"], m["l"]):
+        masks, inside = [], []
+        for values, group in zip(case.numbers(m["c"]), case.values(m["d"]), strict=True):
+            own = is_value(group, m["v"])
+            masks.append(COMPARISONS[m["side"]](values[own], limit))
+            inside.append(values[own].notna())
+        verdict = compare_shares((m["a"], m["b"]), masks, inside, m["of"])
+        if verdict == TRUE:
+            return TRUE
+    return verdict

@@ -46,20 +46,43 @@ def _count(case: Case, m: re.Match[str]) -> Verdict:
     return TRUE if found == counts else Verdict("false", str(counts))
 
 
-@claim("suspicious value", r"(?P<k>{i}) rows of (?P<s>{s}) look wrong: (?P<rest>.+)")
-def _repeated_value(case: Case, m: re.Match[str]) -> Verdict:
-    match = re.fullmatch(r"(.+?)( and \d+ more columns?)? = (\S+(?: \d\d:\d\d)?)", m["rest"])
-    if not match:
-        return Verdict("unclear", "no value")
+@claim(
+    "suspicious value",
+    r"(?P<k>{i}) rows? of (?P<s>{s}) looks? wrong: (?P<list>.+?)(?P<more> and {i} more values?)?",
+)
+def _look_wrong(case: Case, m: re.Match[str]) -> Verdict:
+    """Check that few rows of the other sample have the values, and that the rows are counted."""
     own, other = case.sample(m["s"])
-    name = case.name(match[1])
-    mask, before = is_value(own[name], match[3]), is_value(other[name], match[3])
-    if int(mask.sum()) != int(m["k"]):
-        return Verdict("false", f"{mask.sum()} rows")
-    if before.mean() > 0.1 * mask.mean():
-        return Verdict("false", f"{before.sum()} rows of the other sample have the value too")
-    if m["s"] == "X" and case.is_planted(name):
-        return Verdict("false", "X is not broken, Y is")
+    rows = np.zeros(len(own), dtype=bool)
+    named = _split_condition(case, re.sub(r" and \d+ more columns?(?= = )", "", m["list"]))
+    if not named:
+        return Verdict("unclear", "no value")
+    single = len(named) == 1 and not m["more"]
+    for name, value in named:
+        mask, before = is_value(own[name], value), is_value(other[name], value)
+        if not mask.any():
+            return Verdict("false", f"no row has {name} = {value}")
+        if before.mean() > 0.1 * mask.mean():
+            return Verdict("false", f"{before.sum()} rows of the other sample have {value} too")
+        if m["s"] == "X" and case.is_planted(name):
+            # Values of X that Y lacks because of its accident are usual within X.
+            own_values = numbers(own[name])
+            low, high = own_values.quantile([0.01, 0.99])
+            if low <= own_values[mask].iloc[0] <= high:
+                return Verdict("false", "X is not broken, Y is")
+        # Several far values of a column may differ: the largest is named.
+        known = numbers(other[name]).dropna()
+        if len(known):
+            far = numbers(own[name])
+            rows |= (mask | (far > known.max()) | (far < known.min())).to_numpy()
+        else:
+            rows |= mask.to_numpy()
+    k = int(m["k"])
+    exact = single and k == int(is_value(own[named[0][0]], named[0][1]).sum())
+    if not exact and k > rows.sum():
+        return Verdict("false", f"{rows.sum()} rows have such values")
+    if single and not exact and k < int(is_value(own[named[0][0]], named[0][1]).sum()):
+        return Verdict("false", "more rows have this value")
     return TRUE
 
 
@@ -218,7 +241,7 @@ def _row_given(case: Case, row: _RowClaim, m: re.Match[str]) -> Verdict:
 
 
 def _row_expected(case: Case, row: _RowClaim, m: re.Match[str]) -> Verdict:
-    """Check an expected range by another model of the other sample: boosted trees."""
+    """Check an expected range by another model of the other sample: a random forest."""
     given = m["g"].removesuffix(" and other columns")
     stated = [] if given == "the other columns" else _split_condition(case, given)
     for name, value in stated:
@@ -229,51 +252,70 @@ def _row_expected(case: Case, row: _RowClaim, m: re.Match[str]) -> Verdict:
     ends = _ends(m["u"])
     if ends[0] <= row.value <= ends[1]:
         return Verdict("false", "the value is expected")
-    share, predict = _model(id(row.other), row, tuple(features))
-    if share < RELATION:
-        return Verdict("false", f"other columns explain {100 * share:.0f}% of the variance")
-    expected, error = predict(row)
+    model = _model(row.other, row.column, tuple(features))
+    if model.share < RELATION:
+        return Verdict("false", f"other columns explain {100 * model.share:.0f}% of the variance")
+    expected = float(model.predict(row.own.iloc[[row.row]])[0])
+    error = float(np.quantile(model.errors, 0.8))
     if not (ends[0] - 3 * error <= expected <= ends[1] + 3 * error):
         return Verdict("false", f"another model expects {expected:.4g}")
     return TRUE
 
 
-_MODELS: dict[Any, Any] = {}
+class _Model(NamedTuple):
+    """Random forest that predicts a column from others.
+
+    `share` is the explained share of the variance of ranks, and `errors` are the absolute errors,
+    both in cross-validation. `predict` predicts the rows of a table.
+    """
+
+    share: float
+    errors: np.ndarray
+    predict: Callable[[pd.DataFrame], np.ndarray]
 
 
-def _model(key: int, row: _RowClaim, features: tuple[str, ...]) -> tuple[float, Any]:
-    """Return the explained share of the variance of ranks, in cross-validation, and predictions."""
-    from sklearn.ensemble import HistGradientBoostingRegressor
+_MODELS: dict[Any, _Model] = {}
+
+
+def _model(rows: pd.DataFrame, name: str, features: tuple[str, ...]) -> _Model:
+    """Return a model of a column of a sample; models of the same sample are kept."""
+    from sklearn.ensemble import RandomForestRegressor
     from sklearn.model_selection import cross_val_predict
 
-    full = (key, row.column, features)
-    if full in _MODELS:
-        return _MODELS[full]
+    key = (id(rows), name, features)
+    if key in _MODELS:
+        return _MODELS[key]
 
     def table(frame: pd.DataFrame) -> pd.DataFrame:
         columns = {}
-        for name in features:
-            values = numbers(frame[name])
-            if values.isna().all() or not pd.api.types.is_numeric_dtype(row.other[name]):
-                codes = {v: k for k, v in enumerate(sorted(set(strings(row.other[name]).dropna())))}
-                values = strings(frame[name]).map(codes).astype(float)
-            columns[name] = values
+        for feature in features:
+            values = numbers(frame[feature])
+            if values.isna().all() or not pd.api.types.is_numeric_dtype(rows[feature]):
+                words = sorted(set(strings(rows[feature]).dropna()))
+                codes = {word: float(k) for k, word in enumerate(words)}
+                values = strings(frame[feature]).map(codes).astype(float)
+            columns[feature] = values
         return pd.DataFrame(columns)
 
-    known = row.others.notna().to_numpy()
-    X, y = table(row.other)[known], row.others[known]
-    model = HistGradientBoostingRegressor(
-        loss="absolute_error", max_iter=80, min_samples_leaf=5, random_state=0
-    )
+    target = numbers(rows[name])
+    known = target.notna().to_numpy()
+    X, y = table(rows)[known], target[known]
+    model = RandomForestRegressor(30, min_samples_leaf=3, random_state=0, n_jobs=1)
     predicted = cross_val_predict(model, X, y, cv=3)
     ranks = y.rank(), pd.Series(predicted, index=y.index).rank()
-    share = float(np.corrcoef(*ranks)[0, 1] ** 2) if np.std(predicted) > 0 else 0.0
-    error = float(np.quantile(np.abs(predicted - y), 0.8))
+    share = float(np.corrcoef(*ranks)[0, 1] ** 2) if min(np.std(predicted), y.std()) > 0 else 0.0
     model.fit(X, y)
-    _MODELS[full] = share, lambda r: (
-        float(model.predict(table(r.own.iloc[[r.row]]))[0]), error
-    )  # fmt: skip
-    return _MODELS[full]
+    _MODELS[key] = _Model(share, np.abs(predicted - y), lambda frame: model.predict(table(frame)))
+    return _MODELS[key]
+
+
+def share_beyond(
+    own: pd.DataFrame, other: pd.DataFrame, name: str, features: tuple[str, ...]
+) -> float:
+    """Return the share of rows with larger errors than 98% of the rows of the other sample."""
+    model = _model(other, name, features)
+    errors = np.abs(model.predict(own) - numbers(own[name]).to_numpy())
+    return float(np.mean(errors > np.quantile(model.errors, 0.98)))
 
 
 def forget_models() -> None:

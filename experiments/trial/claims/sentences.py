@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import product
 
 import numpy as np
 
@@ -20,13 +21,15 @@ from experiments.trial.numbers import (
 )
 
 _TEST = r" \((?:alone )?p = (1e-300 or less|[\d.e+-]+)(, not significant)?\)$"
+_OVERLAP = r"(?:(?P<overlap>[^.]*a test of independent samples does not apply)\. )?"
 _DIFFERS = (
-    r"(?P<known>Only [\d.]+% of the values are known\. )?Y differs from X"
+    _OVERLAP + r"(?P<known>Only [\d.]+% of the values are known\. )?Y differs from X"
     r"(?: beyond a tolerance of [\d.]+)? \(p = (?P<p>[\d.e+-]+)[^:)]*\)(?:: (?P<rest>.*))?"
 )
 _ALIKE = (
-    r"(?P<known>Only [\d.]+% of the values are known\. )?No significant difference between X and Y"
-    r"(?: beyond the tolerance)? \(p = (?P<p>[\d.e+-]+)(?:; [^)]*)?\)(?:, but (?P<rest>.*?))?"
+    _OVERLAP + r"(?P<known>Only [\d.]+% of the values are known\. )?"
+    r"No significant difference between X and Y(?: beyond the tolerance)?"
+    r" \(p = (?P<p>[\d.e+-]+)(?:; [^)]*)?\)(?:, but (?P<rest>.*?))?"
     r"(?P<check>; check columns? .*)?"
 )
 #: Lines that state no fact about the data.
@@ -34,6 +37,7 @@ _SILENT = re.compile(
     r"two-sample\||The threshold is a rule|suspicious_rows\(\) lists|$|categories: |left out: "
     r"|the dependence between categories is not compared|batch \d+: |and \d+ more"
     r"|dependence was compared in \d+ random|no suspicious rows"
+    r"|Values of columns that changed as a whole are listed only if"
 )
 
 
@@ -44,6 +48,8 @@ def judge(sentence: str, case: Case) -> list[Claim]:
         match = re.fullmatch(pattern, sentence.removesuffix("."), re.DOTALL)
         if match:
             found = [_headline(match, case, differs)]
+            if match["overlap"]:
+                found += _claims(match["overlap"], case)
             if match["known"]:
                 found.append(_known(match["known"], case))
             rest = match["rest"] or ""
@@ -69,19 +75,20 @@ def _claims(text: str, case: Case) -> list[Claim]:
     """Split a text at semicolons so that as few parts as possible cannot be parsed."""
     text = re.sub(r"(\d+ more changes?) and (?=\d+ suspicious)", r"\1; ", text)
     parts = text.split("; ")
-    best: list[tuple[int, list[Claim]]] = [(0, [])]
+    best: list[tuple[float, list[Claim]]] = [(0.0, [])]
     for end in range(1, len(parts) + 1):
         options = []
         for start in range(max(0, end - 14), end):
             cost, before = best[start]
-            joined = "; ".join(parts[start:end])
-            found = phrase_claims(joined, case)
+            phrase = "; ".join(parts[start:end])
+            found = phrase_claims(phrase, case)
             if found is None:
-                options.append((cost + 10 * (end - start) + 1, [*before, _unparsed(joined)]))
+                options.append((cost + 10 * (end - start) + 1, [*before, _unparsed(phrase)]))
             else:
                 # Of several ways to split a text, the one with most true claims is meant.
                 wrong = sum({"true": 0, "false": 2, "unclear": 3}[c.verdict] for c in found)
-                options.append((cost + wrong, [*before, *found]))
+                longer = 0.1 * (end - start - 1) if wrong else 0.0
+                options.append((cost + wrong + longer, [*before, *found]))
         best.append(min(options, key=lambda each: each[0]))
     return best[-1][1]
 
@@ -99,8 +106,11 @@ def phrase_claims(text: str, case: Case) -> list[Claim] | None:
         return []
     pvalue = re.search(_TEST, text)
     bare = text[: pvalue.start()] if pvalue else text
-    for kind, pattern, check in case.patterns:
-        match = pattern.fullmatch(bare)
+    # The verdict of a monitor names the denominator before the numbers.
+    known = " of the known values" if ", of the known values:" in bare else ""
+    forms = [re.sub(", of the known values:", colon, bare) + known for colon in (":", "")]
+    for (kind, pattern, check), form in product(case.patterns, dict.fromkeys(forms)):
+        match = pattern.fullmatch(form)
         if not match:
             continue
         try:

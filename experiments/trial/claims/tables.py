@@ -29,11 +29,38 @@ def _rows_equal(case: Case, text: str) -> list[pd.DataFrame]:
 
 @claim(
     "repeated rows",
-    r"repeated rows(?P<where>.*?):? (?P<a>{p}) -> (?P<b>{p})(?P<rest>(?:; all copies .*)?)",
+    r"repeated rows(?P<where>[^(]*?)"
+    r"(?: \((?P<k>all|{p} of the) copies have (?P<c>{c}) = (?P<v>.+)\))?:?"
+    r" (?P<a>{p}) -> (?P<b>{p})",
 )
 def _repeated(case: Case, m: re.Match[str]) -> Verdict:
-    tables = _rows_equal(case, m["where"])
-    return compare((m["a"], m["b"]), [float(t.duplicated(keep=False).mean()) for t in tables])
+    repeated = [t.duplicated(keep=False) for t in _rows_equal(case, m["where"])]
+    verdict = compare((m["a"], m["b"]), [float(each.mean()) for each in repeated])
+    if verdict != TRUE or not m["k"]:
+        return verdict
+    side = int(repeated[1].mean() > repeated[0].mean())
+    own = case.values(m["c"])[side][repeated[side]]
+    share = float(is_value(own, m["v"]).mean())
+    return compare(("100%" if m["k"] == "all" else m["k"].split()[0],), [share])
+
+
+@claim(
+    "repeated rows",
+    r"repeated rows(?P<where>.*) within a batch of (?P<n>{i}) rows: (?P<a>{p}) -> (?P<b>{p})",
+    r"repeated rows(?P<where>.*) within the reference \((?P<n>{i}) rows\) and within the batch"
+    r" \((?P<m>{i})\): (?P<a>{p}) -> (?P<b>{p})",
+)
+def _repeated_within(case: Case, m: re.Match[str]) -> Verdict:
+    """Compare with the expected share in n random rows of X, and with the share of Y."""
+    x, y = _rows_equal(case, m["where"])
+    n, total = int(m["n"]), len(x)
+    counts = x.value_counts(dropna=False).to_numpy()
+    # Probability that none of the other copies of a drawn row is among the other n - 1 rows.
+    alone = [
+        float(np.prod([(total - n - j) / (total - 1 - j) for j in range(k - 1)])) for k in counts
+    ]
+    expected = float(np.sum(counts * (1 - np.array(alone))) / total)
+    return compare((m["a"], m["b"]), [expected, float(y.duplicated(keep=False).mean())])
 
 
 @claim(
@@ -60,6 +87,37 @@ def _shared_rows(case: Case, m: re.Match[str]) -> Verdict:
     columns = case.compared if m["where"] else case.columns
     mask = _shared(case, columns)
     return compare((m["a"], m["k"], m["n"]), [float(mask.mean()), float(mask.sum()), len(mask)])
+
+
+@claim(
+    "shared rows",
+    r"(?P<s>X|Y|the first sample|the second sample) contains all (?P<n>{i}) rows of .+?"
+    r"(?: and (?P<k>{i}) (?:new|other) ones?)?; a test of independent samples does not apply",
+)
+def _contained(case: Case, m: re.Match[str]) -> Verdict:
+    x, y = (pd.DataFrame({c: strings(t[c]) for c in case.compared}) for t in (case.x, case.y))
+    own, other = (x, y) if m["s"] in ("X", "the first sample") else (y, x)
+    known = set(map(tuple, own.fillna("").to_numpy()))
+    inside = [tuple(row) in known for row in other.fillna("").to_numpy()]
+    right = all(inside) and len(other) == int(m["n"])
+    return TRUE if right else Verdict("false", f"{sum(inside)} of {len(other)} rows")
+
+
+@claim(
+    "shared rows",
+    r"[Aa]?(?P<i>ll|{i} of) (?P<n>{i}) rows of (?P<s>X|the first sample) also occur in .+?, and"
+    r" (?P<j>all|{i} of) (?P<k>{i}) rows of .+?; a test of independent samples does not apply",
+)
+def _overlap(case: Case, m: re.Match[str]) -> Verdict:
+    x, y = (
+        [*map(tuple, pd.DataFrame({c: strings(t[c]) for c in case.compared}).fillna("").to_numpy())]
+        for t in (case.x, case.y)
+    )
+    counts = [sum(row in known for row in own) for own, known in ((x, {*y}), (y, {*x}))]
+    printed = [int(m["n"]) if m["i"] == "ll" else int(m["i"].split()[0])]
+    printed.append(int(m["k"]) if m["j"] == "all" else int(m["j"].split()[0]))
+    right = counts == printed and (len(x), len(y)) == (int(m["n"]), int(m["k"]))
+    return TRUE if right else Verdict("false", f"{counts} rows")
 
 
 @claim(
