@@ -255,7 +255,7 @@ class Change(ResultPart):
         return self._day(self.value) if self.is_date else f"{self.value:.10g}"
 
     @property
-    def _values(self) -> tuple[str, str]:
+    def _shown_numbers(self) -> tuple[str, str]:
         """`before` and `after` as strings, with enough digits to show their difference."""
         if self.is_date and self.quantity in ("median", "mean") and self.description is None:
             return self._day(self.before), self._day(self.after)
@@ -264,12 +264,17 @@ class Change(ResultPart):
         return format_pair(self.before, self.after, percent=self.quantity == "share")
 
     @property
+    def _values(self) -> tuple[str, str]:
+        """`_shown_numbers`, followed by the denominator of shares if it is not all rows."""
+        before, after = self._shown_numbers
+        return before, f"{after} of the known values" if self.of_known_values else after
+
+    @property
     def text(self) -> str:
         """Sentence without the p-value, such as "air_time: median 129 -> 158"."""
         if self.kind == "joint":  # `before` and `after` are not in the units of a column
             return self._label
-        ending = " of the known values" if self.of_known_values else ""
-        return f"{self._label} {' -> '.join(self._values)}{ending}"
+        return f"{self._label} {' -> '.join(self._values)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes and `text` as a dictionary of numbers, strings and lists."""

@@ -579,6 +579,8 @@ def _multiplied(column: ColumnPair, explanation: Explanation, pvalue: float) -> 
         if _shows_factor(both, factor):
             factor = both[1] / both[0]
         details, factor = {"is_approximate": True}, approximate_factor(factor, column.supports)
+        if factor == 1.0:
+            return _change(column, "location", quantity, both, pvalue)
     return _change(column, kind, quantity, both, pvalue, factor=factor, **details)
 
 
@@ -709,7 +711,7 @@ def exchanged_columns(
             continue
         pvalue = min(pvalues[name] for name in names)
         change = Change(kind="exchange", columns=names, **_differing(first), pvalue=pvalue)
-        if len({*change._values}) > 1:
+        if len({*change._shown_numbers}) > 1:
             found |= dict.fromkeys(names, change)
     return found
 
