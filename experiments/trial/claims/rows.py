@@ -137,23 +137,20 @@ def _row(case: Case, m: re.Match[str]) -> Verdict:
     if not is_value(own[column].iloc[[i]], match["v"]).all():
         return Verdict("false", f"the value is {own[column].iloc[i]}")
     row = _RowClaim(own, other, i, column)
-    if letter == "X" and _is_other_sample_broken(case, row, rest):
+    if letter == "X" and _is_other_sample_broken(case, row):
         return Verdict("false", "X is not broken, Y is")
     return check(case, row, match)
 
 
-def _is_other_sample_broken(case: Case, row: _RowClaim, text: str) -> bool:
+def _is_other_sample_broken(case: Case, row: _RowClaim) -> bool:
     """Return whether a row of X is listed only because the accident changed its column in Y.
 
-    The value is then usual among the other rows of X, or a relation between columns was changed.
+    Its value is then usual among the other rows of X.
     """
     if not case.is_planted(row.column) or (case.accident.share or 0.0) < 0.02:
         return False
-    values = numbers(row.own[row.column])
-    if not np.isfinite(row.value) or " from " in text or " for " in text or " at " in text:
-        return True
-    low, high = values.quantile([0.01, 0.99])
-    return bool(low <= row.value <= high)
+    low, high = numbers(row.own[row.column]).quantile([0.01, 0.99])
+    return bool(np.isnan(row.value) or low <= row.value <= high)
 
 
 class _RowClaim(NamedTuple):
