@@ -560,7 +560,6 @@ def compare(
       largest contributions: column 1 64%
       suspicious_rows() lists the rows that look wrong
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
-      DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.4.0
     """
     metric = _with_integer_seed(Metric._from_options(options, compare))
     of_test: dict[str, Any] = {"tolerance": tolerance, "blocks": blocks}

@@ -871,3 +871,13 @@ def test_lost_leading_zeros_are_a_warning_at_the_line_of_the_user(function: Any)
     ) as caught:
         function(*frames)
     assert {each.filename for each in caught} == {__file__}
+
+
+@pytest.mark.parametrize("word", ["01", "0x1"])
+def test_numbers_are_not_compared_with_strings_of_another_spelling(word: str) -> None:
+    """A reader of another file may have read these strings as numbers."""
+    X = pd.DataFrame({"code": [word, "A1"] * 20, "v": np.arange(40.0)})
+    Y = X.assign(code=[1, 2] * 20)
+    for samples in ((X, Y), (Y, X)):
+        with pytest.raises(InvalidInputError, match=f"has numbers and the string '{word}'"):
+            isodepth.two_sample_test(*samples, n_permutations=19)

@@ -125,7 +125,7 @@ def test_many_columns_are_not_all_listed() -> None:
 def test_without_dropped_rows_nothing_is_said_to_be_dropped() -> None:
     x, y = MissingReport(100, 0, {"a": 50, "b": 0}), MissingReport(100, 0, {"a": 0, "b": 0})
     text = str(MissingPair(x, y))
-    assert text.startswith("X has missing values in a (50); no row dropped; a is missing in 50.0%")
+    assert text.startswith("X has missing values in a (50); no row dropped; a is missing in 50%")
     assert text.endswith("standard errors apart")
     assert str(MissingPair(y, y)) == "no row dropped"
 

@@ -145,7 +145,7 @@ def test_results_have_typical_rows_and_the_report_shows_them(monkeypatch) -> Non
     assert line.startswith(f"rows most typical of July: {rows.indices('Y')[0]}, ")
     page = html_report(result, names=("June", "July"))
     listed = ", ".join(map(str, rows.indices("Y")))
-    assert re.search(f">July</th>.*?>{listed}<.*?>{rows.purity[1]:.1%}<", page)
+    assert re.search(f">July</th>.*?>{listed}<.*?>{rows.purity[1]:.0%}<", page)
     # Names of columns are only in the changes, which are collapsed, and in the settings.
     visible = re.sub(r"<details.*?</details>", "", page, flags=re.DOTALL)
     assert "column " not in visible

@@ -29,11 +29,11 @@ def test_the_largest_gap_is_found_with_its_level_and_direction(levels) -> None:
 
 def test_it_prints_sizes_and_where() -> None:
     result = isodepth.compare(X, Y, scale=None, random_state=0)
-    first, second, *others, last = repr(result).splitlines()
+    first, second, *others = repr(result).splitlines()
     assert first == f"X and Y are at distance {result.distance:.3g}, not tested."
     assert second.strip().startswith(f"largest contributions: {result.contributions[0].column} ")
     assert f"distance {result.distance:.4g} in {result.units}" in "".join(others)
-    assert last.strip() == result.signature
+    assert result.signature not in repr(result)
 
 
 @pytest.mark.parametrize(

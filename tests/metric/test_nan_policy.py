@@ -53,7 +53,7 @@ def test_values_that_go_missing_are_pointed_out() -> None:
     first = result.missing.shares[0]
     assert (first.column, first.before, first.after) == ("column 1", 0.0, 0.25)
     assert first.z_score > 9
-    assert "column 1 is missing in 0.0% of X and 25.0% of Y" in repr(result)
+    assert "column 1 is missing in 0% of X and 25% of Y" in repr(result)
     calm = isodepth.compare(x, x, **OMIT)
     assert "missing in" not in repr(calm)
 

@@ -194,7 +194,7 @@ def test_sizes_and_options_of_blocks() -> None:
 
 @pytest.mark.parametrize(("changed", "text"), [
     (lambda rows: np.vstack([[-9999.0, 0.1], [-9999.0, 0.2], [-9999.0, 0.3], [-9999.0, 0.4],
-                             [-9999.0, 0.5], rows[5:]]), "column 0 = -9999: 0.0% -> 8.3%"),
+                             [-9999.0, 0.5], rows[5:]]), "column 0 = -9999: 0% -> 8.3%"),
     (lambda rows: np.column_stack([np.round(rows[:, 0]), rows[:, 1]]), "column 0: whole numbers"),
 ])  # fmt: skip
 def test_single_values_and_precision_are_named(changed: Any, text: str) -> None:

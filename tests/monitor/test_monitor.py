@@ -206,7 +206,7 @@ def test_changes_have_the_numbers_of_pandas() -> None:
     rounded = batch["a"].round().mask(rng.random(200) < 0.3)
     missing, precision = sorted(changes(rounded), key=lambda change: change.kind)
     assert (missing.before, missing.after) == (reference["a"].isna().mean(), rounded.isna().mean())
-    assert precision.text == "a: whole numbers, of the known values: 0% -> 100%"
+    assert precision.text == "a: whole numbers 0% -> 100% of the known values"
 
 
 def test_batches_of_any_size_add_up() -> None:

@@ -194,6 +194,7 @@ def test_results_and_their_parts_are_frozen() -> None:
     """
     changing = {"Depth", "AIIRW", "_BagTransformer", "DistanceTransformer", "ReadResult",
                 "Halfspace", "Bracket", "SuspectState", "ProfileState", "RepeatedCall", "KeptRows",
+                "RowNumbers",
                 "RowsInMemory", "RowsOfRegions", "RowsOfSources", "TestedRows"}  # fmt: skip
     found = set()
     for package in ("geometry", "depth", "metric", "many", "data", "significance", "monitor",

@@ -17,7 +17,7 @@ _SLASHES = "DD/MM/YYYY", "MM/DD/YYYY"
 _DATE_FORMATS = ("", "YYYY-MM-DD", "YYYY/MM/DD", " or ".join(_SLASHES), "DD.MM.YYYY")
 _DATE = re.compile(
     r"(?:(\d{4}-\d\d?-\d\d?)|(\d{4}/\d\d?/\d\d?)|(\d\d?/\d\d?/\d{4})|(\d\d?\.\d\d?\.\d{4}))"
-    r"(?:[ T]|$)"
+    r"(?:[ T]\d\d?(?::|\s?[AaPp][Mm]|$)|\s*$)"
 )
 _ZONE = re.compile(r"(Z|UTC|[+-]\d\d(?::?\d\d)?)$")
 
@@ -277,6 +277,8 @@ def date_format(value: str) -> str:
     --------
     >>> date_format("2013-01-30T08:00"), date_format("30.1.2013"), date_format("2013-130")
     ('YYYY-MM-DD', 'DD.MM.YYYY', '')
+    >>> date_format("9/1/2005 - 8/1/2013")
+    ''
     """
     match = _DATE.match(value)
     return "" if match is None else _DATE_FORMATS[match.lastindex or 0]

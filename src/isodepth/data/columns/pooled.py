@@ -25,8 +25,8 @@ _MICROSECONDS_PER_DAY = 86_400_000_000
 # Integers beyond 2**53 are reduced by a multiple of this number, which keeps multiples of 10. The
 # differences exceed it, so that none is a number that often replaces missing values, such as 9999.
 _BASE_UNIT = 100_000
-# Numbers with leading zeros, such as postal codes.
-_PADDED = re.compile(r"\s*[+-]?0\d+(\.\d*)?\s*")
+# Numbers with leading zeros, such as postal codes, and hexadecimal numbers.
+_PADDED = re.compile(r"\s*[+-]?(0\d+(\.\d*)?|0[xX][0-9a-fA-F]+)\s*")
 
 
 class PooledColumn:
@@ -410,7 +410,7 @@ class PooledColumn:
 
 
 def is_padded(value: str) -> bool:
-    """Return whether a string is a number with leading zeros, such as "01"."""
+    """Return whether a string is a number with leading zeros, or a hexadecimal number."""
     return _PADDED.fullmatch(value) is not None
 
 
