@@ -255,8 +255,12 @@ def test_pages_are_readable_without_scripts(browser, weather) -> None:
         browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-def test_row_numbers_do_not_wrap(browser, weather) -> None:
-    browser.open(weather)
+def test_row_numbers_do_not_wrap(browser, folder) -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 1200, 4))
+    y[[1100, 1150], 0] = 1e6
+    path = folder / "rows.html"
+    isodepth.two_sample_test(x, y, n_permutations=19, random_state=0).report(path)
+    browser.open(path)
     lines = browser.run(
         "return Array.from(document.querySelectorAll('#suspicious tbody th'))"
         ".map(cell => [cell.textContent, document.createRange()].concat([cell]))"
