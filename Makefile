@@ -47,7 +47,7 @@ PYTEST      := $(BIN)/python -m pytest
 # Tests that need torch, transformers, Dask or the peers of the experiments, which `make test` does not install, and
 # tests of the experiments.
 WITH_EXTRAS := tests/tensors tests/text tests/chunked/test_dask.py tests/experiments tests/benchmarks tests/theory \
-	src/isodepth/engine/tensors src/isodepth/torch src/isodepth/text
+	src/isodepth/device src/isodepth/torch src/isodepth/text
 # Tests that run with sanitizers.
 KERNEL_TESTS ?= tests/core_kernels tests/geometry
 STUB        := src/isodepth/_core/__init__.pyi
@@ -60,7 +60,7 @@ RELEASE_PYTHONS ?= $(foreach v,11 12 13 14 15,$(shell python3.$v -c "print('pyth
 # Number of mutants, seed, and packages of src/isodepth.
 MUTANTS  ?= 150
 SEED     ?= 0
-PACKAGES ?= geometry depth metric many data rowfunctions significance sources inspection monitor
+PACKAGES ?= table stream geometry functions rows metric significance monitor many
 SESSION  := out/mutants.sqlite
 
 .PHONY: help demo test test-all test-slow test-sanitized test-cuda test-browser lowest mutants core stubs

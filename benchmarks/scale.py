@@ -206,7 +206,7 @@ def workers(options: argparse.Namespace) -> dict[str, Any]:
     """Time both region tables on a Dask cluster of single-threaded processes."""
     import distributed
 
-    from isodepth.sources.passes import DaskRunner
+    from isodepth.stream.passes import DaskRunner
 
     options.jobs = 1
     metric = _metric(options)

@@ -21,19 +21,20 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "isodepth"
 LAYERS = (
     ("errors", "_version", "_core"),
     ("html",),
-    ("data",),
-    ("results/changes",),
-    ("engine",),
+    ("base",),
+    ("table",),
+    ("functions/changes",),
+    ("device",),
     ("geometry",),
-    ("depth", "sources"),
-    ("inspection",),
+    ("stream",),
+    ("rows",),
     ("results/protocols",),
     ("results/summary",),
     ("plot",),
     ("report",),
     ("results",),
     ("metric",),
-    ("rowfunctions",),
+    ("functions",),
     ("significance",),
     ("torch",),
     ("api",),
@@ -56,7 +57,7 @@ FOR_TYPES = {
 
 
 def module_name(path: Path) -> str:
-    """Return the name of a module, such as "isodepth.depth.base" or "isodepth.depth.__init__"."""
+    """Return the name of a module, such as "isodepth.geometry.hull" or "isodepth.many.__init__"."""
     return ".".join(["isodepth", *path.relative_to(PACKAGE).with_suffix("").parts])
 
 
@@ -131,20 +132,20 @@ def test_imports_for_types_are_not_executed(module: str, imported: str) -> None:
 def test_nothing_is_imported_by_a_string() -> None:
     """`import_module` is called only for optional packages; `imports_of` ignores its calls."""
     found = {module for module, path in MODULES.items() if "import_module" in path.read_text()}
-    assert found == {"isodepth.data.extras"}
+    assert found == {"isodepth.base.extras"}
 
 
 def test_imports_are_seen(tmp_path: Path) -> None:
     """Check that `imports_of` finds modules, names in modules, packages, imports in functions."""
     file = tmp_path / "odd.py"
     file.write_text(
-        "from isodepth.engine import tensors\n"
-        "from isodepth.depth import BY_NAME\n"
+        "from isodepth import device\n"
+        "from isodepth.geometry.depth import BY_NAME\n"
         "def f():\n    from isodepth.geometry.regions import Sample\n    import isodepth.errors\n"
     )
     assert imports_of(file) == {
-        "isodepth.engine.tensors.__init__",
-        "isodepth.depth.__init__",
+        "isodepth.device.__init__",
+        "isodepth.geometry.depth.__init__",
         "isodepth.geometry.regions",
         "isodepth.errors",
     }
@@ -152,15 +153,15 @@ def test_imports_are_seen(tmp_path: Path) -> None:
 
 #: Upper bounds on the number of files that the rows pass through in each call.
 CALLS: dict[str, tuple[int, Callable[[np.ndarray, np.ndarray], object]]] = {
-    "distance": (10, isodepth.distance),
-    "compare": (12, isodepth.compare),
-    "Metric.distance": (10, lambda X, Y: isodepth.Metric().distance(X, Y)),
+    "distance": (12, isodepth.distance),
+    "compare": (13, isodepth.compare),
+    "Metric.distance": (12, lambda X, Y: isodepth.Metric().distance(X, Y)),
     # A significant difference: two more files describe the change.
     "two_sample_test": (
-        20,
+        22,
         lambda X, Y: isodepth.two_sample_test(X, Y + 3, n_permutations=19, random_state=0),
     ),
-    "pairwise": (13, lambda X, Y: isodepth.pairwise([X, Y], n_directions=10, random_state=0)),
+    "pairwise": (15, lambda X, Y: isodepth.pairwise([X, Y], n_directions=10, random_state=0)),
 }
 
 

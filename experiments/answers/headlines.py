@@ -17,10 +17,10 @@ import numpy as np
 
 from experiments.tables.sources import candidates, numeric_columns, read
 from isodepth.errors import ColumnWarning, InvalidInputError
-from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious import repeated_values
-from isodepth.inspection.suspicious.far import far_texts, find_far_values
-from isodepth.inspection.suspicious.results import repeated_texts, split_repeated
+from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious import repeated_values
+from isodepth.rows.suspicious.far import far_texts, find_far_values
+from isodepth.rows.suspicious.results import repeated_texts, split_repeated
 
 MAX_ROWS = 500
 

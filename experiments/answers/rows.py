@@ -24,8 +24,8 @@ from experiments.answers.row_cases import (
 )
 from experiments.answers.tables import HELD_OUT, TABLES, halves, load
 from isodepth.errors import ColumnWarning, InvalidInputError
-from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious import suspicious_rows
+from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious import suspicious_rows
 
 # Fraction of the values of numeric columns that are removed from both halves.
 MISSING_SHARE = 0.2

@@ -116,8 +116,8 @@ def _extreme_cell(monitor: Any, window: np.ndarray, m: int, share: float, rng: R
     achieve more, because the bound exceeds the share only if the p-value of an original count is
     small enough.
     """
+    from isodepth.functions.fisher import log_pvalues
     from isodepth.monitor.windows import confidence_error
-    from isodepth.significance.fisher import log_pvalues
 
     group = next(iter(monitor._state.groups.values()))
     (n, a, _), found = group.reference, []

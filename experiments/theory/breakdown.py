@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from experiments.theory.means import check_eps, kept_mass
-from isodepth.data.validation import check_choice, check_integer, check_number, check_points
+from isodepth.base.options import check_choice, check_integer, check_number
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.table.validation import check_points
 
 
 def breakdown_from_levels(n: int, alpha: float, alpha_max: float) -> float:
@@ -157,7 +158,7 @@ def _depth_counts(points: np.ndarray, depth: Any) -> np.ndarray:
         above = n - np.searchsorted(values, points[:, 0], "left")
         return np.minimum(below, above)
     if depth is None or hasattr(depth, "fit"):
-        from isodepth.depth.estimators import HalfspaceDepth
+        from isodepth.geometry.depth.estimators import HalfspaceDepth
 
         if depth is not None and not isinstance(depth, HalfspaceDepth):
             raise InvalidInputError(

@@ -17,8 +17,9 @@ from experiments.theory.means import (
     power_mean_over_radii,
     radius_power_mean,
 )
-from isodepth.data.validation import check_number, check_points, check_same_width
+from isodepth.base.options import check_number
 from isodepth.errors import InvalidInputError
+from isodepth.table.validation import check_points, check_same_width
 
 # Tolerance of the checks that a covariance is symmetric and positive semi-definite.
 _COVARIANCE_ROUNDING = 1e-8

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.validation import check_number
+from isodepth.base.options import check_number
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
 

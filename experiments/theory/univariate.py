@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from experiments.theory.means import check_eps, check_p, kept_mass
-from isodepth.data.validation import check_points
 from isodepth.errors import InvalidInputError
+from isodepth.table.validation import check_points
 
 
 def univariate_distance(

@@ -8,10 +8,10 @@ from ._version import __version__ as __version__
 from .api import Metric as Metric
 from .api import compare as compare
 from .api import distance as distance
-from .depth.estimators import AIIRWDepth as AIIRWDepth
-from .depth.estimators import HalfspaceDepth as HalfspaceDepth
-from .depth.estimators import IRWDepth as IRWDepth
-from .depth.estimators import ProjectionDepth as ProjectionDepth
+from .geometry.depth.estimators import AIIRWDepth as AIIRWDepth
+from .geometry.depth.estimators import HalfspaceDepth as HalfspaceDepth
+from .geometry.depth.estimators import IRWDepth as IRWDepth
+from .geometry.depth.estimators import ProjectionDepth as ProjectionDepth
 from .geometry.directions import unit_vectors as unit_vectors
 from .geometry.hull import hull_distance as hull_distance
 from .many.estimators import DistanceTransformer as DistanceTransformer
@@ -23,4 +23,4 @@ from .many.pairwise import region_tables as region_tables
 from .metric.region_table import RegionTable as RegionTable
 from .monitor.monitor import Monitor as Monitor
 from .significance.two_sample import two_sample_test as two_sample_test
-from .sources.scan import scan as scan
+from .stream.scan import scan as scan

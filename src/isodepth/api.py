@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack, overload
 
 import numpy as np
 
-from isodepth.data.columns.kinds import (
-    ColumnKind,
-    check_kinds,
-    column_lines,
-    matched_frames,
-    numeric_columns,
-)
-from isodepth.data.validation import (
+from isodepth.base.options import (
     ALPHA,
     MOST,
     check_alpha,
@@ -26,10 +19,6 @@ from isodepth.data.validation import (
     check_class_options,
     check_dtype,
     check_integer,
-    copy_of_sample,
-    is_chunked,
-    is_tensor,
-    refuse_chunks,
 )
 from isodepth.errors import (
     ColumnWarning,
@@ -63,11 +52,19 @@ from isodepth.metric.settings import (
 from isodepth.results.rows import RowsInMemory
 from isodepth.significance.samples import named_blocks
 from isodepth.significance.two_sample import two_sample_test
+from isodepth.table.kinds import (
+    ColumnKind,
+    check_kinds,
+    column_lines,
+    matched_frames,
+    numeric_columns,
+)
+from isodepth.table.validation import copy_of_sample, is_chunked, is_tensor, refuse_chunks
 
 if TYPE_CHECKING:
     import torch
 
-    from isodepth.data.annotations import (
+    from isodepth.base.annotations import (
         KindsLike,
         LabelsLike,
         Precision,
@@ -75,7 +72,7 @@ if TYPE_CHECKING:
         TensorLike,
         VectorLike,
     )
-    from isodepth.sources.source import SampleLike
+    from isodepth.stream.source import SampleLike
 
 
 # A constructor of its own, so that its errors name Metric.

@@ -9,7 +9,7 @@ The names that end in `Like`, `NanPolicy` and `Precision` are types of arguments
 for type checkers, and may accept more in later versions.
 """
 
-from isodepth.data.annotations import (
+from isodepth.base.annotations import (
     CovarianceLike,
     DepthLike,
     DirectionsLike,
@@ -23,18 +23,9 @@ from isodepth.data.annotations import (
     TestNanPolicy,
     VectorLike,
 )
-from isodepth.data.columns.kinds import ColumnKind
-from isodepth.data.missing import MissingPair, MissingReport, MissingShare
+from isodepth.functions.changes import Change, Contribution
 from isodepth.geometry.hull import HullDistance
 from isodepth.geometry.regions import TrimmedRegions
-from isodepth.inspection.checks import Check
-from isodepth.inspection.suspicious import (
-    OneSidedValue,
-    RepeatedValue,
-    SuspiciousRow,
-    SuspiciousRows,
-)
-from isodepth.inspection.typical import TypicalRow, TypicalRows
 from isodepth.many.collections import SamplesLike
 from isodepth.many.multiple_testing import PairwiseTestResult
 from isodepth.metric.attribution import LargestGap
@@ -44,10 +35,19 @@ from isodepth.metric.gradient import Gradient
 from isodepth.metric.region_table import RegionTables
 from isodepth.metric.settings import RandomLevels
 from isodepth.monitor.verdict import Verdict
-from isodepth.results.changes import Change, Contribution
+from isodepth.rows.checks import Check
+from isodepth.rows.suspicious import (
+    OneSidedValue,
+    RepeatedValue,
+    SuspiciousRow,
+    SuspiciousRows,
+)
+from isodepth.rows.typical import TypicalRow, TypicalRows
 from isodepth.significance.result import ColumnTest, Component, TwoSampleResult
 from isodepth.significance.samples import ValueShare
-from isodepth.sources.source import SampleLike, Source
+from isodepth.stream.source import SampleLike, Source
+from isodepth.table.kinds import ColumnKind
+from isodepth.table.missing import MissingPair, MissingReport, MissingShare
 
 __all__ = [
     "ChanceLevel",

@@ -31,7 +31,8 @@ from benchmarks.sections import (
 )
 from benchmarks.sections import threads as thread_section
 from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
-from isodepth.geometry.directions import rng_for, unit_vectors
+from isodepth.base.seeds import rng_for
+from isodepth.geometry.directions import unit_vectors
 
 ONE_TURN = Box(seconds=0.0, least=1, most=1)
 ESTIMATORS = {

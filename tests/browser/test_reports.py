@@ -7,10 +7,10 @@ import pytest
 
 import isodepth
 from isodepth.cli import main
-from isodepth.data.files.readers import ReadOptions, read_table
-from isodepth.data.frames import NamedArray
 from isodepth.report.table_files import TableFile
 from isodepth.report.writing import write_report_of_files
+from isodepth.table.frames import NamedArray
+from isodepth.table.readers import ReadOptions, read_table
 
 pytestmark = pytest.mark.browser
 

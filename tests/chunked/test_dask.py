@@ -21,7 +21,7 @@ from chunked.streaming import small_scale
 import isodepth
 from isodepth import Metric, errors, scan
 from isodepth.metric.chunked.region_tables import stream_table
-from isodepth.sources.passes import DaskRunner
+from isodepth.stream.passes import DaskRunner
 
 cloudpickle = pytest.importorskip("cloudpickle")
 dask = pytest.importorskip("dask")

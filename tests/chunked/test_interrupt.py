@@ -23,7 +23,7 @@ import signal, sys, time
 import numpy as np
 import isodepth
 from isodepth.metric.chunked.entry import compare
-from isodepth.sources.passes import Runner
+from isodepth.stream.passes import Runner
 
 # A process that was started in the background ignores this signal.
 signal.signal(signal.SIGINT, signal.default_int_handler)

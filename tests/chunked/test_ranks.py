@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 from isodepth import AIIRWDepth, Metric, scan
-from isodepth.depth import BY_NAME, CorrectedIRW
-from isodepth.depth.base import Projections, center_and_exponent
-from isodepth.depth.whitening import Whitening
-from isodepth.engine.compiled import Resources
+from isodepth.base.compiled import Resources
 from isodepth.errors import InvalidOptionError
+from isodepth.geometry.depth import BY_NAME, CorrectedIRW
+from isodepth.geometry.depth.base import Projections, center_and_exponent
+from isodepth.geometry.depth.whitening import Whitening
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.regions import Sample
 from isodepth.metric.chunked import depths

@@ -13,7 +13,7 @@ from isodepth.errors import InvalidInputError
 from isodepth.metric.chunked import reading
 from isodepth.metric.chunked.reading import CheckedSource, Limits, Summary, load_rows, selection_of
 from isodepth.metric.chunked.selection import margin_of
-from isodepth.sources.passes import DaskRunner, Runner, row_keys
+from isodepth.stream.passes import DaskRunner, Runner, row_keys
 
 RNG = np.random.default_rng(7)
 

@@ -15,7 +15,7 @@ import pytest
 import isodepth
 from isodepth import scan
 from isodepth.errors import InvalidInputError, UnreadableFileError
-from isodepth.sources.source import Source
+from isodepth.stream.source import Source
 from isodepth.typing import RandomLevels
 
 POINTS = np.random.default_rng(0).normal(size=(60, 3))

@@ -16,7 +16,7 @@ from isodepth import Metric, scan
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.scaling import column_units
 from isodepth.metric.chunked.region_tables import column_spreads, stream_table
-from isodepth.sources.passes import Runner
+from isodepth.stream.passes import Runner
 
 
 def metric(**options: object) -> Metric:

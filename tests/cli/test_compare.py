@@ -16,7 +16,7 @@ from cli.helpers import QUICK, refusal, run, run_json, sample, save
 
 import isodepth
 from isodepth.cli import compare as module
-from isodepth.data.frames import NamedArray
+from isodepth.table.frames import NamedArray
 
 pytest.importorskip("matplotlib")
 NAMES = ("day", "temp", "wind")

@@ -12,7 +12,7 @@ import pytest
 from cli.helpers import refusal, run, run_json, save
 
 import isodepth
-from isodepth.data.frames import NamedArray
+from isodepth.table.frames import NamedArray
 
 NAMES = ("size", "weight", "age")
 RNG = np.random.default_rng(30)

@@ -18,7 +18,7 @@ import pytest
 
 import isodepth
 from isodepth import _core
-from isodepth.engine.compiled import thread_map
+from isodepth.base.compiled import thread_map
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.standard_normal((5_000, 4))
@@ -177,7 +177,7 @@ DAEMON = """
 import threading, time
 import numpy as np
 from isodepth import _core
-from isodepth.engine.compiled import thread_map
+from isodepth.base.compiled import thread_map
 
 points = np.random.default_rng(0).standard_normal((20_000, 8))
 directions = np.random.default_rng(1).standard_normal((500, 8))

@@ -27,10 +27,10 @@ from fuzz.samples import SAMPLES, sample, weights
 from twins import naive, naive_families, naive_means
 
 import isodepth
+from isodepth.functions.families import FAMILIES, Rows
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.metric.chunked.entry import compare as compare_chunks
 from isodepth.monitor.functions import Functions, total
-from isodepth.rowfunctions.families import FAMILIES, Rows
 
 pytestmark = pytest.mark.slow
 

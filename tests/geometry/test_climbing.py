@@ -8,7 +8,7 @@ from twins import stepwise_refinement
 from twins.stepwise_refinement import chosen_levels
 
 import isodepth
-from isodepth.engine.compiled import Resources
+from isodepth.base.compiled import Resources
 from isodepth.geometry.hull import refine_gaps
 from isodepth.geometry.regions import LevelPlan, exact_plan
 

@@ -15,7 +15,7 @@ from scipy.spatial import ConvexHull
 from twins import naive_hull as naive
 from twins.stepwise_refinement import raise_gaps
 
-from isodepth.engine.compiled import Resources
+from isodepth.base.compiled import Resources
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.hull import (
     common_frame,

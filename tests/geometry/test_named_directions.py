@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.engine.compiled import Resources, level_gaps, signed_directions
+from isodepth.base.compiled import Resources, level_gaps, signed_directions
 from isodepth.geometry import hull as gaps_module
 from isodepth.geometry.regions import exact_plan
 from isodepth.metric.comparison import Comparison

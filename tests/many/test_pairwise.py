@@ -20,9 +20,9 @@ from strategies import orders
 
 import isodepth
 from isodepth import Metric, region_tables
-from isodepth.data import validation
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError
 from isodepth.metric.region_table import RegionTables
+from isodepth.table import validation
 
 OPTIONS = {"levels": 6, "n_directions": 20, "random_state": 0}
 

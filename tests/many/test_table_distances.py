@@ -10,7 +10,7 @@ import pytest
 from twins import naive, naive_gaps, naive_tables
 
 from isodepth import Metric, pairwise
-from isodepth.engine.compiled import Resources, table_distances
+from isodepth.base.compiled import Resources, table_distances
 from isodepth.errors import InvalidInputError
 from isodepth.metric import region_table as table_module
 from isodepth.metric.region_table import RegionTables

@@ -111,7 +111,7 @@ def test_many_samples_share_the_spread_of_all(tmp_path) -> None:
 
 
 def test_a_file_with_another_scale_is_refused(tmp_path) -> None:
-    from isodepth.data.files.output import read_archive, write_archive
+    from isodepth.base.output import read_archive, write_archive
 
     table = isodepth.region_tables([X], scale="pooled", **OPTIONS)[0]
     table.save(tmp_path / "t.npz")

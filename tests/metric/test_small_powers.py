@@ -10,7 +10,7 @@ import pytest
 from twins.naive import power_mean_of_many_digits
 
 import isodepth
-from isodepth.engine.compiled import table_distances
+from isodepth.base.compiled import table_distances
 from isodepth.geometry.regions import SMALL_POWER, power_mean
 
 POWERS = [9.9e-4, 1e-9, 1e-15, 1.1e-100, 0.9e-100, 5e-324]

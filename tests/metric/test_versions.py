@@ -12,7 +12,7 @@ import pytest
 
 import isodepth
 from isodepth import Metric, RegionTable
-from isodepth.data.files.output import read_archive, write_archive
+from isodepth.base.output import read_archive, write_archive
 from isodepth.errors import InvalidInputError, UnreadableFileError
 from isodepth.metric import region_table
 from isodepth.metric import signature as signatures

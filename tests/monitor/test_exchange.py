@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from isodepth import Monitor
+from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError
-from isodepth.geometry.directions import rng_for
 from isodepth.monitor.repeated import unseen_code
 
 pd = pytest.importorskip("pandas")

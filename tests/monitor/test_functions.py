@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth.data.files.records import packed, unpacked
+from isodepth.base.records import packed, unpacked
 from isodepth.monitor import functions as module
 from isodepth.monitor.functions import (
     Functions,

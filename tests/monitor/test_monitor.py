@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 
 from isodepth import Monitor, scan, two_sample_test
-from isodepth.data.frames import NamedArray
 from isodepth.errors import (
     BusyFileError,
     ColumnWarning,
@@ -27,9 +26,10 @@ from isodepth.errors import (
     InvalidInputError,
     InvalidOptionError,
 )
+from isodepth.functions.changes import Change
 from isodepth.monitor.batch_labels import label_string
 from isodepth.monitor.windows import AlarmPolicy
-from isodepth.results.changes import Change
+from isodepth.table.frames import NamedArray
 from isodepth.typing import Verdict
 
 pd = pytest.importorskip("pandas")

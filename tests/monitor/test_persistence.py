@@ -16,10 +16,9 @@ import numpy as np
 import pytest
 
 from isodepth import Metric, Monitor
-from isodepth.data.columns.numerals import Style
-from isodepth.data.files import output
-from isodepth.data.files.output import read_archive, write_archive
-from isodepth.data.files.records import _fields
+from isodepth.base import output
+from isodepth.base.output import read_archive, write_archive
+from isodepth.base.records import _fields
 from isodepth.errors import (
     BusyFileError,
     InvalidInputError,
@@ -29,6 +28,7 @@ from isodepth.errors import (
 from isodepth.monitor.saved import KIND, NAMES, read_state, write_state
 from isodepth.monitor.state import MonitorState
 from isodepth.significance.martingale import RankEvidence
+from isodepth.table.numerals import Style
 
 RNG = np.random.default_rng(20)
 REFERENCE = RNG.normal(size=(1500, 2))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth.inspection.suspicious.scoring import Rows, RowScorer
 from isodepth.monitor.usual import UsualValues
+from isodepth.rows.suspicious.scoring import Rows, RowScorer
 
 
 @pytest.mark.parametrize("n", [4, 30, 300])

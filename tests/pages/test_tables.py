@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.export import ResultMixin
+from isodepth.base.export import ResultMixin
 from isodepth.text import Scores
 
 PAGE = Path(__file__).parents[2] / "docs" / "json.md"

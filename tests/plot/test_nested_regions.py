@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.frames import NamedArray
 from isodepth.errors import InvalidInputError
 from isodepth.plot.regions import (
     difference_plane,
@@ -17,6 +16,7 @@ from isodepth.plot.regions import (
     plane_directions,
 )
 from isodepth.plot.style import loose_axes, new_axes
+from isodepth.table.frames import NamedArray
 
 pytest.importorskip("matplotlib")
 

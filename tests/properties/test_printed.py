@@ -8,7 +8,7 @@ import pytest
 
 import isodepth
 from isodepth.errors import InvalidInputError
-from isodepth.results.changes import format_pair
+from isodepth.functions.changes import format_pair
 
 
 def frames():

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import isodepth
+from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidOptionError
-from isodepth.geometry.directions import integer_seed, rng_for
+from isodepth.geometry.directions import integer_seed
 
 N, D, K = 60, 40, 200
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.frames import NamedArray
 from isodepth.html import table_html
+from isodepth.table.frames import NamedArray
 
 EVIL = "<script>alert(1)</script>"
 

@@ -14,18 +14,18 @@ import pandas as pd
 import pytest
 
 import isodepth
-from isodepth.data.frames import NamedArray
 from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
-from isodepth.inspection.checks import Check
-from isodepth.inspection.rows import TwoSamples
+from isodepth.functions.changes import lower_percent
 from isodepth.plot.changes import column_figure
 from isodepth.report import html_report
 from isodepth.report.comparison import comparison_content, comparison_context, comparison_lines
 from isodepth.report.repeat import repeat_code
 from isodepth.report.table_files import TableFile
 from isodepth.report.writing import html_report_of_files
-from isodepth.results.changes import lower_percent
 from isodepth.results.summary import comparison_headline, subtitle, unused_part
+from isodepth.rows.checks import Check
+from isodepth.rows.rows import TwoSamples
+from isodepth.table.frames import NamedArray
 
 pytest.importorskip("matplotlib")
 

@@ -9,9 +9,9 @@ import pytest
 
 import isodepth
 from isodepth import two_sample_test
-from isodepth.data.columns.kinds import MISSING, ColumnKind
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.significance.samples import OTHERS, category_of
+from isodepth.table.kinds import MISSING, ColumnKind
 
 pd = pytest.importorskip("pandas")
 

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import isodepth
-from isodepth.results.changes import Change
-from isodepth.rowfunctions.explanations import ColumnPair, Explanation
-from isodepth.rowfunctions.families import Member
+from isodepth.functions.changes import Change
+from isodepth.functions.explanations import ColumnPair, Explanation
+from isodepth.functions.families import Member
 from isodepth.significance.changes import (
     _explained,
     conditional_change,

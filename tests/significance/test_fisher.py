@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from isodepth.significance.fisher import (
+from isodepth.functions.fisher import (
     _log_pmf,
     _log_pmf_bound,
     least_changed,

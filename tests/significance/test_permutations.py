@@ -7,8 +7,8 @@ import pytest
 import scipy.special
 
 import isodepth
+from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError
-from isodepth.geometry.directions import rng_for
 from isodepth.significance import result
 from isodepth.significance.findings import (
     neg_log_p,

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import isodepth
-from isodepth.data.arrays import is_duplicated, repeated_rows, row_hashes
 from isodepth.results.summary import comparison_headline
 from isodepth.significance.permutations import Permutations
+from isodepth.table.arrays import is_duplicated, repeated_rows, row_hashes
 
 
 def run(X: Any, Y: Any, **options: Any) -> isodepth.typing.TwoSampleResult:

@@ -18,8 +18,8 @@ import isodepth
 from isodepth import scan
 from isodepth.errors import InvalidOptionError
 from isodepth.significance.rare_events import adjusted_pvalue, rare_events
-from isodepth.sources.passes import Runner
-from isodepth.sources.subsets import subset_pair
+from isodepth.stream.passes import Runner
+from isodepth.stream.subsets import subset_pair
 
 X, Y = mixed_frame(300, 1), mixed_frame(240, 2, 0.5)
 OPTIONS: dict[str, Any] = {"random_state": 0, "n_permutations": 49}

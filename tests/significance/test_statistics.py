@@ -20,11 +20,11 @@ from twins import naive_permutation as twin
 
 from isodepth import Metric, two_sample_test
 from isodepth._core import share_differences
+from isodepth.functions.explanations import ks_distance
 from isodepth.geometry.scaling import mad_spread
 from isodepth.geometry.weights import contaminated_rows
-from isodepth.inspection.rows import TwoSamples
 from isodepth.metric.settings import MetricSettings
-from isodepth.rowfunctions.explanations import ks_distance
+from isodepth.rows.rows import TwoSamples
 from isodepth.significance import aggregated, features
 from isodepth.significance import tolerance as tolerance_module
 from isodepth.significance.aggregated import aggregated_statistics, region_statistics

@@ -17,8 +17,8 @@ from twins import naive_permutation, naive_settings
 import isodepth
 from experiments.power import laws
 from isodepth import Metric, two_sample_test
+from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.geometry.directions import rng_for
 from isodepth.significance.findings import Findings
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.result import ShareBounds

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import isodepth
-from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious import suspicious_rows
-from isodepth.rowfunctions.explanations import ColumnPair
+from isodepth.functions.explanations import ColumnPair
+from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious import suspicious_rows
 from isodepth.significance.changes import describe_column, exchanged_columns
 
 N = 200

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.files.readers import ReadOptions, read_table
-from isodepth.data.frames import NamedArray
+from isodepth.table.frames import NamedArray
+from isodepth.table.readers import ReadOptions, read_table
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "weather"
 

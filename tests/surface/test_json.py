@@ -15,7 +15,7 @@ from cli.helpers import run_json
 from text_extra import needs, needs_encoder
 
 import isodepth
-from isodepth.data.export import SCHEMA
+from isodepth.base.export import SCHEMA
 
 FILE = Path(__file__).resolve().parents[2] / "docs" / "schema" / f"isodepth-{SCHEMA}.json"
 OPTIONS: dict[str, Any] = {"n_directions": 20, "random_state": 0}

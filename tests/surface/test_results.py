@@ -17,7 +17,7 @@ import pytest
 from text_extra import needs
 
 import isodepth
-from isodepth.data.export import ResultMixin
+from isodepth.base.export import ResultMixin
 from isodepth.text import Scores
 
 X = np.random.default_rng(0).normal(size=(60, 2))

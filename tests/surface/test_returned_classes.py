@@ -106,7 +106,7 @@ def test_internal_classes_are_found() -> None:
     found = {each.place: each.classes() for each in annotations_of("Metric", isodepth.Metric)}
     assert found["Metric.with_directions"] == {"FittedMetric"}
     assert found["Metric.eps"] == set()
-    annotation = Annotation("f", "tuple[Source, Part] | None", "isodepth.sources.source")
+    annotation = Annotation("f", "tuple[Source, Part] | None", "isodepth.stream.source")
     assert annotation.classes() == {"Source", "Part"}
     assert annotation._replace(module="isodepth.api").classes() == {"Source", "Part"}
     # The same name may be an alias of a type in another module.

@@ -12,7 +12,7 @@ import isodepth
 from isodepth.errors import DeviceMemoryError, InvalidInputError, InvalidOptionError
 
 torch = pytest.importorskip("torch")
-from isodepth.engine.tensors.products import full_precision  # noqa: E402
+from isodepth.device.products import full_precision  # noqa: E402
 from isodepth.torch.device import distance_on_device, fit_pair  # noqa: E402
 from isodepth.torch.samples import check_tensors  # noqa: E402
 
@@ -101,7 +101,7 @@ def test_single_precision_is_within_the_documented_bound(seed):
 @pytest.mark.parametrize(("n", "d"), [(30_000, 10), (50_000, 64), (40_000, 2)])
 def test_kernels_agree_with_plain_operations(depth, n, d, monkeypatch):
     """Triton kernels and operations of torch give equal depths, up to the rounding of products."""
-    from isodepth.engine.tensors import kernels
+    from isodepth.device import kernels
     from isodepth.torch import device, regions
 
     generator = torch.Generator("cuda").manual_seed(n)
@@ -140,7 +140,7 @@ def test_products_of_parts_are_as_accurate_as_plain_products(shape, size):
 
     Products of integers are exact.
     """
-    from isodepth.engine.tensors.kernels.multiply import products
+    from isodepth.device.kernels.multiply import products
 
     a, b, d = shape
     generator = torch.Generator("cuda").manual_seed(d)

@@ -13,8 +13,8 @@ from strategies import POINTS, cases, make_case
 from twins.naive import masses, weighted_median
 
 import isodepth
-from isodepth.depth import CorrectedIRW
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.geometry.depth import CorrectedIRW
 from isodepth.metric.fitted import compare_arrays
 
 torch = pytest.importorskip("torch")

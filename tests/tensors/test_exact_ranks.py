@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from isodepth.depth import BY_NAME
+from isodepth.geometry.depth import BY_NAME
 
 torch = pytest.importorskip("torch")
 from isodepth.torch.regions import depths_on_device  # noqa: E402

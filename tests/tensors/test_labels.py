@@ -9,7 +9,7 @@ import isodepth
 
 torch = pytest.importorskip("torch")
 
-from isodepth.engine.tensors import labels  # noqa: E402
+from isodepth.device import labels  # noqa: E402
 from isodepth.significance.permutations import Permutations, precision, rank_cosines  # noqa: E402
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]

@@ -64,7 +64,7 @@ def test_views_need_no_copy(pair):
 
 
 def test_memory_is_shared_with_the_host():
-    from isodepth.engine.tensors.host import to_host
+    from isodepth.device.host import to_host
 
     rows = torch.zeros(4, 2, dtype=torch.float64)
     array = to_host(rows.requires_grad_())
@@ -146,7 +146,7 @@ def test_torch_and_cuda_are_only_used_for_tensors():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rows_are_centered_and_scaled_by_a_power_of_two(weighted):
-    from isodepth.engine.tensors.spread import typical_sizes
+    from isodepth.device.spread import typical_sizes
     from isodepth.torch.samples import DeviceSample
 
     rng = np.random.default_rng(5)

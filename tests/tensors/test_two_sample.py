@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.engine.tensors.host import arrays_on_host
+from isodepth.device.host import arrays_on_host
 from isodepth.errors import InvalidInputError
 
 torch = pytest.importorskip("torch")

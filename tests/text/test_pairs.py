@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from isodepth import AIIRWDepth, IRWDepth, Metric
-from isodepth.depth import CorrectedIRW
 from isodepth.errors import DegenerateDepthWarning
+from isodepth.geometry.depth import CorrectedIRW
 from isodepth.text import DepthScore
 from isodepth.text.pairs import pair_distances
 from isodepth.typing import RandomLevels

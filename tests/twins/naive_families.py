@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from isodepth.rowfunctions.families import Member, Rows
+from isodepth.functions.families import Member, Rows
 
 
 def value_at(member: Member, rows: Rows, i: int) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from isodepth import _core
-from isodepth.engine.compiled import ALONE, Resources, level_gaps, signed_directions
+from isodepth.base.compiled import ALONE, Resources, level_gaps, signed_directions
 from isodepth.geometry import hull
 from isodepth.geometry.hull import common_frame
 from isodepth.geometry.regions import LevelPlan

@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 
 import click
 
+from isodepth.base.export import printable
+from isodepth.base.paths import system_reason
 from isodepth.cli.messages import choices_message, command_message, error_message, with_files
-from isodepth.data.export import printable
-from isodepth.data.files.input_file import system_reason
 from isodepth.errors import DegenerateDepthWarning, InvalidOptionError, IsodepthError
 
 #: Exit codes.
@@ -149,7 +149,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, BrokenPipeError):
         return ""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        from isodepth.data.validation import CONVERTED, SYNONYMS
+        from isodepth.base.options import CONVERTED, SYNONYMS
 
         # The option that click suggests for --seed would be --scale.
         synonym = error.option_name.lstrip("-").replace("-", "_")

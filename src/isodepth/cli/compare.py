@@ -19,15 +19,15 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli import tables
 from isodepth.cli.commands import Answer, Command, note, progress_wanted
-from isodepth.data.files.readers import ReadResult, split_names, unknown_column
-from isodepth.data.frames import labels_of
-from isodepth.data.missing import TEST_NAN_POLICIES
 from isodepth.errors import (
     InvalidInputError,
     InvalidOptionError,
     NoCompleteRowError,
     NotNumbersError,
 )
+from isodepth.table.frames import labels_of
+from isodepth.table.missing import TEST_NAN_POLICIES
+from isodepth.table.readers import ReadResult, split_names, unknown_column
 
 if TYPE_CHECKING:
     from isodepth.report.table_files import RowLabels, TableFile
@@ -277,9 +277,9 @@ def _scanned(paths: Sequence[str], reading: cli.ReadingOptions, blocks: str | No
 def _compare_chunks(
     paths: Sequence[str], reading: cli.ReadingOptions, settings: Options, test: Options
 ) -> Any:
-    from isodepth.data.progress import progress_bar
+    from isodepth.base.progress import progress_bar
     from isodepth.metric.chunked.entry import compare, replaced_defaults
-    from isodepth.sources.passes import Runner
+    from isodepth.stream.passes import Runner
 
     if settings.get("refine"):
         raise InvalidOptionError(

@@ -16,6 +16,7 @@ import click
 
 import isodepth
 import isodepth.cli.options as cli
+from isodepth.base.export import LEAST_PVALUE, document
 from isodepth.cli.commands import INPUT_ERROR, INTERRUPTED, Answer, Command, note
 from isodepth.cli.tables import (
     _natural,
@@ -25,11 +26,10 @@ from isodepth.cli.tables import (
     read_tables,
     with_labels,
 )
-from isodepth.data.export import LEAST_PVALUE, document
-from isodepth.data.files.input_file import InputFile, table_files
-from isodepth.data.frames import NamedArray
-from isodepth.data.missing import TEST_NAN_POLICIES
 from isodepth.errors import BusyFileError, InvalidOptionError, IsodepthError
+from isodepth.table.frames import NamedArray
+from isodepth.table.input_file import InputFile, table_files
+from isodepth.table.missing import TEST_NAN_POLICIES
 
 # Number of attempts to check a batch. An attempt fails if another process changes the file of the
 # monitor in the meantime.
@@ -296,8 +296,8 @@ def reset(monitor: str, group: str | None) -> Answer:
 
 
 def _shown(fitted: isodepth.Monitor) -> Answer:
-    from isodepth.data.columns.kinds import column_lines
     from isodepth.results.summary import alarm_promise, monitor_headline
+    from isodepth.table.kinds import column_lines
 
     summary = fitted.to_dict()
     lines = [f"columns     {', '.join(fitted.columns or fitted._state.reader.names)}"]

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from isodepth.base.annotations import TestNanPolicy
+from isodepth.base.extras import load_extra
+from isodepth.base.options import ALPHA, check_alpha
+from isodepth.base.output import PAGE_ENDINGS, check_target
 from isodepth.cli.commands import session
 from isodepth.cli.messages import command_message
-from isodepth.data.annotations import TestNanPolicy
-from isodepth.data.columns.kinds import attention_lines
-from isodepth.data.extras import load_extra
-from isodepth.data.files.output import PAGE_ENDINGS, check_target
-from isodepth.data.files.readers import split_names
-from isodepth.data.missing import NAN_POLICIES
-from isodepth.data.validation import ALPHA, check_alpha
-from isodepth.depth import BY_NAME
 from isodepth.errors import InvalidOptionError
+from isodepth.geometry.depth import BY_NAME
 from isodepth.significance.findings import too_few_permutations
+from isodepth.table.kinds import attention_lines
+from isodepth.table.missing import NAN_POLICIES
+from isodepth.table.readers import split_names
 
 if TYPE_CHECKING:
     from isodepth.report.table_files import TableFile

@@ -10,12 +10,12 @@ import numpy as np
 
 import isodepth
 import isodepth.cli.options as cli
+from isodepth.base.export import document
+from isodepth.base.output import check_target, csv_bytes, replace_file
 from isodepth.cli.commands import Answer, Command, progress_wanted
 from isodepth.cli.tables import open_sources, read_samples, read_tables
-from isodepth.data.export import document
-from isodepth.data.files.output import check_target, csv_bytes, replace_file
-from isodepth.data.frames import in_order
 from isodepth.errors import InvalidInputError
+from isodepth.table.frames import in_order
 
 # Maximum number of samples for which `pairwise` prints the matrix; a larger matrix is too wide.
 _PRINTED = 12
@@ -120,7 +120,7 @@ def depth(
       isodepth depth july.csv --reference june.csv --depth halfspace -o deep.csv
       isodepth depth raw.csv --numeric-only --json
     """
-    from isodepth.depth.estimators import ESTIMATORS
+    from isodepth.geometry.depth.estimators import ESTIMATORS
 
     used = settings.pop("depth", "projection")
     estimator = ESTIMATORS[used](**settings)

@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 import isodepth.cli.options as cli
+from isodepth.base.paths import is_absent, system_reason
 from isodepth.cli.commands import Answer, Command
-from isodepth.data.files.input_file import is_absent, system_reason
-from isodepth.depth import BY_NAME, OF_TEXTS
 from isodepth.errors import InvalidInputError, MissingFileError, UnreadableFileError
+from isodepth.geometry.depth import BY_NAME, OF_TEXTS
 
 
 @click.command(cls=Command)

@@ -10,11 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.base.paths import refuse
+from isodepth.base.words import listed
 from isodepth.cli.commands import note
 from isodepth.cli.options import ReadingOptions
-from isodepth.data.arrays import EXACT_INTEGERS, listed
-from isodepth.data.files.input_file import STDIN, InputFile, open_input, refuse, table_files
-from isodepth.data.files.readers import (
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.table.arrays import EXACT_INTEGERS
+from isodepth.table.frames import NamedArray, labels_of
+from isodepth.table.input_file import STDIN, InputFile, open_input, table_files
+from isodepth.table.readers import (
     ReadOptions,
     ReadResult,
     read_alike,
@@ -22,9 +26,7 @@ from isodepth.data.files.readers import (
     split_names,
     unknown_column,
 )
-from isodepth.data.frames import NamedArray, labels_of
-from isodepth.data.validation import read_sample
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.table.validation import read_sample
 
 
 def open_sources(paths: Sequence[str]) -> list[InputFile]:

@@ -25,17 +25,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isodepth import _core
-from isodepth.data.export import ReadOnlyFields, ResultPart
-from isodepth.data.validation import check_points, check_same_width
-from isodepth.engine.compiled import (
+from isodepth.base.compiled import (
     Resources,
     SearchedPoints,
     level_gaps,
     refined_gaps,
     signed_directions,
 )
+from isodepth.base.export import ReadOnlyFields, ResultPart
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.geometry.regions import LevelPlan, TrimmedRegions
+from isodepth.table.validation import check_points, check_same_width
 
 #: Allowed values of the option `gap`.
 WAYS = ("search", "exact")

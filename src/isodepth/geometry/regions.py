@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.data.export import ReadOnlyFields, equal_values
-from isodepth.data.validation import check_weights, to_array
-from isodepth.engine.compiled import ALONE, Resources, write_supports
+from isodepth.base.compiled import ALONE, Resources, write_supports
+from isodepth.base.export import ReadOnlyFields, equal_values
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.directions import check_direction_rows
 from isodepth.geometry.weights import exact_masses
+from isodepth.table.validation import check_weights, to_array
 
 #: Relative difference up to which a level counts as equal to 1 - eps, the upper end of all levels.
 #: eps is the fraction of the mass that the distance trims.

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.data.arrays import column_labels
-from isodepth.data.validation import check_finite, check_weights, to_array
 from isodepth.errors import InvalidInputError, InvalidOptionError, ScaleWarning, warn_user
 from isodepth.geometry.weights import exact_masses
+from isodepth.table.arrays import column_labels
+from isodepth.table.validation import check_finite, check_weights, to_array
 
 #: Strings that the option `scale` accepts. It may also be None or an array.
 SCALES = ("pooled", "reference")

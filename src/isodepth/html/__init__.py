@@ -16,7 +16,7 @@ _DIGITS = 4
 # Maximum number of rows and of columns of a table in a notebook, and of characters of its title.
 _MAX_CELLS, _LONGEST_TITLE = 12, 120
 _CONTROL = dict.fromkeys({*range(32), 127} - set(map(ord, "\t\n\r")), "\ufffd")
-# Characters that change the text direction, as in `isodepth.data.export.printable`.
+# Characters that change the text direction, as in `isodepth.base.export.printable`.
 _DIRECTIONS = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 _ESCAPES = _CONTROL | _DIRECTIONS
 

@@ -16,19 +16,20 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.annotations import FrameLike
-from isodepth.data.arrays import describe, precision_of
-from isodepth.data.columns.kinds import check_kinds, split_columns
-from isodepth.data.export import label_texts
-from isodepth.data.frames import in_order, is_frame, labels_of
-from isodepth.data.missing import many_dropped
-from isodepth.data.validation import check_same_columns, check_same_width, is_chunked, is_tensor
-from isodepth.engine.tensors.host import to_host
+from isodepth.base.annotations import FrameLike
+from isodepth.base.export import label_texts
+from isodepth.base.words import describe
+from isodepth.device.host import to_host
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
 from isodepth.geometry.scaling import aligned_scale, units_of_samples
 from isodepth.metric.fitted import prepare
 from isodepth.metric.region_table import RegionTable, RegionTables
-from isodepth.sources.source import SampleLike
+from isodepth.stream.source import SampleLike
+from isodepth.table.arrays import precision_of
+from isodepth.table.frames import in_order, is_frame, labels_of
+from isodepth.table.kinds import check_kinds, split_columns
+from isodepth.table.missing import many_dropped
+from isodepth.table.validation import check_same_columns, check_same_width, is_chunked, is_tensor
 
 #: Samples without names, samples with names, or one frame whose rows belong to several samples.
 SamplesLike: TypeAlias = Iterable[SampleLike | RegionTable] | Mapping[Any, SampleLike] | FrameLike

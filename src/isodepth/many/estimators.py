@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from isodepth.data.annotations import (
+from isodepth.base.annotations import (
     DepthLike,
     DirectionsLike,
     NanPolicy,
@@ -29,13 +29,7 @@ from isodepth.data.annotations import (
     ScaleLike,
     TableLike,
 )
-from isodepth.data.arrays import precision_of
-from isodepth.data.validation import (
-    check_class_options,
-    check_dtype,
-    check_same_width,
-    refuse_chunks,
-)
+from isodepth.base.options import check_class_options, check_dtype
 from isodepth.errors import NotFittedError
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.geometry.regions import TrimmedRegions
@@ -45,6 +39,8 @@ from isodepth.many.refined import fill_refined_distances, fit_regions
 from isodepth.metric.fitted import fit_for_one_sample
 from isodepth.metric.region_table import RegionTables, check_comparable, fill_distances
 from isodepth.metric.settings import with_metric_options
+from isodepth.table.arrays import precision_of
+from isodepth.table.validation import check_same_width, refuse_chunks
 
 _NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
 

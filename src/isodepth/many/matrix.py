@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.export import (
+from isodepth.base.export import (
     ResultMixin,
     document,
     has_label,

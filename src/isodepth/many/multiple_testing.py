@@ -10,17 +10,17 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.annotations import (
+from isodepth.base.annotations import (
     KindsLike,
     LabelsLike,
     RandomStateLike,
     TestNanPolicy,
     VectorLike,
 )
-from isodepth.data.arrays import listed
-from isodepth.data.export import ResultMixin, document, label_column, label_texts, read_only
-from isodepth.data.progress import progress_bar
-from isodepth.data.validation import MOST, check_alpha, check_integer
+from isodepth.base.export import ResultMixin, document, label_column, label_texts, read_only
+from isodepth.base.options import MOST, check_alpha, check_integer
+from isodepth.base.progress import progress_bar
+from isodepth.base.words import listed
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelError
 from isodepth.geometry.directions import integer_seed
 from isodepth.many.collections import SamplesLike, as_list, labeled

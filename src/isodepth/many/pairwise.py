@@ -13,17 +13,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.annotations import KindsLike, Precision, VectorLike
-from isodepth.data.arrays import describe
-from isodepth.data.progress import progress_bar
-from isodepth.data.validation import (
-    MOST,
-    check_dtype,
-    check_integer,
-    check_n_jobs,
-    split_weights,
-)
-from isodepth.engine.compiled import Resources, thread_map
+from isodepth.base.annotations import KindsLike, Precision, VectorLike
+from isodepth.base.compiled import Resources, thread_map
+from isodepth.base.options import MOST, check_dtype, check_integer, check_n_jobs
+from isodepth.base.progress import progress_bar
+from isodepth.base.words import describe
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import draws_at_random, integer_seed
 from isodepth.geometry.regions import Sample
@@ -48,6 +42,7 @@ from isodepth.metric.settings import (
     with_metric_options,
 )
 from isodepth.metric.signature import array_text, signature_text
+from isodepth.table.validation import split_weights
 
 #: Default number of levels, that is of nested regions, in a region table.
 TABLE_LEVELS = 20

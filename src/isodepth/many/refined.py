@@ -12,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.progress import progress_bar
-from isodepth.data.validation import check_same_width
-from isodepth.engine.compiled import Resources, thread_map, worker_count
+from isodepth.base.compiled import Resources, thread_map, worker_count
+from isodepth.base.progress import progress_bar
 from isodepth.geometry.regions import TrimmedRegions
 from isodepth.geometry.scaling import scaled
 from isodepth.many.collections import SampleGroup
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
+from isodepth.table.validation import check_same_width
 
 
 def fit_regions(

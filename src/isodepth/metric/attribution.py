@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.export import ResultMixin, document
+from isodepth.base.export import ResultMixin, document
+from isodepth.functions.changes import Contribution
 from isodepth.geometry.hull import Gaps
-from isodepth.results.changes import Contribution
 
 # Target number of support values that are in memory at a time.
 _BLOCK_NUMBERS = 1 << 20

@@ -14,18 +14,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.data.arrays import column_labels, listed
-from isodepth.data.columns.kinds import ColumnKind
-from isodepth.data.export import ResultMixin, document, equal_values, read_only
-from isodepth.data.missing import MissingPair
-from isodepth.data.validation import check_integer
-from isodepth.engine.compiled import write_supports
+from isodepth.base.compiled import write_supports
+from isodepth.base.export import ResultMixin, document, equal_values, read_only
+from isodepth.base.options import check_integer
+from isodepth.base.seeds import rng_for
+from isodepth.base.words import listed
 from isodepth.errors import InvalidInputError, UnavailableError
-from isodepth.geometry.directions import rng_for
+from isodepth.functions.changes import Contribution
 from isodepth.geometry.hull import Gaps, upper_bounds
 from isodepth.geometry.regions import TrimmedRegions
 from isodepth.geometry.scaling import SCALES, column_units
-from isodepth.inspection.rows import TwoSamples
 from isodepth.metric.attribution import (
     LargestGap,
     contribution_rows,
@@ -36,7 +34,6 @@ from isodepth.metric.gradient import Gradient, gradient_of_comparison
 from isodepth.metric.settings import RandomLevels
 from isodepth.metric.signature import json_settings, signature_text
 from isodepth.results.base import TwoSampleReport
-from isodepth.results.changes import Contribution
 from isodepth.results.rows import KeptRows, ReleasedRows
 from isodepth.results.summary import (
     comparison_headline,
@@ -44,6 +41,10 @@ from isodepth.results.summary import (
     named_contributions,
     summary_lines,
 )
+from isodepth.rows.rows import TwoSamples
+from isodepth.table.arrays import column_labels
+from isodepth.table.kinds import ColumnKind
+from isodepth.table.missing import MissingPair
 
 if TYPE_CHECKING:
     from isodepth.significance.result import NullProfile, TwoSampleResult

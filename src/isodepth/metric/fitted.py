@@ -13,25 +13,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from isodepth.data.export import ReadOnlyFields
-from isodepth.data.frames import in_order, labels_of
-from isodepth.data.missing import MissingPair
-from isodepth.data.validation import (
-    SampleRows,
-    as_pair,
-    check_dtype,
-    check_integer,
-    check_same_columns,
-    check_same_width,
-    copy_of_sample,
-    read_sample,
-    split_weights,
-)
-from isodepth.depth.base import Depth, DepthSource, Projections
-from isodepth.depth.resolve import same_depth
-from isodepth.engine.compiled import Resources, thread_map, worker_count, write_supports
+from isodepth.base.compiled import Resources, thread_map, worker_count, write_supports
+from isodepth.base.export import ReadOnlyFields
+from isodepth.base.options import check_dtype, check_integer
+from isodepth.base.seeds import rng_for
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
-from isodepth.geometry.directions import rng_for, seeded_vectors, unit_vectors
+from isodepth.geometry.depth.base import Depth, DepthSource, Projections
+from isodepth.geometry.depth.resolve import same_depth
+from isodepth.geometry.directions import seeded_vectors, unit_vectors
 from isodepth.geometry.hull import Gaps, find_gaps
 from isodepth.geometry.regions import (
     LevelPlan,
@@ -60,10 +49,21 @@ from isodepth.metric.settings import (
     used_settings,
 )
 from isodepth.metric.signature import signature_text
+from isodepth.table.frames import in_order, labels_of
+from isodepth.table.missing import MissingPair
+from isodepth.table.validation import (
+    SampleRows,
+    as_pair,
+    check_same_columns,
+    check_same_width,
+    copy_of_sample,
+    read_sample,
+    split_weights,
+)
 
 if TYPE_CHECKING:
     from isodepth.api import Metric
-    from isodepth.data.annotations import Precision, TableLike, VectorLike
+    from isodepth.base.annotations import Precision, TableLike, VectorLike
 
 
 @dataclass(frozen=True, eq=False)

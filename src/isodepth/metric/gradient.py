@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.data.export import read_only
-from isodepth.engine.compiled import decode, support_rows
+from isodepth.base.compiled import decode, support_rows
+from isodepth.base.export import read_only
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.geometry.hull import Gaps, project_to_hull

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.data.export import EqualFields, has_label, position_of
-from isodepth.data.frames import clashing_columns
-from isodepth.data.progress import progress_bar
-from isodepth.data.validation import check_n_jobs
-from isodepth.engine.compiled import Resources, table_distances
+from isodepth.base.compiled import Resources, table_distances
+from isodepth.base.export import EqualFields, has_label, position_of
+from isodepth.base.options import check_n_jobs
+from isodepth.base.progress import progress_bar
 from isodepth.errors import InvalidInputError, UnreadableFileError
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.metric.settings import TABLE_DTYPES
@@ -32,6 +31,7 @@ from isodepth.metric.signature import (
     settings_from_signature,
     signature_text,
 )
+from isodepth.table.frames import clashing_columns
 
 KIND = "region table"
 # Target size in bytes of a block of tables whose distances are computed in one call.
@@ -114,7 +114,7 @@ class RegionTable(EqualFields):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to an .npz file; an existing file is replaced atomically."""
-        from isodepth.data.files.output import write_archive
+        from isodepth.base.output import write_archive
 
         header = {
             "settings": json_settings(self.settings),
@@ -133,7 +133,7 @@ class RegionTable(EqualFields):
 
         A damaged file, or a file of another kind, raises UnreadableFileError.
         """
-        from isodepth.data.files.output import read_archive
+        from isodepth.base.output import read_archive
 
         return _table_from_archive(*read_archive(path, KIND), path)
 
@@ -253,7 +253,7 @@ def _table_from_archive(
     before 0.4.0 contain the settings as a signature only. Raise UnreadableFileError if anything is
     missing or invalid.
     """
-    from isodepth.data.files.output import unreadable
+    from isodepth.base.output import unreadable
 
     try:
         values, columns = arrays["values"], header["columns"]

@@ -17,7 +17,7 @@ from typing import Any, Literal, Self, TypedDict, TypeVar, cast
 
 import numpy as np
 
-from isodepth.data.annotations import (
+from isodepth.base.annotations import (
     DepthLike,
     DirectionsLike,
     NanPolicy,
@@ -25,34 +25,30 @@ from isodepth.data.annotations import (
     RandomStateLike,
     ScaleLike,
 )
-from isodepth.data.columns.kinds import check_kinds
-from isodepth.data.export import ReadOnlyFields, equal_values
-from isodepth.data.validation import (
+from isodepth.base.export import ReadOnlyFields, equal_values
+from isodepth.base.options import (
     MOST,
     check_boolean,
     check_choice,
     check_dtype,
     check_integer,
     check_n_jobs,
-    check_nan_policy,
     check_number,
     keyword_names,
     unknown_option,
 )
-from isodepth.depth import BY_NAME
-from isodepth.depth.base import DepthSource, depth_text
-from isodepth.depth.resolve import private_copy, resolve_depth, same_depth
-from isodepth.engine.tensors.host import to_host
+from isodepth.base.seeds import check_random_state
+from isodepth.device.host import to_host
 from isodepth.errors import InvalidOptionError
-from isodepth.geometry.directions import (
-    FAMILIES,
-    check_direction_rows,
-    check_random_state,
-    draws_at_random,
-)
+from isodepth.geometry.depth import BY_NAME
+from isodepth.geometry.depth.base import DepthSource, depth_text
+from isodepth.geometry.depth.resolve import private_copy, resolve_depth, same_depth
+from isodepth.geometry.directions import FAMILIES, check_direction_rows, draws_at_random
 from isodepth.geometry.hull import WAYS
 from isodepth.geometry.scaling import SCALES, check_scale
 from isodepth.metric.signature import array_text, signature_text
+from isodepth.table.kinds import check_kinds
+from isodepth.table.validation import check_nan_policy
 
 #: Working memory on the host in MB if `memory_mb` is None.
 MEMORY_MB = 256.0

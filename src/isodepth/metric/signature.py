@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.data.export import plain
+from isodepth.base.export import plain
 
 #: Version of the numerical results, which increases if a release changes them. Version 2: the
 #: projection depth uses another scale if the MAD is zero. Version 3: random directions for a seed

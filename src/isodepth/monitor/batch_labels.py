@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import FEW, is_missing, listed
-from isodepth.data.files.text_columns import typed_table
-from isodepth.data.frames import NamedArray, labels_of
-from isodepth.data.validation import is_chunked
+from isodepth.base.words import FEW, is_missing, listed
 from isodepth.errors import InvalidInputError
-from isodepth.sources.passes import FrameReading
-from isodepth.sources.profile import Profile
-from isodepth.sources.scan import as_source
+from isodepth.stream.passes import FrameReading
+from isodepth.stream.profile import Profile
+from isodepth.stream.scan import as_source
+from isodepth.table.frames import NamedArray, labels_of
+from isodepth.table.text_columns import typed_table
+from isodepth.table.validation import is_chunked
 
 
 def label_string(label: Any) -> str:

@@ -20,13 +20,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from isodepth.api import Metric
+from isodepth.base.seeds import rng_for
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError, warn_user
-from isodepth.geometry.directions import rng_for
+from isodepth.functions.fisher import log_pvalues
 from isodepth.geometry.scaling import column_units
 from isodepth.metric.region_table import RegionTable
 from isodepth.monitor.functions import Batch, Counts, Functions, total
 from isodepth.monitor.windows import Evidence, pvalue_of
-from isodepth.significance.fisher import log_pvalues
 from isodepth.significance.martingale import RankEvidence, conformal_pvalue
 
 # A batch is beyond all blocks if two conditions hold for a statistic. Its deviation from the mean

@@ -15,19 +15,19 @@ from typing import Literal
 
 import numpy as np
 
-from isodepth.data.columns.kinds import date_columns, rank_columns, subtracted_integers
-from isodepth.data.columns.values import visible
-from isodepth.data.export import name_text
+from isodepth.base.export import name_text
+from isodepth.functions.changes import Change, for_kinds
+from isodepth.functions.conversions import approximate_factor
+from isodepth.functions.explanations import is_negated
+from isodepth.functions.families import UNSEEN, Member
+from isodepth.functions.fisher import least_changed, log_pvalues
 from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import RepeatedCounts
 from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
-from isodepth.results.changes import Change, for_kinds
-from isodepth.rowfunctions.conversions import approximate_factor
-from isodepth.rowfunctions.explanations import is_negated
-from isodepth.rowfunctions.families import UNSEEN, Member
 from isodepth.significance.features import direction_text
-from isodepth.significance.fisher import least_changed, log_pvalues
+from isodepth.table.kinds import date_columns, rank_columns, subtracted_integers
+from isodepth.table.values import visible
 
 # Logarithm of the maximum adjusted p-value of a reported change, and maximum numbers of changes and
 # of considered pairs of columns in a verdict.

@@ -31,8 +31,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.data.arrays import row_hashes
 from isodepth.errors import DependenceWarning, warn_user
+from isodepth.functions.families import UNSEEN, Member, all_units, count_multiples
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.scaling import mad_spread
 from isodepth.monitor.quartiles import PartsSummary, summary_of_rows, summary_of_sorted
@@ -47,7 +47,7 @@ from isodepth.monitor.thresholds import (
     standardized,
 )
 from isodepth.monitor.usual import UsualValues
-from isodepth.rowfunctions.families import UNSEEN, Member, all_units, count_multiples
+from isodepth.table.arrays import row_hashes
 
 # Number of projection directions, and maximum numbers of pairs: of two numeric columns, and of a
 # numeric column and a frequent category.

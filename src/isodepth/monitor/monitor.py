@@ -9,13 +9,12 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from typing import Any, ClassVar, Literal, Unpack
 
-from isodepth.data.annotations import KindsLike, LabelsLike, RandomStateLike, TestNanPolicy
-from isodepth.data.arrays import FEW, is_missing, listed
-from isodepth.data.columns.kinds import ColumnKind, numeric_kinds
-from isodepth.data.export import document
-from isodepth.data.files import output
-from isodepth.data.files.input_file import as_path
-from isodepth.data.validation import check_boolean, check_class_options, check_test_nan_policy
+from isodepth.base import output
+from isodepth.base.annotations import KindsLike, LabelsLike, RandomStateLike, TestNanPolicy
+from isodepth.base.export import document
+from isodepth.base.options import check_boolean, check_class_options
+from isodepth.base.paths import as_path
+from isodepth.base.words import FEW, is_missing, listed
 from isodepth.errors import (
     BusyFileError,
     InvalidInputError,
@@ -30,7 +29,9 @@ from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy
 from isodepth.results.base import ReportableResult
 from isodepth.results.protocols import MonitorReportOptions
-from isodepth.sources.source import SampleLike
+from isodepth.stream.source import SampleLike
+from isodepth.table.kinds import ColumnKind, numeric_kinds
+from isodepth.table.validation import check_test_nan_policy
 
 _LONGEST_LABEL = 200
 

@@ -16,32 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import FEW, column_labels, listed, numbered
-from isodepth.data.columns.kinds import (
-    ColumnKind,
-    MixedFrames,
-    category_values,
-    date_columns,
-    split_columns,
-)
-from isodepth.data.columns.numerals import Numerals, Style, is_plain_number
-from isodepth.data.columns.pooled import is_padded
-from isodepth.data.columns.values import (
-    Strings,
-    boolean,
-    boolean_word,
-    plain_number,
-    strings_of,
-)
-from isodepth.data.files.text_columns import CODES, narrowed_type, typed_table
-from isodepth.data.frames import (
-    NamedArray,
-    Names,
-    is_frame,
-    labels_of,
-    select_columns,
-)
-from isodepth.data.validation import check_same_width, is_chunked, read_sample
+from isodepth.base.words import FEW, listed, numbered
 from isodepth.errors import InvalidInputError
 from isodepth.metric.chunked.reading import (
     load_mixed_rows,
@@ -50,10 +25,36 @@ from isodepth.metric.chunked.reading import (
     row_chunks,
 )
 from isodepth.monitor.repeated import unseen_code
-from isodepth.sources.passes import FrameReading
-from isodepth.sources.profile import Profile
-from isodepth.sources.scan import as_source
-from isodepth.sources.source import Source
+from isodepth.stream.passes import FrameReading
+from isodepth.stream.profile import Profile
+from isodepth.stream.scan import as_source
+from isodepth.stream.source import Source
+from isodepth.table.arrays import column_labels
+from isodepth.table.frames import (
+    NamedArray,
+    Names,
+    is_frame,
+    labels_of,
+    select_columns,
+)
+from isodepth.table.kinds import (
+    ColumnKind,
+    MixedFrames,
+    category_values,
+    date_columns,
+    split_columns,
+)
+from isodepth.table.numerals import Numerals, Style, is_plain_number
+from isodepth.table.pooled import is_padded
+from isodepth.table.text_columns import CODES, narrowed_type, typed_table
+from isodepth.table.validation import check_same_width, is_chunked, read_sample
+from isodepth.table.values import (
+    Strings,
+    boolean,
+    boolean_word,
+    plain_number,
+    strings_of,
+)
 
 _KINDS_HINT = "Kinds are set when a monitor is fitted. The batch was not counted"
 _REFERENCE_HINT = ", or accept them with nan_policy='keep'"
@@ -142,7 +143,7 @@ class BatchReader:
 
     @property
     def text_types(self) -> dict[str, str]:
-        """Types with which columns of text files are read, see `isodepth.data.files.text_columns`.
+        """Types with which columns of text files are read, see `isodepth.table.text_columns`.
 
         Categories are read as text, so that the value of a cell does not depend on other rows of
         the batch. Words for missing values, such as "NA", are missing if all categories of the

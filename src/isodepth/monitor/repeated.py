@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.significance.fisher import log_pvalues
+from isodepth.functions.fisher import log_pvalues
 
 # Maximum number of reference rows, which limits the size of saved monitors.
 _MOST_ROWS = 4096

@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.columns.kinds import ColumnKind
-from isodepth.data.columns.numerals import STYLES, Style
-from isodepth.data.files import output
-from isodepth.data.files.records import FieldNames, packed, unpacked
+from isodepth.base import output
+from isodepth.base.records import FieldNames, packed, unpacked
 from isodepth.errors import InvalidOptionError, UnreadableFileError
 from isodepth.metric.region_table import RegionTable
 from isodepth.monitor.blocks import BlockModel
@@ -29,6 +27,8 @@ from isodepth.monitor.usual import UsualValues
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 from isodepth.significance.martingale import N_BETS, RankEvidence
+from isodepth.table.kinds import ColumnKind
+from isodepth.table.numerals import STYLES, Style
 
 #: Kind of the file, and kinds of the files that versions 0.1.0 and 0.2.0 wrote.
 KIND, _FORMER_KINDS = "monitor", ("depth monitor", "calibrated depth monitor")

@@ -25,9 +25,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.frames import split_labels
+from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.geometry.directions import rng_for
 from isodepth.monitor.batch_labels import label_string
 from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.changes import window_changes
@@ -39,6 +38,7 @@ from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 from isodepth.significance.martingale import RankEvidence
 from isodepth.significance.samples import row_labels
+from isodepth.table.frames import split_labels
 
 #: Number of verdicts that a monitor keeps. Each label takes 32 bytes, also of earlier batches.
 HISTORY = 500

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.rowfunctions.families import Extremes, Member, Rows, SingleValues
+from isodepth.functions.families import Extremes, Member, Rows, SingleValues
 
 # Levels of the quantiles that are the cut points of each feature. They were tuned on the streams of
 # experiments/monitoring/delays.py: more cut points detect more kinds of changes, but the p-value is

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.inspection.suspicious.scoring import Rows, RowScorer, bounded
+from isodepth.rows.suspicious.scoring import Rows, RowScorer, bounded
 
 
 class UsualValues(NamedTuple):

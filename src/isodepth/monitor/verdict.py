@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any
 
-from isodepth.data.export import ResultMixin, document, p_text, printable
-from isodepth.data.files.records import unpacked
-from isodepth.results.changes import Change, lower_percent
+from isodepth.base.export import ResultMixin, document, p_text, printable
+from isodepth.base.records import unpacked
+from isodepth.functions.changes import Change, lower_percent
 
 # Maximum number of changes in the text of a verdict.
 _SHOWN = 5

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.data.validation import check_alpha, check_integer, check_number
+from isodepth.base.options import check_alpha, check_integer, check_number
 from isodepth.errors import InvalidOptionError
+from isodepth.functions.fisher import least_changed, log_adjusted_pvalues
 from isodepth.geometry.weights import contaminated_rows
 from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.repeated import REPEATED_LEVEL, RepeatedCounts
-from isodepth.significance.fisher import least_changed, log_adjusted_pvalues
 
 # Default of alpha, and maximum patience.
 _ALPHA, _MOST_PATIENCE = 0.01, 100

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.data.annotations import DepthLike, TableLike
-from isodepth.data.arrays import column_labels
-from isodepth.data.validation import check_points
-from isodepth.depth.base import Projections
-from isodepth.depth.resolve import private_copy, resolve_depth
-from isodepth.engine.compiled import Resources
+from isodepth.base.annotations import DepthLike, TableLike
+from isodepth.base.compiled import Resources
 from isodepth.errors import InvalidInputError
+from isodepth.geometry.depth.base import Projections
+from isodepth.geometry.depth.resolve import private_copy, resolve_depth
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.regions import Sample
 from isodepth.plot.style import FIRST, INK, MARK, PAPER, dress, legend_below, new_axes, short
+from isodepth.table.arrays import column_labels
+from isodepth.table.validation import check_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

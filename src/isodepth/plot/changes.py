@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from isodepth.data.columns.dates import day_text
-from isodepth.data.columns.kinds import MISSING, date_columns
-from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious.results import SuspiciousRows, range_text, value_text
+from isodepth.functions.changes import Change
 from isodepth.plot import style
-from isodepth.results.changes import Change
+from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious.results import SuspiciousRows, range_text, value_text
+from isodepth.table.dates import day_text
+from isodepth.table.kinds import MISSING, date_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,7 +148,7 @@ def score_figure(x: np.ndarray, y: np.ndarray, figure: Figure) -> Figure:
     """Draw histograms of the scores (n,) and (m,) of two samples into an empty figure.
 
     The score of a row is its position along the direction in which the samples differ most, see
-    `isodepth.inspection.typical.TypicalRow`. Return the figure.
+    `isodepth.rows.typical.TypicalRow`. Return the figure.
     """
     _histogram(figure.subplots(), x, y)
     return figure

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.data.arrays import describe
-from isodepth.data.export import label_text
+from isodepth.base.export import label_text
+from isodepth.base.words import describe
 from isodepth.errors import InvalidInputError
 from isodepth.plot import style
 from isodepth.results.protocols import DistanceMatrixLike

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from isodepth.data.arrays import describe
-from isodepth.data.export import printable
-from isodepth.data.extras import load_extra
+from isodepth.base.export import printable
+from isodepth.base.extras import load_extra
+from isodepth.base.words import describe
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.results.protocols import ComparisonLike, TwoSampleTestLike
 from isodepth.results.summary import get_test

@@ -14,14 +14,9 @@ from urllib.parse import quote
 
 import numpy as np
 
-from isodepth.data.columns.dates import day_text
-from isodepth.data.columns.kinds import attention_lines, date_columns
-from isodepth.data.files.output import csv_bytes
+from isodepth.base.output import csv_bytes
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious import SuspiciousRows
-from isodepth.inspection.suspicious.results import repeated_texts, value_text
-from isodepth.inspection.typical import TypicalRows
+from isodepth.functions.changes import at_least
 from isodepth.plot.changes import (
     UnusualValue,
     change_figure,
@@ -35,7 +30,6 @@ from isodepth.plot.style import loose_axes, loose_figure
 from isodepth.report.figures import WIDTH
 from isodepth.report.repeat import repeat_code
 from isodepth.report.table_files import TableFile
-from isodepth.results.changes import at_least
 from isodepth.results.protocols import (
     ChanceLevelLike,
     ComparisonLike,
@@ -54,6 +48,12 @@ from isodepth.results.summary import (
     tested_result,
     unused_part,
 )
+from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious import SuspiciousRows
+from isodepth.rows.suspicious.results import repeated_texts, value_text
+from isodepth.rows.typical import TypicalRows
+from isodepth.table.dates import day_text
+from isodepth.table.kinds import attention_lines, date_columns
 
 _MAX_CHANGES, _MAX_ROWS = 30, 100
 # Maximum number of columns with a figure. A figure takes about 30 ms and 3 kB.

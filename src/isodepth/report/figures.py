@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from isodepth.data.extras import load_extra
+from isodepth.base.extras import load_extra
 from isodepth.html import escaped
 from isodepth.plot import style
 

@@ -11,11 +11,9 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from isodepth.data.export import p_text
+from isodepth.base.export import p_text
 from isodepth.errors import InvalidInputError
 from isodepth.html import notebook_html
-from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious import SuspiciousRows
 from isodepth.report.comparison import (
     change_entries,
     share_sentence,
@@ -32,6 +30,8 @@ from isodepth.results.summary import (
     monitor_headline,
     remarks,
 )
+from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious import SuspiciousRows
 
 # Maximum numbers of changes, of suspicious rows and of batches.
 _MAX_CHANGES, _MAX_ROWS, _MAX_BATCHES = 5, 5, 8

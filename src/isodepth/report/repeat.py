@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from isodepth.data.columns.kinds import MISSING
-from isodepth.data.validation import ALPHA
-from isodepth.depth import BY_NAME
+from isodepth.base.options import ALPHA
+from isodepth.geometry.depth import BY_NAME
 from isodepth.report.python_code import Code, keywords
 from isodepth.report.table_files import TableFile, reading_lines
 from isodepth.results.protocols import ComparisonLike, PairResult, TwoSampleTestLike
 from isodepth.results.summary import get_test, tested_result
+from isodepth.table.kinds import MISSING
 
 CANNOT_REPEAT = (
     "# This result cannot be repeated from files alone: it has directions, scales, a depth or\n"

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.files.input_file import TEXT_ENDINGS
-from isodepth.data.files.readers import ReadResult
-from isodepth.data.files.text_columns import MISSING_WORDS, narrowed_type
 from isodepth.report.python_code import Code, keywords
+from isodepth.table.input_file import TEXT_ENDINGS
+from isodepth.table.readers import ReadResult
+from isodepth.table.text_columns import MISSING_WORDS, narrowed_type
 
 # Strings that `pandas.read_csv` reads as missing values in all columns, except the empty string.
 _PANDAS_MISSING = (

@@ -12,10 +12,10 @@ from typing import Any, Unpack
 from markupsafe import Markup
 
 from isodepth._version import __version__
-from isodepth.data.export import p_text
-from isodepth.data.extras import load_extra
-from isodepth.data.files.output import PAGE_ENDINGS, check_target, replace_file
-from isodepth.data.validation import ALPHA, unknown_option
+from isodepth.base.export import p_text
+from isodepth.base.extras import load_extra
+from isodepth.base.options import ALPHA, unknown_option
+from isodepth.base.output import PAGE_ENDINGS, check_target, replace_file
 from isodepth.errors import InvalidInputError
 from isodepth.html import render
 from isodepth.report.comparison import comparison_context

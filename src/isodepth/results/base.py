@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self, TypeVar, Unpack, cast
 
-from isodepth.data.export import ResultMixin
+from isodepth.base.export import ResultMixin
 from isodepth.errors import InvalidInputError, UnavailableError
-from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious import RepeatedValue, SuspiciousRows
-from isodepth.inspection.typical import TypicalRows, has_many_unnamed_columns
 from isodepth.results.protocols import AnyResult, PairReportOptions, ReportOptions
 from isodepth.results.rows import KeptRows, ReleasedRows
+from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious import RepeatedValue, SuspiciousRows
+from isodepth.rows.typical import TypicalRows, has_many_unnamed_columns
 
 T = TypeVar("T")
 # Default maximum number of typical rows of each sample; the headline uses it too.

@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Literal, Protocol, TypedDict
 
 import numpy as np
 
-from isodepth.data.columns.kinds import ColumnKind
-from isodepth.data.missing import MissingPair
+from isodepth.functions.changes import Change, Contribution
 from isodepth.geometry.regions import TrimmedRegions
-from isodepth.inspection.checks import Check
-from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious import RepeatedValue, SuspiciousRows
-from isodepth.inspection.typical import TypicalRows
-from isodepth.results.changes import Change, Contribution
+from isodepth.rows.checks import Check
+from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious import RepeatedValue, SuspiciousRows
+from isodepth.rows.typical import TypicalRows
+from isodepth.table.kinds import ColumnKind
+from isodepth.table.missing import MissingPair
 
 
 class _CommonOptions(TypedDict, total=False):

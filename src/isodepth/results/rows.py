@@ -12,18 +12,18 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from isodepth.errors import ColumnWarning
-from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious import (
+from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious import (
     RepeatedValue,
     SuspiciousRows,
     repeated_values,
     suspicious_rows,
 )
-from isodepth.inspection.suspicious.chunks import suspicious_source_rows
-from isodepth.inspection.suspicious.far import FarValues, find_far_values
-from isodepth.inspection.typical import TypicalRows, typical_rows
-from isodepth.sources.passes import runner_of
-from isodepth.sources.subsets import SubsetPair, subset_pair
+from isodepth.rows.suspicious.chunks import suspicious_source_rows
+from isodepth.rows.suspicious.far import FarValues, find_far_values
+from isodepth.rows.typical import TypicalRows, typical_rows
+from isodepth.stream.passes import runner_of
+from isodepth.stream.subsets import SubsetPair, subset_pair
 
 
 @dataclass(eq=False)
@@ -91,7 +91,7 @@ class KeptRows:
         """Unusual values, such as -9999, that many rows have in common.
 
         They are computed without the other suspicious rows, which takes less time than
-        `find_suspicious`. See `isodepth.inspection.suspicious.repeated_values`.
+        `find_suspicious`. See `isodepth.rows.suspicious.repeated_values`.
         """
         return repeated_values(self.samples, changed=self.changed)
 

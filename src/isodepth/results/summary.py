@@ -13,28 +13,28 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from isodepth.data.arrays import FEW, listed
-from isodepth.data.columns.kinds import (
-    ROW_NUMBERS,
-    ColumnKind,
-    attention_lines,
-    attention_suffix,
-    column_lines,
-    date_columns,
-)
-from isodepth.data.export import printable
+from isodepth.base.export import printable
+from isodepth.base.words import FEW, listed
 from isodepth.errors import InvalidInputError
-from isodepth.inspection.checks import Check, overlap_sentence, with_names
-from isodepth.inspection.suspicious import SuspiciousRows
-from isodepth.inspection.suspicious.results import repeated_texts
-from isodepth.inspection.typical import TypicalRows
-from isodepth.results.changes import Change, Contribution, at_least
+from isodepth.functions.changes import Change, Contribution, at_least
 from isodepth.results.protocols import (
     ChanceLevelLike,
     ComparisonLike,
     PairResult,
     TwoSampleTestLike,
     VerdictLike,
+)
+from isodepth.rows.checks import Check, overlap_sentence, with_names
+from isodepth.rows.suspicious import SuspiciousRows
+from isodepth.rows.suspicious.results import repeated_texts
+from isodepth.rows.typical import TypicalRows
+from isodepth.table.kinds import (
+    ROW_NUMBERS,
+    ColumnKind,
+    attention_lines,
+    attention_suffix,
+    column_lines,
+    date_columns,
 )
 
 # Columns are listed until their contributions sum to 60%, but at most three columns.

@@ -15,12 +15,11 @@ from dataclasses import replace
 import numpy as np
 
 from isodepth import _core
-from isodepth.data.columns.kinds import MISSING
 from isodepth.errors import DegenerateDepthWarning
+from isodepth.functions.families import Member
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.metric.fitted import fit_for_one_sample
 from isodepth.metric.settings import MetricSettings, check_level_memory, midpoint_levels
-from isodepth.rowfunctions.families import Member
 from isodepth.significance.features import (
     Feature,
     all_shares,
@@ -31,6 +30,7 @@ from isodepth.significance.features import (
 from isodepth.significance.findings import Findings, neg_log_p, neg_log_p_of_largest
 from isodepth.significance.permutations import WORD, Moments
 from isodepth.significance.samples import CENTER, PooledSample
+from isodepth.table.kinds import MISSING
 
 #: Weights w of the statistics. The test statistic is the maximum of -log p + log w over all
 #: statistics. The weights were tuned for power on samples like those of docs/power_study.md, drawn

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.export import name_text
-from isodepth.results.changes import Change
-from isodepth.rowfunctions.conversions import approximate_factor
-from isodepth.rowfunctions.explanations import (
+from isodepth.base.export import name_text
+from isodepth.functions.changes import Change
+from isodepth.functions.conversions import approximate_factor
+from isodepth.functions.explanations import (
     ColumnPair,
     Explanation,
     are_exchanged,
@@ -25,7 +25,7 @@ from isodepth.rowfunctions.explanations import (
     ks_distance,
     size_of,
 )
-from isodepth.rowfunctions.families import Member
+from isodepth.functions.families import Member
 from isodepth.significance.features import Feature, standardized_difference
 from isodepth.significance.findings import FeatureTest, Findings, neg_log_p
 from isodepth.significance.permutations import Moments, precision

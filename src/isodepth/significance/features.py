@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.arrays import repeated_rows, row_hashes
-from isodepth.results.changes import Change
-from isodepth.rowfunctions.families import (
+from isodepth.functions.changes import Change
+from isodepth.functions.families import (
     FAMILIES,
     LEAST_ROWS,
     Extremes,
@@ -26,6 +25,7 @@ from isodepth.rowfunctions.families import (
 )
 from isodepth.significance.permutations import precision
 from isodepth.significance.samples import PooledSample
+from isodepth.table.arrays import repeated_rows, row_hashes
 
 #: Maximum number of values in memory when functions are evaluated at all rows: 400 MB in float32.
 MAX_NUMBERS = 100_000_000

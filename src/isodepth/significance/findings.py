@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.validation import MOST
+from isodepth.base.options import MOST
 from isodepth.significance.features import Feature, in_blocks
 from isodepth.significance.samples import CENTER, PooledSample
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isodepth._core import order
-from isodepth.engine.compiled import thread_map
+from isodepth.base.compiled import thread_map
 
 if TYPE_CHECKING:
-    from isodepth.engine.tensors.labels import DeviceLabels
+    from isodepth.device.labels import DeviceLabels
 
 #: Number of bits of an integer. The bits of one integer are the labels of one row in 64 labelings.
 WORD = 64
@@ -187,7 +187,7 @@ class Permutations:
 
     def _on_device(self) -> DeviceLabels:
         """Return the labels on `device`, which are copied to it at the first call."""
-        from isodepth.engine.tensors.labels import DeviceLabels
+        from isodepth.device.labels import DeviceLabels
 
         assert self.device is not None
         if self._moved is None:

@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.results.changes import Change
-from isodepth.rowfunctions.families import LEAST_ROWS, Extremes, Member, Rows
-from isodepth.significance.fisher import log_pvalues
+from isodepth.functions.changes import Change
+from isodepth.functions.families import LEAST_ROWS, Extremes, Member, Rows
+from isodepth.functions.fisher import log_pvalues
 from isodepth.significance.result import ColumnTest, Component, TwoSampleResult
-from isodepth.sources.passes import Runner
-from isodepth.sources.subsets import MixedRows, SubsetPair, count_rows
+from isodepth.stream.passes import Runner
+from isodepth.stream.subsets import MixedRows, SubsetPair, count_rows
 
 #: Fraction of the significance level that is used for rare events; the rest is used for the test of
 #: the tested rows.

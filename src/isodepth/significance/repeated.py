@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from isodepth.data.arrays import is_duplicated, row_hashes
-from isodepth.data.columns.kinds import date_columns, rank_columns, subtracted_integers
-from isodepth.data.columns.values import visible
-from isodepth.data.export import name_text
-from isodepth.results.changes import Change
+from isodepth.base.export import name_text
+from isodepth.functions.changes import Change
 from isodepth.significance.features import Feature
 from isodepth.significance.samples import Samples
+from isodepth.table.arrays import is_duplicated, row_hashes
+from isodepth.table.kinds import date_columns, rank_columns, subtracted_integers
+from isodepth.table.values import visible
 
 # Minimum fraction of the copies with a common value that is named, and maximum probability that
 # random rows have the value as often.

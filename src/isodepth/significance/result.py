@@ -16,29 +16,29 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.data.arrays import listed
-from isodepth.data.columns.kinds import ColumnKind, date_columns
-from isodepth.data.export import ResultPart, document, p_text
-from isodepth.data.missing import MissingPair
-from isodepth.data.validation import ALPHA
+from isodepth.base.export import ResultPart, document, p_text
+from isodepth.base.options import ALPHA
+from isodepth.base.seeds import rng_for
+from isodepth.base.words import listed
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError
-from isodepth.geometry.directions import rng_for
-from isodepth.inspection.checks import Check, overlap_sentence
-from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious.far import FarValues, far_texts
-from isodepth.inspection.suspicious.results import split_repeated
+from isodepth.functions.changes import Change, at_least, for_kinds
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import midpoint_levels
 from isodepth.metric.signature import json_settings, kinds_text
 from isodepth.results.base import TwoSampleReport
-from isodepth.results.changes import Change, at_least, for_kinds
 from isodepth.results.rows import KeptRows, ReleasedRows
 from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
+from isodepth.rows.checks import Check, overlap_sentence
+from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious.far import FarValues, far_texts
+from isodepth.rows.suspicious.results import split_repeated
 from isodepth.significance.findings import too_few_labelings, too_few_permutations
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import Samples, ValueShare
-from isodepth.sources.subsets import SubsetPair
+from isodepth.stream.subsets import SubsetPair
+from isodepth.table.kinds import ColumnKind, date_columns
+from isodepth.table.missing import MissingPair
 
 # A change of several columns together is added if its lower bound for the share of changed rows is
 # at least this multiple of the bounds of all other changes, and larger by at least this share.

@@ -15,24 +15,25 @@ from typing import Any
 import numpy as np
 
 from isodepth._core import project
-from isodepth.data.arrays import describe, is_missing, repeated_rows, row_hashes
-from isodepth.data.columns.kinds import MISSING, category_values
-from isodepth.data.export import ResultPart
-from isodepth.data.frames import split_labels
-from isodepth.data.missing import MissingPair
-from isodepth.data.validation import (
+from isodepth.base.export import ResultPart
+from isodepth.base.words import describe, is_missing
+from isodepth.device.host import to_host
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.functions.families import LEAST_ROWS, Rows
+from isodepth.geometry.directions import unit_vectors
+from isodepth.geometry.scaling import column_units, mad_spread
+from isodepth.rows.rows import TwoSamples
+from isodepth.significance.permutations import Permutations, precision, unit_ranks
+from isodepth.table.arrays import repeated_rows, row_hashes
+from isodepth.table.frames import split_labels
+from isodepth.table.kinds import MISSING, category_values
+from isodepth.table.missing import MissingPair
+from isodepth.table.validation import (
     MissingReport,
     check_finite,
     check_test_nan_policy,
     to_array,
 )
-from isodepth.engine.tensors.host import to_host
-from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.geometry.directions import unit_vectors
-from isodepth.geometry.scaling import column_units, mad_spread
-from isodepth.inspection.rows import TwoSamples
-from isodepth.rowfunctions.families import LEAST_ROWS, Rows
-from isodepth.significance.permutations import Permutations, precision, unit_ranks
 
 #: A category is rare if it has fewer than FEWEST_ROWS rows, and a share below SMALLEST_SHARE, in
 #: both samples together.

@@ -15,33 +15,32 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from isodepth.data.annotations import (
+from isodepth.base.annotations import (
     KindsLike,
     LabelsLike,
     RandomStateLike,
     TestNanPolicy,
     VectorLike,
 )
-from isodepth.data.arrays import describe, listed
-from isodepth.data.columns.kinds import column_lines
-from isodepth.data.frames import NamedArray
-from isodepth.data.progress import progress_bar
-from isodepth.data.validation import (
+from isodepth.base.compiled import available_cores
+from isodepth.base.options import (
     MOST,
     check_alpha,
     check_boolean,
     check_integer,
     check_number,
     check_option_names,
-    is_chunked,
-    is_tensor,
 )
-from isodepth.engine.compiled import available_cores
-from isodepth.engine.tensors.host import arrays_on_host
+from isodepth.base.progress import progress_bar
+from isodepth.base.seeds import rng_for
+from isodepth.base.words import describe, listed
+from isodepth.device.host import arrays_on_host
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.geometry.directions import integer_seed, mean_of_direction, rng_for
+from isodepth.functions.changes import Change
+from isodepth.functions.explanations import ks_distance
+from isodepth.functions.families import LEAST_ROWS
+from isodepth.geometry.directions import integer_seed, mean_of_direction
 from isodepth.geometry.scaling import aligned_scale, check_scale_width, column_units
-from isodepth.inspection.checks import Check, table_checks
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays
 from isodepth.metric.settings import (
@@ -50,9 +49,7 @@ from isodepth.metric.settings import (
     described_settings,
     settings_of_data,
 )
-from isodepth.results.changes import Change
-from isodepth.rowfunctions.explanations import ks_distance
-from isodepth.rowfunctions.families import LEAST_ROWS
+from isodepth.rows.checks import Check, table_checks
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.changes import joint_change, significant_changes
 from isodepth.significance.findings import (
@@ -87,9 +84,12 @@ from isodepth.significance.tolerance import (
     allowed_share,
     tolerant_statistics,
 )
-from isodepth.sources.passes import runner_of
-from isodepth.sources.source import SampleLike
-from isodepth.sources.subsets import subset_pair
+from isodepth.stream.passes import runner_of
+from isodepth.stream.source import SampleLike
+from isodepth.stream.subsets import subset_pair
+from isodepth.table.frames import NamedArray
+from isodepth.table.kinds import column_lines
+from isodepth.table.validation import is_chunked, is_tensor
 
 if TYPE_CHECKING:
     from isodepth.api import Metric

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.validation import check_points, to_array
-from isodepth.engine.tensors.host import to_host
+from isodepth.device.host import to_host
 from isodepth.errors import InvalidInputError
+from isodepth.table.validation import check_points, to_array
 
 
 def check_texts(candidates: Any, references: Any) -> tuple[list[str], list[list[str]]]:

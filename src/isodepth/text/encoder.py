@@ -11,13 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.progress import progress_bar
-from isodepth.data.validation import (
-    check_choice,
-    check_class_options,
-    check_dtype,
-    check_integer,
-)
+from isodepth.base.options import check_choice, check_class_options, check_dtype, check_integer
+from isodepth.base.progress import progress_bar
 from isodepth.errors import InvalidInputError, InvalidOptionError, warn_user
 from isodepth.text import models
 from isodepth.text.clouds import check_text

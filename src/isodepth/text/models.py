@@ -7,7 +7,7 @@ import os
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from isodepth.data.extras import load_extra, missing
+from isodepth.base.extras import load_extra, missing
 from isodepth.errors import InvalidOptionError
 
 #: Package that contains the default model, and name of the default model.

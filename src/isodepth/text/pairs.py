@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.arrays import precision_of
-from isodepth.engine.compiled import Resources, thread_map
+from isodepth.base.compiled import Resources, thread_map
+from isodepth.table.arrays import precision_of
 
 # Number of pairs that a thread processes per task.
 _BLOCK = 16

@@ -10,7 +10,7 @@ import torch
 from torchmetrics import Metric
 from torchmetrics.utilities import dim_zero_cat
 
-from isodepth.data.validation import check_choice
+from isodepth.base.options import check_choice
 from isodepth.text.score import DepthScore
 
 __all__ = ["DepthScoreMetric"]

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from isodepth.engine.tensors.gaps import mean_gap_gradient, mean_gaps, support_rows
-from isodepth.engine.tensors.host import to_host
-from isodepth.engine.tensors.kernels import passes_for
-from isodepth.engine.tensors.products import budget_on, working_on
+from isodepth.device.gaps import mean_gap_gradient, mean_gaps, support_rows
+from isodepth.device.host import to_host
+from isodepth.device.kernels import passes_for
+from isodepth.device.products import budget_on, working_on
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.geometry.regions import Sample, TrimmedRegions

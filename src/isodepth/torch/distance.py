@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from isodepth.engine.tensors.host import to_host
+from isodepth.device.host import to_host
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays, fit_both

@@ -7,8 +7,9 @@ from typing import Any, Unpack
 
 import torch
 
-from isodepth.data.validation import check_boolean, check_integer
-from isodepth.geometry.directions import integer_seed, rng_for
+from isodepth.base.options import check_boolean, check_integer
+from isodepth.base.seeds import rng_for
+from isodepth.geometry.directions import integer_seed
 from isodepth.metric.settings import LossOptions, MetricSettings, with_metric_options
 from isodepth.torch.distance import distance, with_gradient
 

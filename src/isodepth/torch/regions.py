@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from isodepth.depth.base import depth_text
-from isodepth.depth.resolve import builtin_name, is_plain
-from isodepth.engine.tensors.kernels import passes_for
-from isodepth.engine.tensors.ranks import mean_rank_weight
+from isodepth.device.kernels import passes_for
+from isodepth.device.ranks import mean_rank_weight
 from isodepth.errors import InvalidOptionError
+from isodepth.geometry.depth.base import depth_text
+from isodepth.geometry.depth.resolve import builtin_name, is_plain
 from isodepth.geometry.regions import SLIVER, SMALL_POWER, power_mean, tie_ends
 from isodepth.torch.samples import DeviceSample
 

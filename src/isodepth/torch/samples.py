@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from isodepth.data.validation import (
+from isodepth.device.host import check_both_tensors, to_host
+from isodepth.errors import InvalidInputError
+from isodepth.geometry.depth.base import exact_center
+from isodepth.geometry.depth.whitening import column_exponents, inverse_root, stretch_of
+from isodepth.geometry.weights import exact_masses
+from isodepth.table.validation import (
     check_finite,
     check_same_width,
     check_table_shape,
     check_weights,
     split_weights,
 )
-from isodepth.depth.base import exact_center
-from isodepth.depth.whitening import column_exponents, inverse_root, stretch_of
-from isodepth.engine.tensors.host import check_both_tensors, to_host
-from isodepth.errors import InvalidInputError
-from isodepth.geometry.weights import exact_masses
 
 _SPACED_ROWS = 7
 _COLUMNS_TRIED = 4
@@ -151,7 +151,7 @@ class DeviceSample(NamedTuple):
 
         The projection depth is computed from these points. The center (the medians of the columns)
         and the spread (the median distance from the center) are those of a subset of evenly spaced
-        rows, as in `isodepth.depth.base.center_and_exponent`.
+        rows, as in `isodepth.geometry.depth.base.center_and_exponent`.
         """
         rows = self._spaced_rows()
         center = _lower_median(rows)
@@ -184,7 +184,7 @@ class DeviceSample(NamedTuple):
     def whitened(self) -> torch.Tensor:
         """Return the centered points (u, d) times the inverse square root of their covariance.
 
-        As in `isodepth.depth.whitening`, the covariance is computed in double precision from
+        As in `geometry.depth.whitening`, the covariance is computed in double precision from
         columns that are scaled to a common size. In one dimension whitening does not change ranks,
         and the result of `with_ranks` is returned.
         """

@@ -17,9 +17,9 @@ if DEVICE == "cpu":
     os.environ["TRITON_INTERPRET"] = "1"
 pytest.importorskip("triton")
 
-from isodepth.engine.tensors import gaps, ranks, spread  # noqa: E402
-from isodepth.engine.tensors.kernels import halfspace, middles, walk  # noqa: E402
-from isodepth.engine.tensors.products import full_precision  # noqa: E402
+from isodepth.device import gaps, ranks, spread  # noqa: E402
+from isodepth.device.kernels import halfspace, middles, walk  # noqa: E402
+from isodepth.device.products import full_precision  # noqa: E402
 
 pytestmark = pytest.mark.kernels
 BUDGET = 1 << 26

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from strategies import cases
 
 from isodepth import _core
-from isodepth.depth.base import standardize
-from isodepth.engine.compiled import Resources, level_gaps, support_rows
+from isodepth.base.compiled import Resources, level_gaps, support_rows
+from isodepth.geometry.depth.base import standardize
 from isodepth.geometry.regions import Sample
 
 torch = pytest.importorskip("torch")
-from isodepth.engine.tensors import gaps, ranks, spread  # noqa: E402
-from isodepth.engine.tensors.products import blocks, budget_on, full_precision  # noqa: E402
+from isodepth.device import gaps, ranks, spread  # noqa: E402
+from isodepth.device.products import blocks, budget_on, full_precision  # noqa: E402
 
 BUDGET = 1 << 16
 ONE = Resources(n_jobs=1)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.depth.base import exact_center
-from isodepth.depth.whitening import (
+from isodepth.geometry.depth.base import exact_center
+from isodepth.geometry.depth.whitening import (
     Whitening,
     column_exponents,
     inverse_root,
@@ -25,7 +25,7 @@ from isodepth.depth.whitening import (
 )
 from isodepth.metric.chunked.reading import Summary
 from isodepth.metric.chunked.selection import RowValues, Selection
-from isodepth.sources.passes import Fold, Pass, Rows
+from isodepth.stream.passes import Fold, Pass, Rows
 
 _OCTAVES = 8
 _BITS = (9, 8, 7, 6, 5)
@@ -274,7 +274,7 @@ def whitened_numbers(
     `fold` runs a pass over the sample. `summary` is the result of the first pass, and `drawn` (m,
     d) are random rows. The projections are used only to rank the rows. All projections on a
     direction are shifted by the same number and multiplied by the same positive factor, which does
-    not change ranks. The whitening is that of `isodepth.depth.whitening.Whitening` with the
+    not change ranks. The whitening is that of `geometry.depth.whitening.Whitening` with the
     empirical covariance, up to rounding.
     """
     white = whitening(fold, summary, drawn)

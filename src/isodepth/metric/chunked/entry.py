@@ -12,11 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.annotations import KindsLike
-from isodepth.data.columns.kinds import numeric_kinds, unmatched_kinds
-from isodepth.data.export import plain
-from isodepth.data.missing import MissingPair
-from isodepth.data.validation import check_same_columns, check_same_width, split_weights
+from isodepth.base.annotations import KindsLike
+from isodepth.base.export import plain
 from isodepth.errors import (
     ApproximationWarning,
     InvalidInputError,
@@ -34,10 +31,13 @@ from isodepth.metric.region_table import RegionTable, distances_between
 from isodepth.metric.settings import MetricSettings, check_for_tables
 from isodepth.metric.signature import array_text
 from isodepth.results.rows import RowsOfSources
-from isodepth.sources.passes import Runner, runner_of
-from isodepth.sources.scan import as_source
-from isodepth.sources.source import Source
-from isodepth.sources.subsets import common_columns, numeric_pair, stored_kinds
+from isodepth.stream.passes import Runner, runner_of
+from isodepth.stream.scan import as_source
+from isodepth.stream.source import Source
+from isodepth.stream.subsets import common_columns, numeric_pair, stored_kinds
+from isodepth.table.kinds import numeric_kinds, unmatched_kinds
+from isodepth.table.missing import MissingPair
+from isodepth.table.validation import check_same_columns, check_same_width, split_weights
 
 #: Number of levels if the option `levels` is None and samples are read in chunks.
 LEVELS = 20

@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.arrays import column_labels
-from isodepth.data.frames import NamedArray
-from isodepth.data.missing import MissingReport
 from isodepth.errors import InvalidInputError, NoCompleteRowError
 from isodepth.geometry.scaling import is_integral
 from isodepth.metric.chunked.selection import Selection, margin_of
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import MEMORY_MB
-from isodepth.sources.mixed import MixedReader, mixed_readers
-from isodepth.sources.passes import MassUnit, Pass, Preparation, Rows, Runner, row_keys
-from isodepth.sources.profile import Profile, alike
-from isodepth.sources.scan import as_source
-from isodepth.sources.source import Source, changed_between_readings
+from isodepth.stream.mixed import MixedReader, mixed_readers
+from isodepth.stream.passes import MassUnit, Pass, Preparation, Rows, Runner, row_keys
+from isodepth.stream.profile import Profile, alike
+from isodepth.stream.scan import as_source
+from isodepth.stream.source import Source, changed_between_readings
+from isodepth.table.arrays import column_labels
+from isodepth.table.frames import NamedArray
+from isodepth.table.missing import MissingReport
 
 LEAST_PILOTS = 1 << 12
 _PILOTS = 1 << 16

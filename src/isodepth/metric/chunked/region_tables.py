@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.data.export import EqualFields
-from isodepth.data.missing import MissingReport
-from isodepth.depth.resolve import builtin_name, is_plain
-from isodepth.engine.compiled import Resources, write_supports
+from isodepth.base.compiled import Resources, write_supports
+from isodepth.base.export import EqualFields
 from isodepth.errors import InvalidOptionError
+from isodepth.geometry.depth.resolve import builtin_name, is_plain
 from isodepth.geometry.regions import Sample
 from isodepth.geometry.scaling import (
     CLIPPED,
@@ -37,8 +36,9 @@ from isodepth.metric.chunked.selection import RowValues, Selection
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.region_table import RegionTable
 from isodepth.metric.settings import MetricSettings, check_for_tables
-from isodepth.sources.passes import Pass, Rows, Runner
-from isodepth.sources.source import Source
+from isodepth.stream.passes import Pass, Rows, Runner
+from isodepth.stream.source import Source
+from isodepth.table.missing import MissingReport
 
 #: A sample of any length is processed in memory if it has at most this number of distinct rows.
 FEW_DISTINCT = 4096

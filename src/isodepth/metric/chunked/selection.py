@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth import _core
-from isodepth.depth.base import moved_by
-from isodepth.sources.passes import Fold, Pass, Rows, row_keys
+from isodepth.geometry.depth.base import moved_by
+from isodepth.stream.passes import Fold, Pass, Rows, row_keys
 
 # Margin of error of a relative frequency in a random subset, in standard deviations. The ends of a
 # bracket for a quantile of order p are the quantiles of orders p - margin and p + margin of the

@@ -1,1 +1,0 @@
-"""Kinds of columns, and conversion of values to numbers and strings."""

@@ -1,0 +1,23 @@
+"""Detection of suspicious rows, which do not look like any row of the other sample."""
+
+from __future__ import annotations
+
+from isodepth.rows.suspicious.detection import suspicious_rows
+from isodepth.rows.suspicious.repeated import repeated_values
+from isodepth.rows.suspicious.results import (
+    RULE,
+    OneSidedValue,
+    RepeatedValue,
+    SuspiciousRow,
+    SuspiciousRows,
+)
+
+__all__ = [
+    "RULE",
+    "OneSidedValue",
+    "RepeatedValue",
+    "SuspiciousRow",
+    "SuspiciousRows",
+    "repeated_values",
+    "suspicious_rows",
+]

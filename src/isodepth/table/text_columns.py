@@ -1,0 +1,150 @@
+"""Types of the columns of text files, and conversion of their strings.
+
+The type of a column is determined from all rows of all files that are compared. A column whose
+strings are not all numbers, booleans or dates remains as it is in the files: `01`, `2.50`, `TRUE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from isodepth.table.numerals import MISSING_NUMBERS
+
+# Words for missing values. Cells with "nan" are read as the number NaN instead, and later checks
+# decide whether NaN is allowed.
+MISSING_NUMBER_WORDS = tuple(word for word in MISSING_NUMBERS if word != "nan")
+#: Type of a column of strings whose values are all numbers, booleans or dates. Strings that stand
+#: for missing values, such as "NA", become null as in a column of numbers.
+CODES = "codes"
+#: Type of a column that is a category: "string" or `CODES`, depending on its values.
+CATEGORY = "category"
+# Numbers with a decimal comma, in the syntax of RE2.
+_COMMA_DIGITS = r"^(\s*[+-]?\d+),(\d+(?:[eE][+-]?\d+)?\s*)$"
+
+
+def _spellings(words: Sequence[str]) -> list[str]:
+    return sorted({spell(word) for word in words for spell in (str.lower, str.upper, str.title)})
+
+
+#: Strings that stand for missing values in columns of numbers, booleans and dates.
+MISSING_WORDS = tuple(_spellings(MISSING_NUMBER_WORDS))
+
+
+def narrowed_type(column: Any, type_: str | None, decimal: str = ".") -> str | None:
+    """Return the type of a column of a text file, given the strings of its next chunk.
+
+    Parameters
+    ----------
+    column : pyarrow array of strings
+        Values of the column in this chunk.
+    type_ : {"int64", "double", "bool", "timestamp[us]", "string"} or None
+        Type of the column in the earlier chunks; None if all of their values are missing.
+    decimal : str
+        Decimal mark of the file.
+
+    Returns
+    -------
+    type_ : str or None
+        First of these types to which the strings of all chunks can be converted; None if all values
+        are missing.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if type_ == "string":
+        return type_
+    missing = pc.is_in(column, value_set=pa.array(MISSING_WORDS, pa.string()))
+    column = pc.drop_null(column.filter(pc.invert(missing)))
+    if not len(column):
+        return type_
+    following = {"int64": ("int64", "double"), "double": ("double",)}
+    types = ("int64", "double", "bool", "timestamp[us]")
+    for each in types if type_ is None else following.get(type_, (type_,)):
+        if _castable(column, each, decimal):
+            return each
+    return "string"
+
+
+def common_type(types: Iterable[str | None]) -> str | None:
+    """Return the type of a column with the types `types` in several chunks or files.
+
+    Types are those of `narrowed_type`; None if all values are missing.
+    """
+    found = {*types} - {None}
+    if found == {"int64", "double"}:
+        return "double"
+    return found.pop() if len(found) == 1 else ("string" if found else None)
+
+
+def category_type(type_: str | None) -> str | None:
+    """Return the type with which a column of type `type_` is read if it is a category."""
+    return type_ if type_ in ("string", None) else CODES
+
+
+def _castable(column: Any, type_: str, decimal: str) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    # "0" and "1" are numbers in all chunks, also if other chunks contain "true" and "false".
+    if type_ == "bool" and pc.any(pc.is_in(column, value_set=pa.array(["0", "1"]))).as_py():
+        return False
+    # pyarrow converts hexadecimal codes such as "0x1" to integers.
+    if type_ == "int64" and pc.any(pc.match_substring(column, "x", ignore_case=True)).as_py():
+        return False
+    # The mark that is not the decimal mark may separate thousands.
+    other = "." if decimal == "," else ","
+    if type_ == "double" and pc.any(pc.match_substring(column, other)).as_py():
+        return False
+    try:
+        typed_column(column, type_)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
+    return True
+
+
+def typed_column(column: Any, type_: str | None, missing: Sequence[str] = ("",)) -> Any:
+    """Convert a column of strings to the type `type_`, such as "int64" or "bool".
+
+    `narrowed_type` lists all types; another one is `CODES`. In a column of strings (`type_`
+    "string" or None), only the strings in `missing` become null. In a column of another type, all
+    strings that stand for missing values, such as "NA", become null.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(pa.string())
+    if type_ not in ("string", None):
+        missing = MISSING_WORDS
+    absent = pc.is_in(column, value_set=pa.array(missing, pa.string()))
+    # Spaces first: pyarrow before 24 may read undefined bytes at nulls that `if_else` has made.
+    if type_ in ("int64", "double"):
+        column = pc.utf8_trim_whitespace(column)
+    if type_ == "double" and pc.any(pc.match_substring(column, ",")).as_py():
+        column = pc.replace_substring_regex(column, _COMMA_DIGITS, r"\1.\2")
+    if pc.any(absent).as_py():
+        column = pc.if_else(absent, pa.scalar(None, pa.string()), column)
+    return column.cast(pa.type_for_alias("string" if type_ in (CODES, None) else type_))
+
+
+def typed_table(table: Any, types: Mapping[str, str | None]) -> Any:
+    """Convert the columns of strings of a pyarrow table to the types in `types`.
+
+    `types` maps names of columns to types such as "int64", see `typed_column`. Other columns are
+    unchanged.
+    """
+    for at, name in enumerate(table.column_names):
+        column = table.column(at)
+        if types.get(name, "string") != "string" and has_strings(column.type):
+            table = table.set_column(at, name, typed_column(column, types[name]))
+    return table
+
+
+def has_strings(type_: Any) -> bool:
+    """Return whether a pyarrow type is that of strings, which may be dictionary-encoded."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(type_):
+        type_ = type_.value_type
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
