@@ -13,8 +13,9 @@ from sources.tables import FORMS, mixed_frame, scanned
 
 import isodepth
 from isodepth import scan
+from isodepth.base.fold import Fold
 from isodepth.errors import InvalidInputError
-from isodepth.stream.passes import DaskRunner, FrameReading, FrameRows, Pass, Runner
+from isodepth.stream.passes import DaskRunner, FrameReading, FrameRows, Runner
 from isodepth.stream.profile import random_rows
 from isodepth.stream.subsets import MixedRows, count_rows, subset_pair
 
@@ -162,7 +163,7 @@ def test_threads_do_not_matter(form: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", [0, 1, 2, 3])
 def test_an_error_in_a_thread_stops_the_others(place: int) -> None:
-    class Failing(Pass):
+    class Failing(Fold):
         def start(self) -> list[int]:
             return []
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from isodepth.base.compiled import available_cores
 from isodepth.base.extras import load_extra
+from isodepth.base.fold import Fold
 from isodepth.base.seeds import seed_sequence
 from isodepth.geometry.scaling import scaled
 from isodepth.stream.source import Chunk, Part, Source
@@ -289,34 +290,14 @@ class Preparation:
 # -- passes ---------------------------------------------------------------------------------------
 
 
-class Pass:
-    """Base class of computations that read all chunks of a source once.
-
-    The result is a state, an object that is updated with each chunk. Its size does not depend on
-    the number of rows.
-    """
-
-    def start(self) -> Any:
-        """Return the initial state."""
-        raise NotImplementedError
-
-    def step(self, state: Any, rows: Any, n_threads: int) -> None:
-        """Update `state` with the `Rows` or `FrameRows` of a chunk, which has at least one row."""
-        raise NotImplementedError
-
-    def merge(self, state: Any, other: Any) -> None:
-        """Merge `other` into `state`. By default arrays are added and lists are concatenated."""
-        state += other
-
-
 #: Type of the settings with which a pass reads chunks.
 Reading = Preparation | FrameReading
 #: Type of functions that run a pass over all chunks of a sample and return the final state.
-Fold = Callable[[Pass], Any]
+RunFold = Callable[[Fold], Any]
 
 
 def run_pass(
-    step: Pass, how: Reading, prepared: Iterable[Any] = (), advance: Any = None
+    step: Fold, how: Reading, prepared: Iterable[Any] = (), advance: Any = None
 ) -> tuple[Any, Any]:
     """Run the pass `step` over `prepared`, the `Rows` or `FrameRows` that `how.read` yields.
 
@@ -357,7 +338,7 @@ class Runner:
         self.advance = advance
         self.n_threads = n_threads
 
-    def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
+    def fold(self, source: Source, step: Fold, how: Reading) -> tuple[Any, Any]:
         """Run the pass `step` over a source, whose chunks are read with the settings `how`.
 
         Return the final state, and the sum of the tallies of all chunks, see `Rows.tally`.
@@ -369,7 +350,7 @@ class Runner:
         return run_pass(step, how, _read_ahead(how.read(source._parts)), self.advance)
 
     def _fold_with_threads(
-        self, source: Source, step: Pass, how: FrameReading, count: int
+        self, source: Source, step: Fold, how: FrameReading, count: int
     ) -> tuple[Any, Any]:
         """Run the pass `step` as `fold` does, with `count` threads that take parts one by one."""
         parts, lock, stopped = iter(source._parts), Lock(), Event()
@@ -458,7 +439,7 @@ class DaskRunner(Runner):
         super().__init__(advance, n_threads=1)
         self.client = client
 
-    def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
+    def fold(self, source: Source, step: Fold, how: Reading) -> tuple[Any, Any]:
         """Run the pass `step` over a source with one Dask task per part, see `Runner.fold`."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
         import cloudpickle  # a dependency of Dask
@@ -501,7 +482,7 @@ def _merge(shared: bytes, states: list[Any]) -> tuple[Any, Any]:
     return _merged(step, how, states)
 
 
-def _merged(step: Pass, how: Reading, states: list[Any]) -> tuple[Any, Any]:
+def _merged(step: Fold, how: Reading, states: list[Any]) -> tuple[Any, Any]:
     """Merge several pairs (state, tally) of the pass `step` into one pair.
 
     The given pairs are not changed. See `Rows.tally` for tallies.

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.base.fold import Fold
 from isodepth.base.paths import refuse
 from isodepth.errors import InvalidInputError
 from isodepth.stream.frames import (
@@ -25,7 +26,6 @@ from isodepth.stream.frames import (
 from isodepth.stream.passes import (
     FrameReading,
     FrameRows,
-    Pass,
     Runner,
     place_and_row,
     row_keys,
@@ -138,8 +138,8 @@ class ProfileState:
 
 
 @dataclass(frozen=True)
-class ProfilePass(Pass):
-    """Pass over the data that draws random rows and counts distinct values.
+class ProfilePass(Fold):
+    """Fold over the data that draws random rows and counts distinct values.
 
     Each row has a random key, and the subset consists of the rows with the smallest keys.
 

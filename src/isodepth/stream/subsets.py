@@ -11,12 +11,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from isodepth.base.fold import Fold
 from isodepth.base.options import check_integer
 from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError
 from isodepth.stream.frames import DATES, class_of_type
 from isodepth.stream.mixed import MixedReader, mixed_readers
-from isodepth.stream.passes import FrameReading, FrameRows, Pass, Runner, runner_of
+from isodepth.stream.passes import FrameReading, FrameRows, Runner, runner_of
 from isodepth.stream.profile import Profile, RandomRows, alike
 from isodepth.stream.scan import as_source
 from isodepth.stream.source import Source
@@ -303,8 +304,8 @@ def count_rows(
 
 
 @dataclass(frozen=True)
-class CountPass(Pass):
-    """Pass over a source that counts the rows at which functions are 1.
+class CountPass(Fold):
+    """Fold over a source that counts the rows at which functions are 1.
 
     The attributes are the parameters of `count_rows` with the same names.
     """

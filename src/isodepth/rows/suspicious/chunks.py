@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from isodepth.base.export import name_text
+from isodepth.base.fold import Fold
 from isodepth.rows.rows import TwoSamples, category_codes
 from isodepth.rows.suspicious.detection import (
     SMALL_SAMPLE,
@@ -31,7 +32,7 @@ from isodepth.rows.suspicious.results import (
 )
 from isodepth.rows.suspicious.scoring import Rows
 from isodepth.stream.mixed import MixedReader
-from isodepth.stream.passes import FrameReading, FrameRows, Pass, Runner
+from isodepth.stream.passes import FrameReading, FrameRows, Runner
 from isodepth.stream.subsets import SubsetPair
 
 # Maximum number of listed rows of a sample, those with the largest scores.
@@ -168,8 +169,8 @@ class SuspectState:
 
 
 @dataclass(frozen=True)
-class SuspectPass(Pass):
-    """Pass over the chunks of one sample that finds its suspicious rows.
+class SuspectPass(Fold):
+    """Fold over the chunks of one sample that finds its suspicious rows.
 
     Attributes
     ----------
