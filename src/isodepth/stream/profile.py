@@ -17,12 +17,7 @@ import numpy as np
 from isodepth.base.fold import Fold
 from isodepth.base.paths import refuse
 from isodepth.errors import InvalidInputError
-from isodepth.stream.frames import (
-    arrow_table,
-    class_of_type,
-    concatenated,
-    encode,
-)
+from isodepth.stream.frames import arrow_table, concatenated
 from isodepth.stream.passes import (
     FrameReading,
     FrameRows,
@@ -32,6 +27,7 @@ from isodepth.stream.passes import (
     runner_of,
 )
 from isodepth.stream.source import Source
+from isodepth.table.arrow import class_of_type, encode
 from isodepth.table.kinds import check_kinds
 from isodepth.table.row_numbers import RowNumbers
 from isodepth.table.rules import MOST_CATEGORIES

@@ -22,13 +22,13 @@ from isodepth.stream.checksums import add_to_checksums, different_column
 from isodepth.stream.frames import (
     arrow_table,
     categorical_types,
-    class_of_type,
     has_large_integers,
     has_other_types,
     may_number_rows,
     without_words,
 )
 from isodepth.table.arrays import EXACT_INTEGERS
+from isodepth.table.arrow import class_of_type
 from isodepth.table.frames import (
     NamedArray,
     check_frame,

@@ -15,12 +15,12 @@ from isodepth.base.fold import Fold
 from isodepth.base.options import check_integer
 from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError
-from isodepth.stream.frames import DATES, class_of_type
 from isodepth.stream.mixed import MixedReader, mixed_readers
 from isodepth.stream.passes import FrameReading, FrameRows, Runner, runner_of
 from isodepth.stream.profile import Profile, RandomRows, alike
 from isodepth.stream.scan import as_source
 from isodepth.stream.source import Source
+from isodepth.table.arrow import DATES, class_of_type
 from isodepth.table.frames import differing
 from isodepth.table.kinds import ColumnKind, check_kinds, check_some_numeric
 from isodepth.table.validation import check_same_columns, check_same_width
