@@ -15,9 +15,10 @@ import isodepth
 from isodepth import scan
 from isodepth.base.fold import Fold
 from isodepth.errors import InvalidInputError
-from isodepth.stream.passes import DaskRunner, FrameReading, FrameRows, Runner
+from isodepth.stream.passes import DaskRunner, FrameReading, Runner
 from isodepth.stream.profile import random_rows
 from isodepth.stream.subsets import MixedRows, count_rows, subset_pair
+from isodepth.table.raw import RawChunk
 
 X, Y = mixed_frame(300, 1), mixed_frame(240, 2, 0.5)
 
@@ -167,7 +168,7 @@ def test_an_error_in_a_thread_stops_the_others(place: int) -> None:
         def start(self) -> list[int]:
             return []
 
-        def step(self, state: list[int], rows: FrameRows, n_threads: int) -> None:
+        def step(self, state: list[int], rows: RawChunk, n_threads: int) -> None:
             seen.append(rows.place)
             time.sleep(0.001)
             if rows.place == place:

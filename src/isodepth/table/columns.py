@@ -38,7 +38,10 @@ class Reason(Enum):
     ONE_NUMBER = (
         "{count} of {rows} values is a number, {number!r}, but others such as {word!r} are not"
     )
-    SOME_NUMBERS = "{count} of {rows} values are numbers such as {number!r}, but others such as {word!r} are not"
+    SOME_NUMBERS = (
+        "{count} of {rows} values are numbers such as {number!r}, but others such as {word!r} "
+        "are not"
+    )
     NUMBERS_ALONE = "choose 'numeric' to compare the numbers alone"
     WORDS_MISSING = (
         "values that are not numbers, such as {word!r}, are read as missing; choose 'category' if "

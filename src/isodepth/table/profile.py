@@ -1,9 +1,10 @@
 """Profiles of columns: a fold that looks at the values of all rows of a sample.
 
 The profile of a column has what the rules need to decide its kind: stored types, ranges of
-integers, and counts of distinct strings. If there are more than 16,384 distinct strings, the profile
-has those with the smallest hashes. The kept strings depend on the set of all strings only, so that
-the profile of pooled samples does not depend on the assignment of rows to samples, or on chunks.
+integers, and counts of distinct strings. If there are more than 16,384 distinct strings, the
+profile has those with the smallest hashes. The kept strings depend on the set of all strings only.
+The profile of pooled samples therefore does not depend on the assignment of rows to samples, or on
+chunks.
 """
 
 from __future__ import annotations

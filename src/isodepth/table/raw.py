@@ -18,9 +18,11 @@ from isodepth.table.frames import (
     check_frame,
     column_names,
     is_count,
+    is_frame,
     object_numbers,
     period_strings,
 )
+from isodepth.table.validation import check_table_shape
 from isodepth.table.values import strings_of
 
 #: Rows of the i-th file, array or partition are numbered from i times this constant on. The number
@@ -83,25 +85,25 @@ class Sample:
 
     Attributes
     ----------
-    names : tuple of str
+    _labels : tuple of str
         Names of the columns, or their indices as strings.
-    named : bool
+    _named : bool
         Whether the columns have names.
-    label : str
+    _label : str
         Name of the data in messages.
     """
 
-    names: tuple[str, ...]
-    named: bool
-    label: str
+    _labels: tuple[str, ...]
+    _named: bool
+    _label: str
 
-    def chunks(self, names: Sequence[str]) -> Iterator[RawChunk]:
+    def _raw_chunks(self, names: Sequence[str]) -> Iterator[RawChunk]:
         """Yield the columns `names` of all rows in chunks."""
         raise NotImplementedError
 
-    def run(self, fold: Fold, names: Sequence[str]) -> Any:
+    def _run(self, fold: Fold, names: Sequence[str]) -> Any:
         """Return the result of a fold over the columns `names` of all rows."""
-        return fold.run(self.chunks(names))
+        return fold.run(self._raw_chunks(names))
 
 
 class FrameSample(Sample):
@@ -115,37 +117,50 @@ class FrameSample(Sample):
     """
 
     def __init__(self, frame: Any, label: str) -> None:
-        self.frame, self.label, self._table = frame, label, None
+        self._frame, self._label = frame, label
+        self._table: Any = None
         if isinstance(frame, NamedArray):
-            self.named = frame.columns is not None
-            self.names = column_names(frame.columns or numbered(frame.points.shape[1]), label)
-            return
-        self._frame = check_frame(frame, label)
-        labels = list(self._frame.columns)
-        self.named, self.names = not is_count(labels), column_names(labels, label)
+            self._named = frame.columns is not None
+            self._labels = column_names(frame.columns or numbered(frame.points.shape[1]), label)
+        else:
+            labels = list(check_frame(frame, label).columns)
+            self._named, self._labels = not is_count(labels), column_names(labels, label)
 
-    @property
-    def table(self) -> Any:
-        """Rows as a pyarrow table."""
-        import pyarrow as pa
-
+    def _raw_chunks(self, names: Sequence[str]) -> Iterator[RawChunk]:
         if self._table is None:
-            if isinstance(self.frame, NamedArray):
-                arrays = [(pa.array(np.ascontiguousarray(c)), None) for c in self.frame.points.T]
-            else:
-                labels = self._frame.columns
-                arrays = [arrow_column(self._frame.get_column(label)) for label in labels]
-            fields = [
-                pa.field(name, array.type, metadata=metadata)
-                for name, (array, metadata) in zip(self.names, arrays, strict=True)
-            ]
-            self._table = pa.Table.from_arrays(
-                [array for array, _ in arrays], schema=pa.schema(fields)
-            )
-        return self._table
+            self._table = raw_table(self._frame, self._label)
+        yield RawChunk(self._table.select(list(names)), self._label)
 
-    def chunks(self, names: Sequence[str]) -> Iterator[RawChunk]:
-        yield RawChunk(self.table.select(list(names)), self.label)
+
+def raw_table(data: Any, origin: str) -> Any:
+    """Convert an array or a data frame to a pyarrow table, without a change of types.
+
+    Parameters
+    ----------
+    data : array of shape (n, d), NamedArray, or an eager frame of a library that narwhals supports
+        Columns without names are named "0", "1", ...
+    origin : str
+        Name of the data in messages.
+    """
+    import pyarrow as pa
+
+    if isinstance(data, pa.Table):
+        pairs = [(period_strings(column), column) for column in data.columns]
+        columns = [column if strings is None else strings for strings, column in pairs]
+        return pa.Table.from_arrays(columns, data.column_names)
+    if isinstance(data, NamedArray) or not is_frame(data):
+        points, names = data if isinstance(data, NamedArray) else (np.asarray(data), None)
+        check_table_shape(points.shape, origin)
+        columns = [pa.array(np.ascontiguousarray(column)) for column in points.T]
+        return pa.Table.from_arrays(columns, list(names or numbered(points.shape[1])))
+    frame = check_frame(data, origin)
+    names = column_names(frame.columns, origin)
+    arrays = [arrow_column(frame.get_column(label)) for label in frame.columns]
+    fields = [
+        pa.field(name, array.type, metadata=metadata)
+        for name, (array, metadata) in zip(names, arrays, strict=True)
+    ]
+    return pa.Table.from_arrays([array for array, _ in arrays], schema=pa.schema(fields))
 
 
 def arrow_column(series: Any) -> tuple[Any, dict[bytes, bytes] | None]:

@@ -337,7 +337,7 @@ class Schema:
             raise kinds_error(
                 f"kinds has the key {unknown!r}, which is not a column of {labels[0]}"
             )
-        named = all(sample.named for sample in read)
+        named = all(sample._named for sample in read)
         profiles = _profiles(read, names, checked)
         schema = cls.decided(names[0], profiles, labels, checked, named, named and row_numbers)
         unmatched = tuple(
@@ -387,7 +387,7 @@ class Schema:
             yield self._read_array(sample, label)
             return
         source = as_sample(sample, label)
-        for chunk in source.chunks(self._labels(source)):
+        for chunk in source._raw_chunks(self._labels(source)):
             yield self.table(chunk, label)
 
     def run(self, fold: Fold, sample: Any, label: str = "X") -> Any:
@@ -395,7 +395,7 @@ class Schema:
         if _is_array(sample):
             return fold.run([self._read_array(sample, label)])
         source = as_sample(sample, label)
-        return source.run(TableFold(fold, self, label), self._labels(source))
+        return source._run(TableFold(fold, self, label), self._labels(source))
 
     def table(self, chunk: RawChunk, label: str = "X") -> Table:
         """Convert a raw chunk with all columns of the schema, in their order, to a table."""
@@ -426,13 +426,13 @@ class Schema:
     def _labels(self, sample: Sample) -> list[str]:
         """Return the names that the columns of the schema have in a sample."""
         own = [column.name for column in self.columns]
-        if {*own} <= {*sample.names}:
+        if {*own} <= {*sample._labels}:
             return own
-        if len(own) == len(sample.names) and (
-            not self.named or matched_by_position(sample.names, tuple(own))
+        if len(own) == len(sample._labels) and (
+            not self.named or matched_by_position(sample._labels, tuple(own))
         ):
-            return list(sample.names)
-        raise differing(tuple(own), sample.names, "the schema", sample.label)
+            return list(sample._labels)
+        raise differing(tuple(own), sample._labels, "the schema", sample._label)
 
     def _read_array(self, sample: Any, label: str) -> Table:
         """Return an array or tensor as a table; contiguous arrays of floats are not copied."""
@@ -546,25 +546,25 @@ def _matched_names(
     each sample. `common` is an argument of `Schema.of`.
     """
     first, nothing = samples[0], [()] * len(samples)
-    names: list[tuple[str, ...]] = [first.names]
+    names: list[tuple[str, ...]] = [first._labels]
     by_position = False
     for sample, label in zip(samples[1:], labels[1:], strict=False):
-        if {*sample.names} == {*first.names}:
-            names.append(first.names)
-        elif matched_by_position(first.names, sample.names):
-            check_same_width(len(first.names), len(sample.names), labels[0], label)
-            names.append(sample.names)
+        if {*sample._labels} == {*first._labels}:
+            names.append(first._labels)
+        elif matched_by_position(first._labels, sample._labels):
+            check_same_width(len(first._labels), len(sample._labels), labels[0], label)
+            names.append(sample._labels)
             by_position = True
         elif common:
-            names.append(sample.names)
+            names.append(sample._labels)
         else:
-            raise differing(first.names, sample.names, labels[0], label)
-    if by_position or all(each == first.names for each in names):
+            raise differing(first._labels, sample._labels, labels[0], label)
+    if by_position or all(each == first._labels for each in names):
         return names, nothing
-    both = tuple(n for n in first.names if all(n in each.names for each in samples))
+    both = tuple(n for n in first._labels if all(n in each._labels for each in samples))
     if not both:
-        raise differing(first.names, samples[1].names, labels[0], labels[1])
-    only = [tuple(n for n in each.names if n not in both) for each in samples]
+        raise differing(first._labels, samples[1].names, labels[0], labels[1])
+    only = [tuple(n for n in each._labels if n not in both) for each in samples]
     return [both] * len(samples), only
 
 
@@ -578,7 +578,7 @@ def _profiles(
         for sample, own in zip(samples, names, strict=True):
             own_names = [own[names[0].index(name)] for name in columns]
             is_counted = {o for o, name in zip(own_names, columns, strict=True) if name in counted}
-            state = sample.run(ProfileFold(own_names, is_counted), own_names)
+            state = sample._run(ProfileFold(own_names, is_counted), own_names)
             found.append(dict(zip(columns, state.values(), strict=True)))
         return found
 
@@ -598,7 +598,7 @@ def _profiles(
 
 def _stored_column(sample: Sample, name: str) -> Column:
     """Return a column that only one sample has; its kind is determined by its type."""
-    chunk = next(iter(sample.chunks([name])), None)
+    chunk = next(iter(sample._raw_chunks([name])), None)
     class_ = None if chunk is None else class_of_type(str(chunk.table.column(0).type))
     kinds = {"numbers": "numeric"} | dict.fromkeys(DATES, "date")
     return Column(name, kinds.get(class_ or "", "category"), "omit", attention=True)

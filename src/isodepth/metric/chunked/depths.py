@@ -24,9 +24,10 @@ from isodepth.geometry.depth.whitening import (
     scale_columns,
     stretch_of,
 )
+from isodepth.metric.chunked.preparation import Rows
 from isodepth.metric.chunked.reading import Summary
 from isodepth.metric.chunked.selection import RowValues, Selection
-from isodepth.stream.passes import Rows, RunFold
+from isodepth.stream.passes import RunFold
 
 _OCTAVES = 8
 _BITS = (9, 8, 7, 6, 5)

@@ -14,11 +14,12 @@ import numpy as np
 from isodepth.base.fold import Fold
 from isodepth.errors import InvalidInputError, NoCompleteRowError
 from isodepth.geometry.scaling import is_integral
+from isodepth.metric.chunked.preparation import MassUnit, Preparation, Rows
 from isodepth.metric.chunked.selection import Selection, margin_of
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import MEMORY_MB
 from isodepth.stream.mixed import MixedReader, mixed_readers
-from isodepth.stream.passes import MassUnit, Preparation, Rows, Runner, row_keys
+from isodepth.stream.passes import Runner, row_keys
 from isodepth.stream.profile import Profile, alike
 from isodepth.stream.scan import as_source
 from isodepth.stream.source import Source, changed_between_readings

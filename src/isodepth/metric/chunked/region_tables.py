@@ -32,12 +32,13 @@ from isodepth.metric.chunked.depths import (
     rank_numbers,
     whitened_numbers,
 )
+from isodepth.metric.chunked.preparation import Rows
 from isodepth.metric.chunked.reading import CheckedSource, selection_of
 from isodepth.metric.chunked.selection import RowValues, Selection
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.region_table import RegionTable
 from isodepth.metric.settings import MetricSettings, check_for_tables
-from isodepth.stream.passes import Rows, Runner
+from isodepth.stream.passes import Runner
 from isodepth.stream.source import Source
 from isodepth.table.missing import MissingReport
 

@@ -21,7 +21,8 @@ import numpy as np
 from isodepth import _core
 from isodepth.base.fold import Fold
 from isodepth.geometry.depth.base import moved_by
-from isodepth.stream.passes import Rows, RunFold, row_keys
+from isodepth.metric.chunked.preparation import Rows
+from isodepth.stream.passes import RunFold, row_keys
 
 # Margin of error of a relative frequency in a random subset, in standard deviations. The ends of a
 # bracket for a quantile of order p are the quantiles of orders p - margin and p + margin of the

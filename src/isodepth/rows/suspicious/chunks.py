@@ -32,8 +32,9 @@ from isodepth.rows.suspicious.results import (
 )
 from isodepth.rows.suspicious.scoring import Rows
 from isodepth.stream.mixed import MixedReader
-from isodepth.stream.passes import FrameReading, FrameRows, Runner
+from isodepth.stream.passes import FrameReading, Runner
 from isodepth.stream.subsets import SubsetPair
+from isodepth.table.raw import RawChunk
 
 # Maximum number of listed rows of a sample, those with the largest scores.
 _MOST_ROWS = 1000
@@ -196,7 +197,7 @@ class SuspectPass(Fold):
     def start(self) -> SuspectState:
         return SuspectState(np.zeros(len(self.repeated), dtype=np.int64))
 
-    def step(self, state: SuspectState, rows: FrameRows, n_threads: int) -> None:
+    def step(self, state: SuspectState, rows: RawChunk, n_threads: int) -> None:
         numeric, table = list(self.reader.numeric), rows.table
         points = self.reader.numbers(table.select(numeric), rows.origin, rows.start)
         # In Fortran order: columns are written and read one by one.
