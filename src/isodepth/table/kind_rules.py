@@ -40,7 +40,7 @@ pooled later, by the number of pooled rows that have them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,6 +51,7 @@ from isodepth.table.dates import date_format
 from isodepth.table.numerals import Numerals, common_style
 from isodepth.table.pool import FEW_VALUES, PooledColumn
 from isodepth.table.row_numbers import RowNumbers, numbering_note
+from isodepth.table.text_columns import CODES, narrowed_type
 from isodepth.table.values import strings_of
 
 #: Maximum number of distinct values of a category. A non-numeric column with more distinct values
@@ -93,9 +94,23 @@ def decide(column: PooledColumn, row_numbers: bool) -> Column:
             decided = _column(column, "identifier", reason)
     if decided.use != "category":
         return decided
+    categories = tuple(sorted(column.counts))
+    text_type = column.text_type or _text_type(categories)
     return replace(
-        decided, categories=tuple(sorted(column.counts)), spelling=tuple(column.spelling)
+        decided, categories=categories, spelling=tuple(column.spelling), text_type=text_type
     )
+
+
+def _text_type(categories: Sequence[str]) -> str:
+    """Return the type with which categories are read from text files.
+
+    Words for missing values, such as "NA", are missing if all categories are numbers, booleans or
+    dates.
+    """
+    import pyarrow as pa
+
+    narrowed = narrowed_type(pa.array(categories, pa.string()), None)
+    return "string" if narrowed in ("string", None) else CODES
 
 
 def _column(
@@ -384,7 +399,7 @@ def _shares(column: PooledColumn, note: Note | None = None) -> Column:
     An identifier has more than `MOST_CATEGORIES` distinct values, or more distinct values than 90%
     of the mean number of rows of a sample. `note` is that of a category.
     """
-    rows, distinct, n_samples = column.n_rows, column.n_distinct, len(column.samples)
+    rows, distinct, n_samples = column.counts.total(), column.n_distinct, len(column.samples)
     if rows >= n_samples * _MANY_ROWS and n_samples * distinct > _NEARLY_ALL * rows:
         values = {"distinct": distinct, "rows": rows}
         return _column(column, "identifier", Note(Reason.DISTINCT, values))

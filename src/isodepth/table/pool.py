@@ -106,14 +106,26 @@ class PooledColumn:
     # -- values ------------------------------------------------------------------------------------
 
     @cached_property
+    def _pooled(self) -> ColumnProfile:
+        """Profile of all samples together."""
+        pooled = ColumnProfile()
+        for profile in self.profiles:
+            pooled.merge(profile)
+        return pooled
+
+    @cached_property
     def _stored(self) -> list[Counter[str]]:
-        """Number of rows of each string in each sample, as it is stored."""
+        """Number of rows of each string in each sample, as it is stored.
+
+        Only the strings that the pooled profile has are counted.
+        """
+        kept = self._pooled.counts
         found = []
         for profile in self.profiles:
-            counts = profile.counts
-            if profile.text_type is not None and self.text_type not in ("string", None):
-                counts = Counter({v: n for v, n in counts.items() if v not in MISSING_WORDS})
-            found.append(counts)
+            words = profile.text_type is not None and self.text_type not in ("string", None)
+            missing = MISSING_WORDS if words else ()
+            counts = profile.counts.items()
+            found.append(Counter({v: n for v, n in counts if v in kept and v not in missing}))
         return found
 
     @cached_property
@@ -152,41 +164,37 @@ class PooledColumn:
     @cached_property
     def counts_by_sample(self) -> list[Counter[str]]:
         """Number of rows of each value in each sample. Equal values have equal strings."""
+        return [self._spelled(counts) for counts in self._stored]
+
+    def _spelled(self, stored: Counter[str]) -> Counter[str]:
         if not self.spelling:
-            return self._stored
-        found = []
-        for stored in self._stored:
-            counts: Counter[str] = Counter()
-            for value, count in stored.items():
-                counts[spelled(value, self.spelling)] += count
-            found.append(counts)
-        return found
+            return stored
+        counts: Counter[str] = Counter()
+        for value, count in stored.items():
+            counts[spelled(value, self.spelling)] += count
+        return counts
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """Number of rows of each value in all samples together, without missing values."""
-        return sum(self.counts_by_sample, Counter())
+        """Number of rows of each value in all samples together, without missing values.
+
+        If there are too many distinct values to count all of them, the numbers of rows of the
+        others are distributed to the counted values.
+        """
+        stored = sum(self._stored, Counter())
+        for strings in (self._pooled.words, self._pooled.plain):
+            if strings.limit is not None:
+                factor = strings.n_rows / strings.counts.total()
+                stored |= Counter({v: round(n * factor) for v, n in strings.counts.items()})
+        return self._spelled(stored)
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows with a value in all samples together."""
-        n_rows = sum(each.words.n_rows + each.plain.n_rows for each in self.profiles)
-        return n_rows if self.is_sampled else self.counts.total()
-
-    @property
-    def is_sampled(self) -> bool:
-        """Whether there are too many distinct strings to count all of them."""
-        return any(p.words.limit is not None or p.plain.limit is not None for p in self.profiles)
-
-    @cached_property
     def n_distinct(self) -> int:
         """Number of distinct values in all samples together."""
-        if not self.is_sampled:
+        strings = self._pooled.words, self._pooled.plain
+        if all(each.limit is None for each in strings):
             return len(self.counts)
-        pooled = ColumnProfile()
-        for profile in self.profiles:
-            pooled.merge(profile)
-        return pooled.words.n_distinct + pooled.plain.n_distinct
+        return sum(each.n_distinct for each in strings)
 
     @cached_property
     def numerals(self) -> list[Numerals]:

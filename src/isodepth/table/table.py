@@ -15,7 +15,7 @@ from isodepth.errors import ColumnWarning, InvalidInputError, warn_user
 from isodepth.table.arrays import column_labels, row_hashes
 from isodepth.table.arrow import DATES, class_of_type
 from isodepth.table.columns import Column, Note, Reason
-from isodepth.table.convert import codes_of, numbers_of
+from isodepth.table.convert import Place, codes_of, numbers_of
 from isodepth.table.frames import differing, is_frame, matched_by_position, refuse_other_types
 from isodepth.table.kind_rules import decide
 from isodepth.table.kinds import ColumnKind, attention_lines, check_kinds, kinds_error
@@ -224,11 +224,14 @@ class Schema:
         Whether the columns have names. Otherwise they are named "column 0", "column 1", ...
     unmatched : tuple of Column
         Columns that only one of the samples has. They are left out.
+    reference : str
+        Name of the samples that determined the schema, for messages about other samples.
     """
 
     columns: tuple[Column, ...]
     named: bool = True
     unmatched: tuple[Column, ...] = ()
+    reference: str = "X and Y"
 
     # -- columns -----------------------------------------------------------------------------------
 
@@ -326,7 +329,7 @@ class Schema:
         >>> y.numbers.tolist(), y.codes.tolist()
         ([[5.0], [6.0], [7.0]], [[2], [-1], [1]])
         """
-        checked = check_kinds(kinds)
+        checked, labels = check_kinds(kinds), labels[: len(samples)]
         if all(_is_array(sample) for sample in samples):
             return _schema_of_arrays(samples, labels, checked)
         read = [as_sample(*each) for each in zip(samples, labels, strict=False)]
@@ -365,30 +368,32 @@ class Schema:
             PooledColumn(name, [each[name] for each in profiles], labels, kinds.get(name))
             for name in names
         )
-        return cls(tuple(decide(column, row_numbers) for column in pooled), named)
+        columns = tuple(decide(column, row_numbers) for column in pooled)
+        return cls(columns, named, reference=" and ".join(labels[: len(profiles)]))
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def read(self, sample: Any, label: str = "X") -> Table:
+    def read(self, sample: Any, label: str = "X", *, hint: str = "") -> Table:
         """Read a sample in memory, or all rows of a source, as one table.
 
-        Raise an error for infinite values, and for values of another type than the schema has.
+        `label` is the name of the sample, and `hint` advice at the end of errors. Raise an error
+        for infinite values, and for values of another type than the schema has.
         """
         if _is_array(sample):
             return self._read_array(sample, label)
-        tables = [*self.chunks(sample, label)]
+        tables = [*self.chunks(sample, label, hint=hint)]
         if not tables:
             raise InvalidInputError(f"{label} has no row; it needs at least one")
         return tables[0] if len(tables) == 1 else Table.pooled(*tables)
 
-    def chunks(self, sample: Any, label: str = "X") -> Iterator[Table]:
+    def chunks(self, sample: Any, label: str = "X", *, hint: str = "") -> Iterator[Table]:
         """Yield the rows of a sample as tables, one table per chunk."""
         if _is_array(sample):
             yield self._read_array(sample, label)
             return
         source = as_sample(sample, label)
         for chunk in source._raw_chunks(self._labels(source)):
-            yield self.table(chunk, label)
+            yield self.table(chunk, label, hint)
 
     def run(self, fold: Fold, sample: Any, label: str = "X") -> Any:
         """Return the result of a fold over the rows of a sample; its chunks are tables."""
@@ -397,16 +402,16 @@ class Schema:
         source = as_sample(sample, label)
         return source._run(TableFold(fold, self, label), self._labels(source))
 
-    def table(self, chunk: RawChunk, label: str = "X") -> Table:
+    def table(self, chunk: RawChunk, label: str = "X", hint: str = "") -> Table:
         """Convert a raw chunk with all columns of the schema, in their order, to a table."""
         raw = chunk.table
         numbers, codes, new = [], [], []
-        where = chunk.origin
+        place = Place(chunk.origin, chunk.decimal, self.reference, hint)
         for at, column in enumerate(self.columns):
             if column.use == "numeric":
-                numbers.append(numbers_of(column, raw.column(at), chunk.decimal, where))
+                numbers.append(numbers_of(column, raw.column(at), place))
             elif column.use == "category":
-                found, words = codes_of(column, raw.column(at), chunk.decimal, where)
+                found, words = codes_of(column, raw.column(at), place)
                 codes.append(found)
                 new.append(words)
         n = len(raw)
@@ -416,7 +421,7 @@ class Schema:
             points[:, j] = values
         if n and numbers:
             names = self.numeric_names if self.named else None
-            check_finite(points, where, False, names, allow_nan=True, first_row=chunk.start)
+            check_finite(points, chunk.origin, False, names, allow_nan=True, first_row=chunk.start)
         places = np.empty((n, len(codes)), np.int32)
         for c, found in enumerate(codes):
             places[:, c] = found
@@ -453,7 +458,7 @@ class Schema:
         """Convert to a dictionary of the types of JSON."""
         parts = {"columns": self.columns, "unmatched": self.unmatched}
         stored = {name: [column.to_json() for column in part] for name, part in parts.items()}
-        return {"named": self.named, **stored}
+        return {"named": self.named, "reference": self.reference, **stored}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Schema:
@@ -462,7 +467,7 @@ class Schema:
             tuple(Column.from_json(each) for each in value[name])
             for name in ("columns", "unmatched")
         )
-        return cls(columns, bool(value["named"]), unmatched)
+        return cls(columns, bool(value["named"]), unmatched, str(value["reference"]))
 
 
 def tables_of(
