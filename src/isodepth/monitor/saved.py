@@ -27,8 +27,8 @@ from isodepth.monitor.usual import UsualValues
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 from isodepth.significance.martingale import N_BETS, RankEvidence
-from isodepth.table.kinds import ColumnKind
-from isodepth.table.numerals import STYLES, Style
+from isodepth.table.numerals import STYLES
+from isodepth.table.table import SCHEMA_FIELDS
 
 #: Kind of the file, and kinds of the files that versions 0.1.0 and 0.2.0 wrote.
 KIND, _FORMER_KINDS = "monitor", ("depth monitor", "calibrated depth monitor")
@@ -45,17 +45,8 @@ NAMES: FieldNames = {
         "seed": "random_state", "blocks": "blocks_option", "grouping": "groups_option",
     },
     AlarmPolicy: {"alpha": "alpha", "arl": "arl", "tolerance": "tolerance", "patience": "patience"},
-    BatchReader: {
-        "width": "n_numeric", "columns": "numeric", "nan_policy": "nan_policy",
-        "categories": "categories", "kinds": "kinds", "booleans": "booleans",
-        "numbers": "number_categories",
-        "styles": "number_styles",
-    },
-    Style: {"decimal": "decimal", "group": "group"},
-    ColumnKind: {
-        "column": "name", "kind": "kind", "use": "use", "note": "note", "option": "option",
-        "attention": "attention",
-    },
+    BatchReader: {"nan_policy": "nan_policy", "schema": "schema"},
+    **SCHEMA_FIELDS,
     Group: {
         "functions": "functions", "reference": "reference_counts", "usual": "usual_values",
         "model": "blocks", "sums": "windows", "hashes": "reference_hashes",
@@ -174,8 +165,8 @@ def _check(state: MonitorState) -> None:
     names, ranks = state.reader.names, state.ranks
     width = state.reader.width + len(state.reader.categories)
     _require(len({*names}) == len(names) == width > 0, "columns")
-    styles = state.reader.styles.values()
-    _require(all(each and {*each} <= {*STYLES} for each in styles), "styles of numbers")
+    styles = (each.styles for each in state.reader.schema.columns)
+    _require(all({*each} <= {*STYLES} for each in styles), "styles of numbers")
     _require(ranks is None or ranks.keys() == state.groups.keys(), "evidence of ranks")
     for evidence in (ranks or {}).values():
         _require(evidence.logs.shape == (state.policy.patience, N_BETS), "evidence of ranks")

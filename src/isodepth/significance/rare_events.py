@@ -26,7 +26,7 @@ from isodepth.functions.families import LEAST_ROWS, Extremes, Member, Rows
 from isodepth.functions.fisher import log_pvalues
 from isodepth.significance.result import ColumnTest, Component, TwoSampleResult
 from isodepth.stream.passes import Runner
-from isodepth.stream.subsets import MixedRows, SubsetPair, count_rows
+from isodepth.stream.subsets import CountFold, MixedRows, RandomRows
 
 #: Fraction of the significance level that is used for rare events; the rest is used for the test of
 #: the tested rows.
@@ -95,7 +95,7 @@ class Event(NamedTuple):
         return self.member.change(columns, self.category, before, after, pvalue)
 
 
-def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) -> TwoSampleResult:
+def with_rare_events(result: TwoSampleResult, pair: RandomRows, runner: Runner) -> TwoSampleResult:
     """Return the result of a test of random rows, after a test of rare events in the other rows.
 
     The p-value is the minimum of the p-value of the tested rows divided by 0.8, and the smallest
@@ -107,7 +107,7 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
     result = _at_level(result, 1 - RARE_LEVEL)
     if strongest is None:
         return result
-    names = (*result._kept_rows.samples.columns, *pair.readers[0].categorical)
+    names = (*result._kept_rows.samples.columns, *pair.schema.category_names)
     details = result._required(result._details)
     changes = details.changes
     named = {column for change in changes for column in change.columns}
@@ -188,7 +188,7 @@ def _at_level(result: TwoSampleResult, part: Fraction) -> TwoSampleResult:
     )
 
 
-def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Event]:
+def rare_events(pair: RandomRows, tested: np.ndarray, runner: Runner) -> list[Event]:
     """Return the rare events in the rows of both sources that were not tested.
 
     An event is rare if at most 1% of these rows, and at least four of them, have it. `tested`
@@ -202,8 +202,11 @@ def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Ev
         members += [Member("shares", (j,), float(code)) for code in range(len(values))]
     functions = EventCounts(members)
     counts = [
-        count_rows(source, reader, categories, functions, excluded=rows.numbers, runner=runner)
-        for source, reader, rows in zip(pair.sources, pair.readers, pair.random_rows, strict=True)
+        pair.schema.run(
+            CountFold(functions, categories, table.origin.row_numbers(len(table))),
+            replace(source, _runner=runner),
+        )
+        for source, table in zip(pair.sources, pair.tables, strict=True)
     ]
     events = []
     for i, member in enumerate(members):

@@ -36,7 +36,7 @@ from isodepth.rows.suspicious.results import split_repeated
 from isodepth.significance.findings import too_few_labelings, too_few_permutations
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import Samples, ValueShare
-from isodepth.stream.subsets import SubsetPair
+from isodepth.stream.subsets import RandomRows
 from isodepth.table.kinds import ColumnKind, date_columns
 from isodepth.table.missing import MissingPair
 
@@ -178,7 +178,7 @@ class TestedRows(KeptRows):
     find_bounds : function that returns ShareBounds
     compare : function that returns a Comparison, or None
         It compares the samples by the distance between their regions. None without numeric columns.
-    random_rows : SubsetPair or None
+    random_rows : RandomRows or None
         Random rows of two sources, which were tested; None if the samples are in memory.
     changed : frozenset of str
         Names of the columns whose whole distribution differs.
@@ -187,7 +187,7 @@ class TestedRows(KeptRows):
     tested: Samples
     find_bounds: Callable[[], ShareBounds]
     compare: Callable[[], Comparison] | None
-    random_rows: SubsetPair | None = None
+    random_rows: RandomRows | None = None
     changed: frozenset[str] = frozenset()
 
     @property
@@ -195,7 +195,7 @@ class TestedRows(KeptRows):
         return self.tested.read
 
     @property
-    def pair(self) -> SubsetPair | None:
+    def pair(self) -> RandomRows | None:
         return self.random_rows
 
     @cached_property

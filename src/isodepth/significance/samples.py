@@ -250,6 +250,11 @@ def read_samples(
     """
     check_test_nan_policy(nan_policy)
     read = TwoSamples.read(X, Y, kinds, common=True, row_numbers=row_numbers)
+    return checked_samples(read, nan_policy, blocks)
+
+
+def checked_samples(read: TwoSamples, nan_policy: str, blocks: Any = None) -> Samples:
+    """Check two samples that were read; the other arguments are those of `read_samples`."""
     for name, part in zip("XY", read.points, strict=True):
         if len(part) < 2:
             raise InvalidInputError(

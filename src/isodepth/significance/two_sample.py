@@ -50,6 +50,7 @@ from isodepth.metric.settings import (
     settings_of_data,
 )
 from isodepth.rows.checks import Check, table_checks
+from isodepth.rows.rows import TwoSamples
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.changes import joint_change, significant_changes
 from isodepth.significance.findings import (
@@ -74,6 +75,7 @@ from isodepth.significance.samples import (
     PooledSample,
     Samples,
     check_number_of_columns,
+    checked_samples,
     directions_with_axes,
     named_blocks,
     read_samples,
@@ -390,10 +392,10 @@ def _test_sources(
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
         n_threads, seed = settings.n_threads, settings.metric.random_state
         pair = subset_pair(X, Y, max_rows, kinds, seed, advance=advance, n_threads=n_threads)
-        samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds, row_numbers=False)
-        read = replace(samples.read, kinds=pair.columns, only=pair.only)
+        read = replace(TwoSamples.of(*pair.tables), only=pair.only)
         read = read.without_names() if pair.are_arrays else read
-        rows = _pool(replace(samples, read=read), settings)
+        samples = checked_samples(read, nan_policy)
+        rows = _pool(samples, settings)
         result = _result(rows, _statistics(rows, settings), settings)
         # Facts about random rows are not facts about all rows.
         checks: tuple[Check, ...] = ()

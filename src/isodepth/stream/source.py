@@ -42,6 +42,7 @@ from isodepth.table.frames import (
     select_columns,
 )
 from isodepth.table.raw import RawChunk, Sample, raw_table
+from isodepth.table.text_columns import typed_column
 
 
 class Chunk(NamedTuple):
@@ -364,8 +365,8 @@ class Part:
         Whether the types of the columns are not known before all rows have been read.
     decimal : str
         Decimal mark of the numbers in a text file.
-    reader : MixedReader or None
-        Object that converts columns of other types to numbers; None if it is not needed.
+    reader : Schema or None
+        Numeric columns, if they must be converted to numbers.
     encoded : collection of str
         Names of columns of strings that `frames` may return dictionary-encoded. Parquet files are
         read faster in this way if a column has few distinct strings.
@@ -438,8 +439,8 @@ class Part:
     def read(self, rows: int) -> Iterator[Chunk]:
         """Yield the columns `labels` as chunks of numbers, of at most `rows` rows each."""
         if self.reader is not None:
-            for frame in self.frames(rows):
-                yield Chunk(self.reader.numbers(*frame), frame.origin, frame.first)
+            for frame in self.raw_frames(rows):
+                yield Chunk(self._converted(frame), frame.origin, frame.first)
             return
         for table, origin, start in self.tables(rows):
             if has_other_types(table):
@@ -454,6 +455,19 @@ class Part:
             for first in range(0, len(values), rows):
                 selected = np.take(values[first : first + rows], indices, axis=1)
                 yield Chunk(selected, origin, start + first)
+
+    def _converted(self, frame: FrameChunk) -> np.ndarray:
+        """Return the columns of a chunk as numbers; a last column has the weights."""
+        decimal = self.decimal if self.untyped else ""
+        chunk = RawChunk(frame.table, frame.origin, self.place, frame.first, decimal)
+        numbers = self.reader.table(chunk).numbers
+        width = frame.table.num_columns
+        if width == numbers.shape[1]:
+            return np.asarray(numbers)
+        weights = frame.table.column(width - 1)
+        if decimal:
+            weights = typed_column(weights, "double")
+        return np.column_stack([numbers, weights.to_numpy()])
 
     def _selected(self, frame: Any, origin: str) -> Any:
         """Return a data frame with only the columns `labels`."""

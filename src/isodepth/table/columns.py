@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from isodepth.table.kinds import ColumnKind
+from isodepth.base.export import ResultPart
 from isodepth.table.numerals import Style
 
 
@@ -64,6 +64,11 @@ class Reason(Enum):
     SINCE_1970 = "days since 1970"
     SINCE_1970_UTC = "days since 1970 in UTC"
 
+    @property
+    def key(self) -> str:
+        """Constant of the reason in results."""
+        return self.name.lower()
+
 
 class Note(NamedTuple):
     """Reason with the values that its text names.
@@ -81,6 +86,50 @@ class Note(NamedTuple):
     def text(self) -> str:
         """Text of the note."""
         return self.reason.value.format(**self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnKind(ResultPart):
+    """Kind of one column, and how it is compared.
+
+    Attributes
+    ----------
+    column : str
+        Name of the column.
+    kind : {"numeric", "category", "date", "identifier"}
+        Kind of the values. An identifier is a column of integers that number the rows, or a
+        non-numeric column with too many distinct values for a category.
+    use : {"numeric", "category", "omit"}
+        How the column is compared, in the words of the option `kinds`. "numeric": the values enter
+        distances, tests and monitors. "category": the relative frequencies of the values enter
+        tests and monitors, but not distances. "omit": the column is not compared.
+    note : str
+        Reason why the column is left out, or how its values were read; may be empty.
+    option : str, tuple of str, int or None
+        Entry of the option `kinds` with which the column is read in the same way from other
+        samples. None if no entry is needed.
+    attention : bool
+        Whether the kind is doubtful, so that results show the note first.
+    reasons : tuple of str
+        Constants for the parts of the note, such as "row_numbers" or "since_1970".
+    """
+
+    column: str
+    kind: str
+    use: str
+    note: str = ""
+    option: Any = None
+    attention: bool = False
+    reasons: tuple[str, ...] = ()
+
+    def has(self, *reasons: Reason) -> bool:
+        """Return whether one of `reasons` is among those of the note."""
+        return any(reason.key in self.reasons for reason in reasons)
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether the column is left out because it numbers the rows."""
+        return self.has(Reason.ROW_NUMBERS, Reason.INCREASES)
 
 
 @dataclass(frozen=True)
@@ -123,6 +172,10 @@ class Column:
     styles: tuple[Style, ...] = ()
     spelling: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if isinstance(self.option, list):  # as JSON has it
+            object.__setattr__(self, "option", tuple(self.option))
+
     def has(self, *reasons: Reason) -> bool:
         """Return whether one of `reasons` is among the notes."""
         return any(note.reason in reasons for note in self.notes)
@@ -154,20 +207,7 @@ class Column:
     @property
     def described(self) -> ColumnKind:
         """Description of the column for users."""
-        return ColumnKind(self.name, self.kind, self.use, self.note, self.option, self.attention)
-
-    def to_json(self) -> dict[str, Any]:
-        """Convert to a dictionary of the types of JSON."""
-        notes = [[note.reason.name, dict(note.values)] for note in self.notes]
-        return {**{each.name: getattr(self, each.name) for each in fields(self)}, "notes": notes}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Column:
-        """Create a column from the result of `to_json`; raise an exception if it is damaged."""
-        read = {key: tuple(v) if isinstance(v, list) else v for key, v in value.items()}
-        read["notes"] = tuple(Note(Reason[name], values) for name, values in value["notes"])
-        read["styles"] = tuple(Style(*style) for style in value["styles"])
-        column = cls(**read)
-        if not all(isinstance(each, str) for each in (column.name, *column.categories)):
-            raise TypeError(f"names or categories that are not strings: {column.name!r:.80}")
-        return column
+        reasons = tuple(note.reason.key for note in self.notes)
+        return ColumnKind(
+            self.name, self.kind, self.use, self.note, self.option, self.attention, reasons
+        )

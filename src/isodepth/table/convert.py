@@ -13,7 +13,7 @@ from isodepth.table.arrow import DATES, class_of_type, encode
 from isodepth.table.columns import Column, Reason
 from isodepth.table.dates import day_numbers
 from isodepth.table.numerals import STYLES, Numerals, is_plain_number
-from isodepth.table.pool import contradiction, is_padded
+from isodepth.table.pooled import contradiction, is_padded
 from isodepth.table.text_columns import category_type, typed_column
 from isodepth.table.values import (
     Strings,

@@ -22,6 +22,7 @@ from isodepth.table.frames import (
     object_numbers,
     period_strings,
 )
+from isodepth.table.text_columns import narrowed_type, typed_column
 from isodepth.table.validation import check_table_shape
 from isodepth.table.values import strings_of
 
@@ -70,14 +71,6 @@ class RawChunk(NamedTuple):
     def tally(self) -> np.ndarray:
         """Number of rows as an array (1,)."""
         return np.array([len(self.table)], dtype=np.uint64)
-
-    def indices_of(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the indices in `table` of the rows whose numbers are in `numbers`, a sorted array.
-
-        See `number`.
-        """
-        ends = np.searchsorted(numbers, [self.number, self.number + self.n_rows])
-        return numbers[slice(*ends)] - self.number
 
 
 class Sample:
@@ -210,3 +203,13 @@ def order_of(field: Any) -> list[str] | None:
     """Return the categories of a column that was an ordered categorical; None for others."""
     stored = (field.metadata or {}).get(_ORDER)
     return None if stored is None else stored.decode().split("\0")
+
+
+def typed_numbers(chunk: RawChunk) -> Any:
+    """Return the rows of a chunk; columns of a text file are numbers if all strings are numbers."""
+    table = chunk.table
+    for at, column in enumerate(table.columns if chunk.decimal else ()):
+        type_ = narrowed_type(column, None, chunk.decimal)
+        if type_ in ("int64", "double"):
+            table = table.set_column(at, table.column_names[at], typed_column(column, type_))
+    return table

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from isodepth.base.fold import Fold
+from isodepth.base.records import FieldNames, packed, unpacked
 from isodepth.errors import ColumnWarning, InvalidInputError, warn_user
 from isodepth.table.arrays import column_labels, row_hashes
 from isodepth.table.arrow import DATES, class_of_type
-from isodepth.table.columns import Column, Note, Reason
+from isodepth.table.columns import Column, ColumnKind, Note, Reason
 from isodepth.table.convert import Place, codes_of, numbers_of
 from isodepth.table.frames import differing, is_frame, matched_by_position, refuse_other_types
-from isodepth.table.kind_rules import decide
-from isodepth.table.kinds import ColumnKind, attention_lines, check_kinds, kinds_error
+from isodepth.table.kind_lines import attention_lines, check_kinds, kinds_error
 from isodepth.table.missing import MissingReport
-from isodepth.table.pool import PooledColumn
+from isodepth.table.numerals import Style
+from isodepth.table.pooled import PooledColumn
 from isodepth.table.profile import ColumnProfile, ProfileFold
 from isodepth.table.raw import ROWS_OF_A_PART, FrameSample, RawChunk, Sample
+from isodepth.table.rules import decide
+from isodepth.table.text_columns import typed_column
 from isodepth.table.validation import check_finite, check_same_width, is_tensor, read_sample
 
 
@@ -63,6 +66,14 @@ class Origin:
         if isinstance(self.numbers, int):
             return np.arange(self.numbers, self.numbers + n, dtype=np.int64)
         return np.asarray(self.numbers)
+
+    def indices_of(self, numbers: np.ndarray, n: int) -> np.ndarray:
+        """Return the indices of those of n consecutive rows whose numbers are in `numbers`.
+
+        `numbers` is sorted.
+        """
+        ends = np.searchsorted(numbers, [self.numbers, self.numbers + n])
+        return numbers[slice(*ends)] - self.numbers
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the name of the file of a row, "" in memory, and its index in the file."""
@@ -272,7 +283,7 @@ class Schema:
     @property
     def kinds(self) -> tuple[ColumnKind, ...]:
         """Descriptions of all columns for users; empty if the columns have no names."""
-        if not self.named:
+        if not self.named and self == Schema.plain(len(self.columns)):
             return ()
         return tuple(column.described for column in (*self.columns, *self.unmatched))
 
@@ -333,18 +344,18 @@ class Schema:
         if all(_is_array(sample) for sample in samples):
             return _schema_of_arrays(samples, labels, checked)
         read = [as_sample(*each) for each in zip(samples, labels, strict=False)]
-        names, only = _matched_names(read, labels, common)
+        names, only = matched_names(read, labels, common)
         checked = {name: kind for name, kind in checked.items() if name not in {*sum(only, ())}}
-        unknown = next((name for name in checked if name not in names[0]), None)
+        unknown = next((name for name in checked if name not in names[-1]), None)
         if unknown is not None:
             raise kinds_error(
                 f"kinds has the key {unknown!r}, which is not a column of {labels[0]}"
             )
-        named = all(sample._named for sample in read)
-        profiles = _profiles(read, names, checked)
-        schema = cls.decided(names[0], profiles, labels, checked, named, named and row_numbers)
+        named = any(sample._named for sample in read)
+        profiles = profiles_of(names, checked, lambda at, *of: read[at]._run(*of))
+        schema = cls.decided(names[-1], profiles, labels, checked, named, named and row_numbers)
         unmatched = tuple(
-            replace(_stored_column(sample, name), notes=(Note(Reason.ONLY_IN, {"sample": label}),))
+            unmatched_column(name, stored_kind(sample, name), label)
             for sample, own, label in zip(read, only, labels, strict=False)
             for name in own
         )
@@ -456,18 +467,18 @@ class Schema:
 
     def to_json(self) -> dict[str, Any]:
         """Convert to a dictionary of the types of JSON."""
-        parts = {"columns": self.columns, "unmatched": self.unmatched}
-        stored = {name: [column.to_json() for column in part] for name, part in parts.items()}
-        return {"named": self.named, "reference": self.reference, **stored}
+        return packed(self, SCHEMA_FIELDS)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Schema:
         """Create a schema from the result of `to_json`; raise an exception if it is damaged."""
-        columns, unmatched = (
-            tuple(Column.from_json(each) for each in value[name])
-            for name in ("columns", "unmatched")
-        )
-        return cls(columns, bool(value["named"]), unmatched, str(value["reference"]))
+        return unpacked(cls, value, SCHEMA_FIELDS)
+
+
+#: Keys in JSON of the fields of a schema and its parts, see `isodepth.base.records`.
+SCHEMA_FIELDS: FieldNames = {
+    type_: {name: name for name in get_type_hints(type_)} for type_ in (Schema, Column, Note, Style)
+}
 
 
 def tables_of(
@@ -476,6 +487,7 @@ def tables_of(
     kinds: Mapping[str, Any] | None = None,
     common: bool = False,
     row_numbers: bool = True,
+    warn: bool = True,
 ) -> list[Table]:
     """Return samples in memory as tables of one schema, see `Schema.of`.
 
@@ -491,7 +503,9 @@ def tables_of(
         each if _is_array(each) else as_sample(each, label)
         for each, label in zip(samples, labels, strict=False)
     ]
-    schema = Schema.of(*read, labels=labels, kinds=kinds, common=common, row_numbers=row_numbers)
+    schema = Schema.of(
+        *read, labels=labels, kinds=kinds, common=common, row_numbers=row_numbers, warn=warn
+    )
     return [schema.read(*each) for each in zip(read, labels, strict=False)]
 
 
@@ -542,56 +556,62 @@ def _schema_of_arrays(
     return Schema.plain(widths[0])
 
 
-def _matched_names(
+def matched_names(
     samples: Sequence[Sample], labels: Sequence[str], common: bool
 ) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
     """Match the columns of samples by name, or by position if a sample has no names.
 
-    Return the names of the matched columns in each sample, and the names of all other columns of
-    each sample. `common` is an argument of `Schema.of`.
+    Return the names of the matched columns in each sample, followed by those of the schema, and the
+    names of all other columns of each sample. `common` is an argument of `Schema.of`.
     """
-    first, nothing = samples[0], [()] * len(samples)
-    names: list[tuple[str, ...]] = [first._labels]
-    by_position = False
-    for sample, label in zip(samples[1:], labels[1:], strict=False):
-        if {*sample._labels} == {*first._labels}:
+    first = samples[0]
+    names, is_common = [], True
+    for sample, label in zip(samples, labels, strict=True):
+        own = sample._labels
+        if {*own} == {*first._labels}:
             names.append(first._labels)
-        elif matched_by_position(first._labels, sample._labels):
-            check_same_width(len(first._labels), len(sample._labels), labels[0], label)
-            names.append(sample._labels)
-            by_position = True
+        elif not (sample._named and first._named) or matched_by_position(first._labels, own):
+            check_same_width(len(first._labels), len(own), labels[0], label)
+            names.append(own)
         elif common:
-            names.append(sample._labels)
+            is_common = False
         else:
-            raise differing(first._labels, sample._labels, labels[0], label)
-    if by_position or all(each == first._labels for each in names):
-        return names, nothing
+            raise differing(first._labels, own, labels[0], label)
+    if is_common:
+        both = zip(samples, names, strict=True)
+        known = next((own for sample, own in both if sample._named), names[0])
+        return [*names, known], [()] * len(samples)
     both = tuple(n for n in first._labels if all(n in each._labels for each in samples))
     if not both:
-        raise differing(first._labels, samples[1].names, labels[0], labels[1])
+        raise differing(first._labels, samples[1]._labels, labels[0], labels[1])
     only = [tuple(n for n in each._labels if n not in both) for each in samples]
-    return [both] * len(samples), only
+    return [both] * (len(samples) + 1), only
 
 
-def _profiles(
-    samples: Sequence[Sample], names: Sequence[tuple[str, ...]], kinds: Mapping[str, Any]
+def profiles_of(
+    names: Sequence[tuple[str, ...]], kinds: Mapping[str, Any], run: Callable[..., Any]
 ) -> list[dict[str, ColumnProfile]]:
-    """Return the profiles of the columns of each sample, by their names in the first sample."""
+    """Return the profiles of the columns of each sample, by their names in the schema.
+
+    `names` has the names of the columns in each sample, in the order of the schema. Those of the
+    schema come last. ``run(i, fold, columns)`` runs a fold over columns of the i-th sample.
+    """
+    *names, common = names
 
     def profiled(columns: Sequence[str], counted: Collection[str]) -> list[dict[str, Any]]:
         found = []
-        for sample, own in zip(samples, names, strict=True):
-            own_names = [own[names[0].index(name)] for name in columns]
+        for at, own in enumerate(names):
+            own_names = [own[common.index(name)] for name in columns]
             is_counted = {o for o, name in zip(own_names, columns, strict=True) if name in counted}
-            state = sample._run(ProfileFold(own_names, is_counted), own_names)
+            state = run(at, ProfileFold(own_names, is_counted), own_names)
             found.append(dict(zip(columns, state.values(), strict=True)))
         return found
 
     as_strings = {n for n, kind in kinds.items() if kind == "category" or not isinstance(kind, str)}
-    profiles = profiled(names[0], as_strings)
+    profiles = profiled(common, as_strings)
     # The numbers and dates of one sample are counted if another sample has values of another type.
     mixed = []
-    for name in names[0]:
+    for name in common:
         types = PooledColumn(name, [each[name] for each in profiles], (), None).known_types
         if len(types) > 1 and types & {"number", "date", "duration"}:
             mixed.append(name)
@@ -601,9 +621,24 @@ def _profiles(
     return profiles
 
 
-def _stored_column(sample: Sample, name: str) -> Column:
-    """Return a column that only one sample has; its kind is determined by its type."""
+def unmatched_column(name: str, kind: str, label: str) -> Column:
+    """Return a column that only the sample with the name `label` has."""
+    note = Note(Reason.ONLY_IN, {"sample": label})
+    return Column(name, kind, "omit", (note,), attention=True)
+
+
+def stored_kind(sample: Sample, name: str) -> str:
+    """Return the kind of a column, determined by its stored type alone."""
     chunk = next(iter(sample._raw_chunks([name])), None)
     class_ = None if chunk is None else class_of_type(str(chunk.table.column(0).type))
-    kinds = {"numbers": "numeric"} | dict.fromkeys(DATES, "date")
-    return Column(name, kinds.get(class_ or "", "category"), "omit", attention=True)
+    return ({"numbers": "numeric"} | dict.fromkeys(DATES, "date")).get(class_ or "", "category")
+
+
+def typed_columns(chunk: RawChunk, schema: Schema) -> Any:
+    """Return the rows of a raw chunk, with the strings of text files converted to their types."""
+    table = chunk.table
+    for at, column in enumerate(schema.columns if chunk.decimal else ()):
+        if column.text_type not in ("string", None):
+            values = typed_column(table.column(at), column.text_type)
+            table = table.set_column(at, column.name, values)
+    return table.rename_columns([column.name for column in schema.columns])
