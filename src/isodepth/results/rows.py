@@ -161,6 +161,5 @@ class RowsOfSources(KeptRows):
 
     @cached_property
     def samples(self) -> TwoSamples:
-        pair = self.pair
-        samples = TwoSamples.read(pair.x, pair.y, pair.kinds, row_numbers=False)
+        samples = TwoSamples.of(*self.pair.tables)
         return samples.without_names() if self.pair.are_arrays else samples

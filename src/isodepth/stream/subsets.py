@@ -333,6 +333,7 @@ def random_rows(
     named = any(source._named for source in sources)
     profiles = profiles_of(names, given, run)
     schema = Schema.decided(names[-1], profiles, labels, given, named, named)
+    schema.warn()
     return RandomRows(schema, sources, tuple(reservoirs))
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from isodepth.errors import InvalidInputError
+from isodepth.errors import ColumnWarning, InvalidInputError, warn_user
 from isodepth.table.arrays import float_of, warn_of_rounded_objects, warn_of_rounding
 from isodepth.table.arrow import DATES, class_of_type, encode
-from isodepth.table.columns import Column, Reason
+from isodepth.table.columns import Column, Note, Reason
 from isodepth.table.dates import day_numbers
 from isodepth.table.numerals import STYLES, Numerals, is_plain_number
 from isodepth.table.pooled import contradiction, is_padded
+from isodepth.table.rules import may_have_words
 from isodepth.table.text_columns import category_type, typed_column
 from isodepth.table.values import (
     Strings,
@@ -90,7 +92,8 @@ def numbers_of(column: Column, values: Any, place: Place) -> np.ndarray:
         raise place.other_type(column.name, "numbers", stored)
     codes, distinct = encode(values)
     strings = strings_of(distinct.to_pylist())
-    found = _numbers_of_strings(column, strings, place)
+    rows = np.bincount(codes[codes >= 0], minlength=len(distinct)).tolist()
+    found = _numbers_of_strings(column, strings, rows, place)
     table = [np.nan if v is None else found.get(v, np.nan) for v in strings.values]
     return np.array([*table, np.nan])[codes]
 
@@ -159,10 +162,15 @@ def _days(values: Any) -> np.ndarray:
     return np.asarray(microseconds.to_numpy(), np.float64) / _MICROSECONDS_PER_DAY
 
 
-def _numbers_of_strings(column: Column, strings: Strings, place: Place) -> dict[str, float]:
+def _numbers_of_strings(
+    column: Column, strings: Strings, rows: list[int], place: Place
+) -> dict[str, float]:
     """Return the numbers of distinct values; words are an error unless they are missing values."""
-    known = [value for value in strings.values if value is not None]
-    name = column.name
+    counts: Counter[str] = Counter()
+    for value, count in zip(strings.values, rows, strict=True):
+        if value is not None and count:
+            counts[value] += count
+    known, name = [*counts], column.name
     if column.order:
         ranks = {value: float(rank) for rank, value in enumerate(column.order)}
         odd = next((value for value in known if value not in ranks), None)
@@ -179,7 +187,7 @@ def _numbers_of_strings(column: Column, strings: Strings, place: Place) -> dict[
         if odd is not None:
             raise place.error(name, f"has {odd!r} in {place.name}, which is not a clear date", odd)
         return {value: day for value, day in days.items() if day is not None}
-    numerals = Numerals(dict.fromkeys(known, 1), column.styles or STYLES)
+    numerals = Numerals(counts, column.styles or STYLES)
     if not column.styles and column.option is None and known and not place.decimal:
         example = numerals.example
         if example and not is_plain_number(example):
@@ -191,6 +199,10 @@ def _numbers_of_strings(column: Column, strings: Strings, place: Place) -> dict[
         if numerals.others:
             raise place.other_type(name, "numbers", "strings")
     if numerals.others and not column.has(Reason.WORDS_MISSING):
+        if column.option == "numeric" and may_have_words(numerals):
+            note = Note(Reason.WORDS_MISSING, {"word": numerals.other})
+            warn_user(f"check column {name!r}: {note.text}", ColumnWarning)
+            return numerals.mapped(numerals.style)
         raise place.error(
             name, f"has {numerals.other!r} in {place.name}, which is not a number", numerals.other
         )
@@ -232,6 +244,9 @@ def _texts(column: Column, strings: Strings, stored: str, place: Place) -> list[
     not known: several categories are equal as numbers, or have leading zeros. `stored` is the type
     of the values.
     """
+    padded = min(filter(is_padded, strings.words), default=None)
+    if "number" in column.spelling and padded is not None:
+        raise place.other_type(column.name, "numbers", f"strings such as {padded!r}")
     values = [None if v is None else spelled(v, column.spelling) for v in strings.values]
     known = {*column.categories}
     if not strings.types & {bool, float} and "boolean" not in column.spelling:

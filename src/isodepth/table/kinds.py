@@ -10,7 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from isodepth.table.columns import ColumnKind
-from isodepth.table.frames import NamedArray, common_columns, is_frame, select_columns
+from isodepth.table.frames import (
+    NamedArray,
+    common_columns,
+    is_frame,
+    refuse_other_types,
+    select_columns,
+)
 from isodepth.table.kind_lines import (
     KINDS,
     MISSING,
@@ -70,6 +76,8 @@ def split_columns(
     Return None for arrays. Deleted when `isodepth.many.collections` calls `tables_of`.
     """
     if not all(is_frame(each) and not hasattr(each, "__dask_graph__") for each in samples):
+        for sample, name in zip(samples, names, strict=True):
+            refuse_other_types(sample, name)
         if kinds:
             types = " and ".join(type(each).__name__ for each in samples)
             raise kinds_error(f"kinds needs data frames in memory, got {types}")

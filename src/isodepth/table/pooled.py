@@ -131,12 +131,12 @@ class PooledColumn:
     @cached_property
     def words(self) -> set[str]:
         """Distinct strings that are values of type str, before they are spelled."""
-        return {
-            value
-            for profile, counts in zip(self.profiles, self._stored, strict=True)
-            if str in profile.value_types or (profile.text_type and self._text_values == "text")
-            for value in counts
-        }
+        words: set[str] = set()
+        for profile, counts in zip(self.profiles, self._stored, strict=True):
+            if profile.value_types == {str} or (profile.text_type and self._text_values == "text"):
+                words |= {*counts}
+            words |= profile.texts
+        return words
 
     @cached_property
     def spelling(self) -> tuple[str, ...]:

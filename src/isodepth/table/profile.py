@@ -19,7 +19,7 @@ import numpy as np
 
 from isodepth.base.fold import Fold
 from isodepth.table.arrow import DATES, class_of_type, encode
-from isodepth.table.raw import RawChunk, order_of, value_types
+from isodepth.table.raw import RawChunk, order_of, value_types, words_of
 from isodepth.table.row_numbers import RowNumbers, mixed_bits
 from isodepth.table.text_columns import common_type, narrowed_type, typed_column
 from isodepth.table.values import strings_of
@@ -125,6 +125,8 @@ class ColumnProfile:
         has the strings that are numbers in the notation of Python.
     value_types : set of type
         Types of these values: bool, float for any number, and str.
+    texts : set of str
+        Values of type str in columns of Python objects of several types.
     n_values : int
         Number of rows with a value.
     ends : tuple of int
@@ -146,6 +148,7 @@ class ColumnProfile:
     words: Strings = field(default_factory=Strings)
     plain: Strings = field(default_factory=lambda: Strings(decimal="."))
     value_types: set[type] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
     n_values: int = 0
     ends: tuple[int, ...] = ()
     is_whole: bool = True
@@ -166,6 +169,7 @@ class ColumnProfile:
         self.words.merge(other.words)
         self.plain.merge(other.plain)
         self.value_types |= other.value_types
+        self.texts |= other.texts
         self.n_values += other.n_values
         self._add_ends(other.ends)
         self.is_whole = self.is_whole and other.is_whole
@@ -261,6 +265,7 @@ class ColumnProfile:
         else:
             self.types.add("text")
             self.value_types |= types or {str}
+            self.texts |= words_of(field_)
         mark = "," if decimal == "," else r"\."
         is_plain = pc.match_substring_regex(column, _PLAIN.replace("{mark}", mark))
         self.plain.decimal = decimal or "."

@@ -312,6 +312,12 @@ def _may_be_numeric(pooled: Numerals) -> bool:
     return _most_are_numbers(pooled) or (pooled.count > 0 and len(pooled.others) <= FEW_VALUES)
 
 
+def may_have_words(pooled: Numerals) -> bool:
+    """Return whether words in a column that the user declared numeric may be missing values."""
+    codes = len(pooled.distinct) <= FEW_VALUES < pooled.rows
+    return _are_marks(pooled.others) or (_may_be_numeric(pooled) and not codes)
+
+
 def _without_words(column: PooledColumn) -> Column | None:
     """Read a column of numbers and words as numeric, with missing values in place of the words.
 
@@ -514,10 +520,7 @@ def _stated_numbers(column: PooledColumn) -> Column | None:
     pooled = column.pooled_numerals
     if not pooled.others:
         return None
-    codes = len(pooled.distinct) <= FEW_VALUES < pooled.rows
-    decided = None
-    if _are_marks(pooled.others) or (_may_be_numeric(pooled) and not codes):
-        decided = _without_words(column)
+    decided = _without_words(column) if may_have_words(pooled) else None
     if decided is None:
         odd, sample = next(
             (each.other, sample)

@@ -17,7 +17,14 @@ from isodepth.table.arrays import column_labels, row_hashes
 from isodepth.table.arrow import DATES, class_of_type
 from isodepth.table.columns import Column, ColumnKind, Note, Reason
 from isodepth.table.convert import Place, codes_of, numbers_of
-from isodepth.table.frames import differing, is_frame, matched_by_position, refuse_other_types
+from isodepth.table.frames import (
+    NamedArray,
+    differing,
+    is_frame,
+    matched_by_position,
+    refuse_other_types,
+    with_nan,
+)
 from isodepth.table.kind_lines import attention_lines, check_kinds, kinds_error
 from isodepth.table.missing import MissingReport
 from isodepth.table.numerals import Style
@@ -26,7 +33,13 @@ from isodepth.table.profile import ColumnProfile, ProfileFold
 from isodepth.table.raw import ROWS_OF_A_PART, FrameSample, RawChunk, Sample
 from isodepth.table.rules import decide
 from isodepth.table.text_columns import typed_column
-from isodepth.table.validation import check_finite, check_same_width, is_tensor, read_sample
+from isodepth.table.validation import (
+    check_finite,
+    check_same_width,
+    is_tensor,
+    read_points,
+    read_sample,
+)
 
 
 @dataclass(frozen=True)
@@ -341,6 +354,9 @@ class Schema:
         ([[5.0], [6.0], [7.0]], [[2], [-1], [1]])
         """
         checked, labels = check_kinds(kinds), labels[: len(samples)]
+        for sample, label in zip(samples, labels, strict=True):
+            if _is_array(sample):
+                refuse_other_types(sample, label)
         if all(_is_array(sample) for sample in samples):
             return _schema_of_arrays(samples, labels, checked)
         read = [as_sample(*each) for each in zip(samples, labels, strict=False)]
@@ -360,9 +376,14 @@ class Schema:
             for name in own
         )
         schema = replace(schema, unmatched=unmatched)
-        if warn and (lines := attention_lines([column.described for column in schema.columns])):
-            warn_user("; ".join(lines), ColumnWarning)
+        if warn:
+            schema.warn()
         return schema
+
+    def warn(self) -> None:
+        """Issue a warning about columns of doubtful kind."""
+        if lines := attention_lines([column.described for column in self.columns]):
+            warn_user("; ".join(lines), ColumnWarning)
 
     @classmethod
     def decided(
@@ -533,7 +554,11 @@ class TableFold(Fold):
 
 def as_sample(data: Any, label: str) -> Sample:
     """Return the rows of a data frame; sources of `isodepth.scan` are returned unchanged."""
-    return data if isinstance(data, Sample) else FrameSample(data, label)
+    if isinstance(data, Sample):
+        return data
+    if _is_array(data):
+        data = NamedArray(read_points(with_nan(data), label, None)[0], None)
+    return FrameSample(data, label)
 
 
 def _is_array(sample: Any) -> bool:
@@ -545,12 +570,15 @@ def _schema_of_arrays(
     samples: Sequence[Any], labels: Sequence[str], kinds: Mapping[str, Any]
 ) -> Schema:
     """Return the schema of arrays, whose values are not looked at."""
-    for sample, label in zip(samples, labels, strict=False):
-        refuse_other_types(sample, label)
     if kinds:
         types = " and ".join(type(each).__name__ for each in samples)
         raise kinds_error(f"kinds needs data frames in memory, got {types}")
-    widths = [np.shape(each)[1] if len(np.shape(each)) == 2 else 0 for each in samples]
+    widths = [
+        each.shape[1]
+        if is_tensor(each) or (isinstance(each, np.ndarray) and each.ndim == 2)
+        else read_points(with_nan(each), label, None)[0].shape[1]
+        for each, label in zip(samples, labels, strict=False)
+    ]
     for width, label in zip(widths, labels, strict=False):
         check_same_width(widths[0], width, labels[0], label)
     return Schema.plain(widths[0])
