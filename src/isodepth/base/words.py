@@ -73,3 +73,14 @@ def describe(value: Any) -> str:
 def value_noun(count: int) -> str:
     """Return "value" if `count` is 1, otherwise "values"."""
     return "value" if count == 1 else "values"
+
+
+def in_code(name: str) -> str:
+    """Return the name of a sample as a variable in recommended code.
+
+    Examples
+    --------
+    >>> in_code("the batch"), in_code("X")
+    ('batch', 'X')
+    """
+    return name.removeprefix("the ")

@@ -19,7 +19,7 @@ from isodepth.metric.chunked.reading import load_table, refuse_weights
 from isodepth.monitor.repeated import unseen_code
 from isodepth.stream.scan import as_source
 from isodepth.table.columns import ColumnKind
-from isodepth.table.frames import NamedArray, Names, is_frame, labels_of
+from isodepth.table.frames import NamedArray, Names, labels_of
 from isodepth.table.table import Schema, Table, tables_of
 from isodepth.table.text_columns import CODES
 from isodepth.table.validation import check_same_width, is_chunked
@@ -122,12 +122,17 @@ class BatchReader:
         unseen: dict[int, Counter[str]] = {}
         if not is_chunked(batch):
             self._check_columns(batch, labels_of(batch))
-            hint = _KINDS_HINT if is_frame(batch) else _NOT_COUNTED
-            rows, new = self._rows(self._used.read(batch, _BATCH, hint=hint), _BATCH_HINT)
+            try:
+                table = self._used.read(batch, _BATCH, hint=_KINDS_HINT)
+            except InvalidInputError as error:
+                if _NOT_COUNTED in str(error):
+                    raise
+                raise InvalidInputError(f"{error}{_NOT_COUNTED}") from None
+            rows, new = self._rows(table, _BATCH_HINT)
             return [rows], new
         source = as_source(batch)
         refuse_weights(source, "batch")
-        self._check_columns(source, source.columns)
+        self._check_columns(source, source._labels, source._named)
         return self._chunks(source, unseen), unseen
 
     def _chunks(self, source: Any, unseen: dict[int, Counter[str]]) -> Iterator[np.ndarray]:
@@ -150,21 +155,25 @@ class BatchReader:
         used = tuple(column for column in self.schema.columns if column.use != "omit")
         return Schema(used, self.schema.named, reference=_REFERENCE)
 
-    def _check_columns(self, batch: Any, labels: Names) -> None:
-        """Raise an error if a batch with the column names `labels` lacks columns."""
+    def _check_columns(self, batch: Any, labels: Names, has_labels: bool = True) -> None:
+        """Raise an error if a batch with the column names `labels` lacks columns.
+
+        `has_labels` is false if the labels are only the indices of the columns.
+        """
         names = self.names
+        if self.kinds and labels is not None and {*names} <= {*labels}:
+            return
         if self.categories and (labels is None or isinstance(batch, NamedArray)):
             raise InvalidInputError(
                 f"the reference has categories ({', '.join(self.categories)}), but the batch "
                 f"({type(batch).__name__}) is not a data frame; pass a data frame"
             )
         has_names = self.schema.named and [*names] != numbered(len(names))
-        if labels is None or not self.schema.named:
+        if labels is None or not (self.schema.named and has_labels):
             if has_names:
                 raise self._lacks_names()
-            width = len(labels) if labels is not None else np.shape(batch)[-1:]
-            if isinstance(width, int):
-                check_same_width(self.width, width, _REFERENCE, _BATCH)
+            if labels is not None:
+                check_same_width(self.width, len(labels), _REFERENCE, _BATCH)
         elif not {*names} <= {*labels}:
             unnamed = [*labels] == numbered(len(labels))
             raise self._lacks_names() if unnamed and has_names else self._lacks_columns(labels)

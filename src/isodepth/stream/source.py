@@ -29,7 +29,6 @@ from isodepth.stream.frames import (
     without_words,
 )
 from isodepth.stream.passes import FrameReading, runner_of
-from isodepth.table.arrays import EXACT_INTEGERS
 from isodepth.table.arrow import class_of_type
 from isodepth.table.frames import (
     NamedArray,
@@ -622,10 +621,7 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
     """
     read = [_numbers_or_frame(table, name) for table, name in zip(tables, names, strict=True)]
     sizes = [len(each.points if isinstance(each, NamedArray) else each) for each in read]
-    kept = [
-        table if may_number_rows(table) or _rounds_integers(table, each) else each
-        for table, each in zip(tables, read, strict=True)
-    ]
+    kept = [table if is_frame(table) else each for table, each in zip(tables, read, strict=True)]
     parts = [
         replace(Part.like(each, name, data, size), place=place)
         for place, (each, name, data, size) in enumerate(zip(read, names, kept, sizes, strict=True))
@@ -641,18 +637,6 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
         for part, table in zip(parts, tables, strict=True)
     ]
     return [part for part in parts if part.n_rows] or parts[:1]
-
-
-def _rounds_integers(table: Any, read: Any) -> bool:
-    """Return whether integers may have been rounded when a data frame was converted to floats.
-
-    `read` are the floats that were read from the data frame `table`. In this case, the source keeps
-    the data frame instead, so that the option `kinds` can subtract an integer first.
-    """
-    if not is_frame(table) or isinstance(table, NamedArray) or not isinstance(read, NamedArray):
-        return False
-    low, high = (ufunc.reduce(read.points, axis=None, initial=0) for ufunc in (np.fmin, np.fmax))
-    return bool(max(-low, high) > EXACT_INTEGERS)
 
 
 def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:

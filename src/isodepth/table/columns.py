@@ -80,7 +80,7 @@ class Note(NamedTuple):
     """
 
     reason: Reason
-    values: Mapping[str, Any] = {}
+    values: Mapping[str, str | int] = {}
 
     @property
     def text(self) -> str:
@@ -166,15 +166,11 @@ class Column:
     use: str
     notes: tuple[Note, ...] = ()
     attention: bool = False
-    option: Any = None
+    option: tuple[str, ...] | str | int | None = None
     categories: tuple[str, ...] = ()
     text_type: str | None = None
     styles: tuple[Style, ...] = ()
     spelling: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if isinstance(self.option, list):  # as JSON has it
-            object.__setattr__(self, "option", tuple(self.option))
 
     def has(self, *reasons: Reason) -> bool:
         """Return whether one of `reasons` is among the notes."""

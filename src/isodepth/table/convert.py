@@ -203,9 +203,14 @@ def _numbers_of_strings(
             note = Note(Reason.WORDS_MISSING, {"word": numerals.other})
             warn_user(f"check column {name!r}: {note.text}", ColumnWarning)
             return numerals.mapped(numerals.style)
-        raise place.error(
-            name, f"has {numerals.other!r} in {place.name}, which is not a number", numerals.other
-        )
+        fault = f"has {numerals.other!r} in {place.name}, which is not a number"
+        if column.styles and Numerals({str(numerals.other): 1}).count:
+            decimal, group = column.styles[0]
+            fault += f" with {decimal!r} as the decimal mark and {group!r} between thousands"
+        raise place.error(name, fault, numerals.other)
+    if column.option == "numeric" and numerals.is_ambiguous(numerals.style):
+        note = Note(Reason.THOUSANDS, {"mark": numerals.style.group})
+        warn_user(f"check column {name!r}: {note.text}", ColumnWarning)
     return numerals.mapped(numerals.style)
 
 
@@ -249,7 +254,7 @@ def _texts(column: Column, strings: Strings, stored: str, place: Place) -> list[
         raise place.other_type(column.name, "numbers", f"strings such as {padded!r}")
     values = [None if v is None else spelled(v, column.spelling) for v in strings.values]
     known = {*column.categories}
-    if not strings.types & {bool, float} and "boolean" not in column.spelling:
+    if class_of_type(stored) == "strings" and "boolean" not in column.spelling:
         return values
     distinct = {value for value in values if value is not None}
     binary = {boolean(value): value for value in column.categories}
@@ -261,7 +266,8 @@ def _texts(column: Column, strings: Strings, stored: str, place: Place) -> list[
     else:
         texts = _equal_categories(column, strings, stored, place)
     values = [None if v is None else texts.get(v, v) for v in values]
-    if str not in strings.types and (distinct := {*values} - {None}):
+    is_typed = class_of_type(stored) not in ("strings", "other values")
+    if is_typed and (distinct := {*values} - {None}):
         is_other = distinct.isdisjoint(known) and known and "number" not in column.spelling
         if are_booleans and not distinct <= {"True", "False"}:
             raise place.other_type(column.name, "booleans", _type_text(stored))

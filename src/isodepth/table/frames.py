@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.base.words import FEW, describe, is_missing, listed, numbered
+from isodepth.base.words import FEW, describe, in_code, is_missing, listed, numbered
 from isodepth.errors import InvalidInputError, NotNumbersError
 from isodepth.table.arrays import (
     EXACT_INTEGERS,
@@ -115,7 +115,7 @@ def check_frame(X: Any, name: str) -> Any:
 
     if callable(getattr(X, "collect", None)):
         raise InvalidInputError(
-            f"{name} is a lazy frame ({type(X).__name__}); pass {name}.collect()"
+            f"{name} is a lazy frame ({type(X).__name__}); pass {in_code(name)}.collect()"
         )
     try:
         frame = nw.from_native(X, eager_only=True)

@@ -414,9 +414,10 @@ class Schema:
         if _is_array(sample):
             return self._read_array(sample, label)
         tables = [*self.chunks(sample, label, hint=hint)]
-        if not tables:
-            raise InvalidInputError(f"{label} has no row; it needs at least one")
-        return tables[0] if len(tables) == 1 else Table.pooled(*tables)
+        table = tables[0] if len(tables) == 1 else Table.pooled(*tables)
+        if not len(table):
+            raise InvalidInputError(f"{label} has no rows; it needs at least one")
+        return table
 
     def chunks(self, sample: Any, label: str = "X", *, hint: str = "") -> Iterator[Table]:
         """Yield the rows of a sample as tables, one table per chunk."""
@@ -469,7 +470,9 @@ class Schema:
             not self.named or matched_by_position(sample._labels, tuple(own))
         ):
             return list(sample._labels)
-        raise differing(tuple(own), sample._labels, "the schema", sample._label)
+        if not self.named or not sample._named:
+            check_same_width(len(own), len(sample._labels), self.reference, sample._label)
+        raise differing(tuple(own), sample._labels, self.reference, sample._label)
 
     def _read_array(self, sample: Any, label: str) -> Table:
         """Return an array or tensor as a table; contiguous arrays of floats are not copied."""
@@ -477,10 +480,7 @@ class Schema:
             points = sample
         else:
             points = read_sample(sample, None, label, None, "keep").points
-        if points.shape[1] != len(self.columns):
-            raise InvalidInputError(
-                f"{label} must have {len(self.columns)} columns, got {points.shape[1]}"
-            )
+        check_same_width(len(self.columns), points.shape[1], self.reference, label)
         codes = np.empty((len(points), 0), np.int32)
         return Table(points, codes, self, Origin(label))
 

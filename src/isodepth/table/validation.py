@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from isodepth.base.options import check_choice
-from isodepth.base.words import FEW, describe, listed, named_counts, value_noun
+from isodepth.base.words import FEW, describe, in_code, listed, named_counts, value_noun
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.table.arrays import (
     ValueFaults,
@@ -132,7 +132,7 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, Names
         raise shape_error(name, describe(X))
     if array.ndim == 1 and hasattr(X, "to_frame"):
         entries = f"{describe(X)} with {len(array)} entries"
-        raise shape_error(name, f"{entries}; use {name}.to_frame() for one column")
+        raise shape_error(name, f"{entries}; use {in_code(name)}.to_frame() for one column")
     check_table_shape(array.shape, name)
     return to_float(array, name, dtype), columns
 
@@ -144,9 +144,9 @@ def check_table_shape(shape: tuple[int, ...], name: str) -> None:
     """
     if len(shape) != 2:
         dimensions = "1 dimension" if len(shape) == 1 else f"{len(shape)} dimensions"
-        advice = f"use {name}.reshape(-1, 1) for one column or {name}.reshape(1, -1) for one row"
+        advice = f"use {in_code(name)}.reshape(-1, 1) for one column or {in_code(name)}.reshape(1, -1) for one row"
         if len(shape) > 2:
-            advice = f"use {name}.reshape(len({name}), -1) for one row per entry of the first axis"
+            advice = f"use {in_code(name)}.reshape(len({in_code(name)}), -1) for one row per entry of the first axis"
         raise shape_error(name, f"{dimensions} with shape {shape}; {advice}")
     # The estimator checks of scikit-learn require the wording of the message about empty tables.
     if 0 in shape:
@@ -276,7 +276,9 @@ def to_array(X: Any, name: str) -> np.ndarray:
     if getattr(type(X), "_reads_in_chunks", False):
         refuse_chunks(X, name)
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
-        raise InvalidInputError(f"{name} is sparse ({type(X).__name__}); pass {name}.toarray()")
+        raise InvalidInputError(
+            f"{name} is sparse ({type(X).__name__}); pass {in_code(name)}.toarray()"
+        )
     try:
         array = np.asarray(X)
         # The compiled core needs numbers at multiples of their size.
@@ -299,13 +301,13 @@ def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
     if array.dtype.kind == "c":
         raise InvalidInputError(
             f"Complex data not supported: {name} must hold real numbers, got dtype {array.dtype}; "
-            f"choose a part, such as {name}.real"
+            f"choose a part, such as {in_code(name)}.real"
         )
     if array.dtype.kind not in "biuf":
         received = "strings" if array.dtype.kind in "US" else f"dtype {array.dtype}"
         raise InvalidInputError(
             f"{name} must hold real numbers (any float or integer dtype), got "
-            f"{received}; drop or encode other columns and convert it with {name}.astype(float)"
+            f"{received}; drop or encode other columns and convert it with {in_code(name)}.astype(float)"
         )
     if dtype is None:
         dtype = "float32" if array.dtype == np.float32 else "float64"
