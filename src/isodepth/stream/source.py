@@ -28,7 +28,7 @@ from isodepth.stream.frames import (
     may_number_rows,
     without_words,
 )
-from isodepth.stream.passes import FrameReading, runner_of
+from isodepth.stream.passes import FrameReading, runner_of, within
 from isodepth.table.arrow import class_of_type
 from isodepth.table.frames import (
     NamedArray,
@@ -170,7 +170,8 @@ class Source(Sample):
         return self.columns is not None
 
     def _raw_chunks(self, names: Sequence[str]) -> Iterator[RawChunk]:
-        yield from FrameReading(raw=True).read(self._without_weights()._select(names)._parts)
+        reading = within(FrameReading(raw=True), self)
+        yield from reading.read(self._without_weights()._select(names)._parts)
 
     def _run(self, fold: Fold, names: Sequence[str]) -> Any:
         source = self._without_weights()._select(names)

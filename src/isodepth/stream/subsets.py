@@ -254,6 +254,10 @@ class RandomRows:
         """Random rows of Y as they were read, as a pyarrow table."""
         return self.tables[1].origin.raw
 
+    def indices(self, side: int) -> np.ndarray:
+        """Return the indices of the random rows (m,) in their source."""
+        return self.locate(side, self.tables[side].origin.row_numbers(0))
+
     @property
     def are_arrays(self) -> bool:
         """Whether all sources are arrays, whose columns have no names."""

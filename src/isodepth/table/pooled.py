@@ -74,6 +74,12 @@ class PooledColumn:
 
     def _type(self, profile: ColumnProfile) -> str:
         types = {*profile.types}
+        if profile.text_type is not None and (other := types - {"text", self._text_values}):
+            raise InvalidInputError(
+                f"column {self.name!r} has values of type {self._text_values} in text files and "
+                f"of type {min(other)} in other files of one sample; convert one of them, or "
+                "select other columns"
+            )
         if profile.text_type is not None:
             types.add(_TEXT_TYPES.get(self.text_type or "", "text"))
         for type_ in ("category", "text", "boolean", "number", "date", "duration"):
