@@ -338,6 +338,7 @@ def random_rows(
     profiles = profiles_of(names, given, run)
     schema = Schema.decided(names[-1], profiles, labels, given, named, named)
     schema.warn()
+    sources = tuple(replace(source, _runner=None) for source in sources)
     return RandomRows(schema, sources, tuple(reservoirs))
 
 

@@ -188,7 +188,7 @@ class PooledColumn:
         others are distributed to the counted values.
         """
         stored = sum(self._stored, Counter())
-        for strings in (self._pooled.words, self._pooled.plain):
+        for strings in self._pooled.parts:
             if strings.limit is not None:
                 factor = strings.n_rows / strings.counts.total()
                 stored |= Counter({v: round(n * factor) for v, n in strings.counts.items()})
@@ -197,10 +197,9 @@ class PooledColumn:
     @property
     def n_distinct(self) -> int:
         """Number of distinct values in all samples together."""
-        strings = self._pooled.words, self._pooled.plain
-        if all(each.limit is None for each in strings):
+        if all(part.limit is None for part in self._pooled.parts):
             return len(self.counts)
-        return sum(each.n_distinct for each in strings)
+        return sum(part.n_distinct for part in self._pooled.parts)
 
     @cached_property
     def numerals(self) -> list[Numerals]:
@@ -279,7 +278,8 @@ class PooledColumn:
         column has other values than integers.
         """
         known = [each for each in self.profiles if each.ends]
-        if not known or not all(each.is_whole for each in self.profiles):
+        is_text = any(each.text_type for each in self.profiles) and self.text_type != "int64"
+        if not known or is_text or not all(each.is_whole for each in self.profiles):
             return None
         low, high = min(each.ends[0] for each in known), max(each.ends[1] for each in known)
         base = low - low % _BASE_UNIT - _BASE_UNIT

@@ -13,7 +13,7 @@ import numpy as np
 
 from isodepth.base.fold import Fold
 from isodepth.base.words import numbered
-from isodepth.table.arrays import warn_of_rounded_objects
+from isodepth.table.arrays import shape_error, warn_of_rounded_objects
 from isodepth.table.frames import (
     NamedArray,
     check_frame,
@@ -26,7 +26,6 @@ from isodepth.table.frames import (
     present_values,
 )
 from isodepth.table.text_columns import narrowed_type, typed_column
-from isodepth.table.validation import check_table_shape
 from isodepth.table.values import strings_of
 
 #: Rows of the i-th file, array or partition are numbered from i times this constant on. The number
@@ -146,7 +145,8 @@ def raw_table(data: Any, origin: str) -> Any:
         return pa.Table.from_arrays(columns, data.column_names)
     if isinstance(data, NamedArray) or not is_frame(data):
         points, names = data if isinstance(data, NamedArray) else (np.asarray(data), None)
-        check_table_shape(points.shape, origin)
+        if points.ndim != 2:
+            raise shape_error(origin, f"an array of shape {points.shape}")
         columns = [pa.array(np.ascontiguousarray(column)) for column in points.T]
         return pa.Table.from_arrays(columns, list(names or numbered(points.shape[1])))
     frame = check_frame(data, origin)

@@ -210,9 +210,10 @@ class SuspectPass(Fold):
             known = own[own >= 0] if own.min() < 0 else own
             counts = np.bincount(known, minlength=len(words)).tolist()
             for k, word in enumerate(words):
-                if counts[k] and (name, word) not in state.first:
-                    state.first[name, word] = first + int(np.argmax(own == k))
-                state.words[name, word] += counts[k]
+                if counts[k]:
+                    if (name, word) not in state.first:
+                        state.first[name, word] = first + int(np.argmax(own == k))
+                    state.words[name, word] += counts[k]
         self._add_rows(state, Rows(points, codes), first)
         for k, each in enumerate(self.repeated):
             column = table.column(each.columns[0])
