@@ -20,7 +20,6 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "isodepth"
 #: and those of lower layers; packages of one layer do not import each other.
 LAYERS = (
     ("errors", "_version", "_core"),
-    ("html",),
     ("base",),
     ("table",),
     ("functions/changes",),
@@ -30,8 +29,6 @@ LAYERS = (
     ("rows",),
     ("results/protocols",),
     ("results/summary",),
-    ("plot",),
-    ("report",),
     ("results",),
     ("metric",),
     ("functions",),
@@ -40,7 +37,9 @@ LAYERS = (
     ("api",),
     ("many", "text"),
     ("monitor",),
-    ("__init__", "typing"),
+    ("show",),
+    ("plot", "report", "typing"),
+    ("__init__",),
     ("cli",),
     ("__main__",),
 )

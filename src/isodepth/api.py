@@ -49,7 +49,7 @@ from isodepth.metric.settings import (
     settings_of_data,
     with_metric_options,
 )
-from isodepth.results.rows import RowsInMemory
+from isodepth.rows.kept import RowsInMemory
 from isodepth.significance.samples import named_blocks
 from isodepth.significance.two_sample import two_sample_test
 from isodepth.table.kinds import (

@@ -16,15 +16,15 @@ import pytest
 import isodepth
 from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
 from isodepth.functions.changes import lower_percent
-from isodepth.plot.changes import column_figure
 from isodepth.report import html_report
-from isodepth.report.comparison import comparison_content, comparison_context, comparison_lines
-from isodepth.report.repeat import repeat_code
-from isodepth.report.table_files import TableFile
-from isodepth.report.writing import html_report_of_files
 from isodepth.results.summary import comparison_headline, subtitle, unused_part
 from isodepth.rows.checks import Check
 from isodepth.rows.rows import TwoSamples
+from isodepth.show.columns import column_figure
+from isodepth.show.pair import comparison_content, comparison_context, comparison_lines
+from isodepth.show.repeat import repeat_code
+from isodepth.show.report import html_report_of_files
+from isodepth.show.table_files import TableFile
 from isodepth.table.frames import NamedArray
 
 pytest.importorskip("matplotlib")
@@ -251,7 +251,7 @@ def test_json_contains_the_tables_and_the_code_of_the_page(comparison) -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_an_omitted_level_of_chance_is_stated(comparison, monkeypatch) -> None:
-    monkeypatch.setattr("isodepth.report.comparison.MOST_SPLIT_PROJECTIONS", 1)
+    monkeypatch.setattr("isodepth.show.pair.MOST_SPLIT_PROJECTIONS", 1)
     content = comparison_content(comparison, ("June", "July"))
     assert content["chance_level"] is None
     assert "omitted" in content["chance_level_omitted"]
@@ -440,7 +440,7 @@ def test_every_column_has_a_figure_and_categories_have_numbers() -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_columns_beyond_the_maximum_have_no_figure_and_the_page_states_it(monkeypatch) -> None:
-    monkeypatch.setattr("isodepth.report.comparison._MAX_COLUMNS", 2)
+    monkeypatch.setattr("isodepth.show.pair._MAX_COLUMNS", 2)
     page = html_report(compared(0.0))
     assert "The first 2 columns have figures." in page
     (table,) = re.findall(r'<table id="columns".*?</table>', page, flags=re.DOTALL)
@@ -549,7 +549,7 @@ def test_a_report_is_written_whole_or_not_at_all(comparison, tmp_path, monkeypat
     target = tmp_path / "report.html"
     target.write_text("before")
     with monkeypatch.context() as broken:
-        broken.setattr("isodepth.report.writing._render", lambda *_: 1 / 0)
+        broken.setattr("isodepth.show.report._render", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             comparison.report(target)
     assert target.read_text() == "before"
@@ -559,7 +559,7 @@ def test_a_report_is_written_whole_or_not_at_all(comparison, tmp_path, monkeypat
 
 
 def test_the_path_is_checked_before_any_work(comparison, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("isodepth.report.writing.html_report_of_files", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("isodepth.show.report.html_report_of_files", lambda *_, **__: 1 / 0)
     with pytest.raises(InvalidOptionError, match="there is no folder"):
         comparison.report(tmp_path / "absent" / "report.html")
     for name in ("report", "report.txt"):

@@ -12,7 +12,7 @@ import pytest
 import isodepth
 from isodepth.base.export import ResultMixin, plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.html import escaped, shown
+from isodepth.show.page import escaped, shown
 from isodepth.table.frames import NamedArray
 from isodepth.text import Scores
 

@@ -30,7 +30,7 @@ from isodepth.table.missing import TEST_NAN_POLICIES
 from isodepth.table.readers import ReadResult, split_names, unknown_column
 
 if TYPE_CHECKING:
-    from isodepth.report.table_files import RowLabels, TableFile
+    from isodepth.show.table_files import RowLabels, TableFile
 
 Options = dict[str, Any]
 #: The command `compare` reads files larger than this number of bytes in chunks.
@@ -67,7 +67,7 @@ def read_two_tables(
     read = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
     samples = tables.frames_of(read, reading.kinds)
     # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.report.table_files import RowLabels
+    from isodepth.show.table_files import RowLabels
 
     blocks = [None if each is None else RowLabels(test["blocks"], each) for each in labels]
     each_file = zip(paths, read, samples, blocks, strict=True)
@@ -93,7 +93,7 @@ def read_two_groups(
             f"rows of two groups, or compute all distances with isodepth pairwise --by {by}"
         )
     # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.report.table_files import RowLabels
+    from isodepth.show.table_files import RowLabels
 
     files = [
         _table_file(paths[0], grouped.table, rows, RowLabels(by, grouped.labels, group), reading)
@@ -111,7 +111,7 @@ def _table_file(
     `read` is the result of reading the file, `sample` are the rows that are compared, and `labels`
     the labels of rows, if there are any.
     """
-    from isodepth.report.table_files import TableFile
+    from isodepth.show.table_files import TableFile
 
     chosen = split_names(reading.columns)
     if chosen and not isinstance(read.frame, np.ndarray):
@@ -125,7 +125,7 @@ def _table_file(
 
 def _chunk_options(paths: Sequence[str], reading: cli.ReadingOptions) -> Options:
     """Return the options of a report about tables that are read in chunks."""
-    from isodepth.report.table_files import TableFile
+    from isodepth.show.table_files import TableFile
 
     columns, dropped, words = map(split_names, (reading.columns, reading.drop, reading.missing))
     files = [
@@ -219,7 +219,7 @@ def _answer(
     `about` has the names and files of the samples, and `reading` the columns that were left out.
     `scale` and `page` are the options --scale and --output.
     """
-    from isodepth.report.comparison import comparison_content, comparison_lines
+    from isodepth.show.pair import comparison_content, comparison_lines
 
     first, *lines = comparison_lines(result, about["names"])
     lines += [f"left out: {', '.join(reading.left_out)}"] if reading.left_out else []
@@ -436,7 +436,7 @@ def report(
     cli.save_report(result, page, **about)
     type_ = result._result_type
     if type_ != "monitor":
-        from isodepth.report.comparison import comparison_content
+        from isodepth.show.pair import comparison_content
 
         content = comparison_content(result, **about)
     else:

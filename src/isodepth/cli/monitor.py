@@ -296,7 +296,6 @@ def reset(monitor: str, group: str | None) -> Answer:
 
 
 def _shown(fitted: isodepth.Monitor) -> Answer:
-    from isodepth.results.summary import alarm_promise, monitor_headline
     from isodepth.table.kinds import column_lines
 
     summary = fitted.to_dict()
@@ -308,8 +307,8 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
         rows = f"{own['n_rows']} rows{blocks}{group}"
         lines.append(f"reference   {rows}, {own['n_functions']} functions")
     verdicts = fitted.verdicts
-    lines.append(f"guarantee   {alarm_promise(summary)}")
-    lines.append(f"stream      {monitor_headline(verdicts, summary['groups']).sentence}")
+    lines.append(f"guarantee   {fitted._guarantee}")
+    lines.append(f"stream      {fitted._headline.sentence}")
     if shown := verdicts[-_SHOWN:]:
         # The column of groups is left out if the monitor has no groups.
         width = max((len(v.group) + 2 for v in shown if v.group is not None), default=0)

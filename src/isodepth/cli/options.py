@@ -28,7 +28,7 @@ from isodepth.table.missing import NAN_POLICIES
 from isodepth.table.readers import split_names
 
 if TYPE_CHECKING:
-    from isodepth.report.table_files import TableFile
+    from isodepth.show.table_files import TableFile
 
 PERMUTATIONS = 999
 
@@ -347,8 +347,8 @@ def save_report(
     """
     if page is not None:
         # The import is inside the function, because it imports Jinja, which is slow.
-        from isodepth.report.writing import write_report_of_files
         from isodepth.results.summary import tested_result
+        from isodepth.show.report import write_report_of_files
 
         notes = [text for _, text in session().notes()]
         if result._result_type != "monitor":
@@ -366,6 +366,6 @@ def monitor_source(path: str) -> dict[str, Any]:
     The monitor was read from the file `path`.
     """
     # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.report.table_files import TableFile
+    from isodepth.show.table_files import TableFile
 
     return {"files": [TableFile(path)]}

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.base.export import ResultMixin, document
+from isodepth.base.export import ResultMixin
 from isodepth.functions.changes import Contribution
 from isodepth.geometry.hull import Gaps
 
@@ -40,14 +40,12 @@ class LargestGap(ResultMixin):
         Squared entry of `direction` in each column, largest first; () if the gap is 0.
     """
 
+    _result_type = "largest_gap"
+
     level: float
     gap: float
     direction: np.ndarray
     contributions: tuple[Contribution, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers and strings."""
-        return document("largest_gap", vars(self))
 
     def _rows(self) -> dict[str, list[Any]]:
         return contribution_rows(self.contributions)

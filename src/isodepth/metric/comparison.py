@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from isodepth.base.compiled import write_supports
-from isodepth.base.export import ResultMixin, document, equal_values, read_only
+from isodepth.base.export import ResultMixin, equal_values, keys, read_only
 from isodepth.base.options import check_integer
 from isodepth.base.seeds import rng_for
 from isodepth.base.words import listed
@@ -32,15 +32,15 @@ from isodepth.metric.attribution import (
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
 from isodepth.metric.settings import RandomLevels
-from isodepth.metric.signature import json_settings, signature_text
-from isodepth.results.base import TwoSampleReport
-from isodepth.results.rows import KeptRows, ReleasedRows
+from isodepth.metric.signature import signature_text
 from isodepth.results.summary import (
     comparison_headline,
     find_typical_rows,
     named_contributions,
     summary_lines,
 )
+from isodepth.rows.kept import KeptRows, ReleasedRows
+from isodepth.rows.pair_result import PairResult
 from isodepth.rows.rows import TwoSamples
 from isodepth.table.arrays import column_labels
 from isodepth.table.kinds import ColumnKind
@@ -69,6 +69,9 @@ class ChanceLevel(ResultMixin):
     distances : ndarray of shape (n_splits,), increasing
     """
 
+    _result_type = "chance_level"
+    _more_in_json = keys("interval")
+
     distances: np.ndarray
     # Remark if the rows have few different splits, else "".
     _few_splits: str = field(init=False, repr=False, default="")
@@ -86,11 +89,6 @@ class ChanceLevel(ResultMixin):
         """
         low, high = np.quantile(self.distances, [0.05, 0.95], method="weibull")
         return float(low), float(high)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers and strings."""
-        content = {"distances": self.distances, "interval": self.interval}
-        return document("chance_level", content)
 
     def _rows(self) -> dict[str, list[Any]]:
         return {"distance": self.distances.tolist()}
@@ -181,7 +179,7 @@ class ComparisonDetails:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Comparison(TwoSampleReport):
+class Comparison(PairResult):
     """Result of :func:`isodepth.compare`.
 
     Attributes
@@ -232,7 +230,11 @@ class Comparison(TwoSampleReport):
     19
     """
 
-    _result_type: ClassVar[Literal["comparison"]] = "comparison"
+    _result_type = "comparison"
+    _in_json = keys(
+        "headline", "distance", "units", "n_rows", "n_used_rows", "contributions", "largest_gap",
+        "levels", "gaps", "missing", "kinds", "test", "signature", settings="_json_settings",
+    )  # fmt: skip
 
     distance: float
     settings: dict[str, Any]
@@ -686,29 +688,6 @@ class Comparison(TwoSampleReport):
         return {k: v for k, v in options.items() if k == "random_state" or v != usual[k]}
 
     # -- conversion to other types ----------------------------------------------------------
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to numbers, strings, lists and dictionaries, for JSON.
-
-        The page "JSON" of the documentation describes the keys.
-        """
-        content = {
-            "headline": self.headline,
-            "distance": self.distance,
-            "units": self.units,
-            "n_rows": self.n_rows,
-            "n_used_rows": self.n_used_rows,
-            "contributions": list(self.contributions),
-            "largest_gap": self.largest_gap.to_dict(),
-            "levels": self.levels,
-            "gaps": self.gaps,
-            "missing": None if self.missing is None else self.missing.to_dict(),
-            "kinds": list(self.kinds),
-            "test": None if self.test is None else self.test.to_dict(),
-            "settings": json_settings(self.settings),
-            "signature": self.signature,
-        }
-        return document("comparison", content)
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return a table with one row per column of the samples: its contribution and its test.

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
 
-from isodepth.base.export import printable
-from isodepth.base.words import FEW, listed
+from isodepth.base.export import Headline, printable
+from isodepth.base.words import listed
 from isodepth.errors import InvalidInputError
 from isodepth.functions.changes import Change, Contribution, at_least
 from isodepth.results.protocols import (
@@ -22,7 +21,6 @@ from isodepth.results.protocols import (
     ComparisonLike,
     PairResult,
     TwoSampleTestLike,
-    VerdictLike,
 )
 from isodepth.rows.checks import Check, overlap_sentence, with_names
 from isodepth.rows.suspicious import SuspiciousRows
@@ -47,17 +45,6 @@ _SAME_KIND = {
     "vanished category": "shares", "repeated rows": "repeated",
 }  # fmt: skip
 NOT_COMPUTED = "chance_level() gives the distances of random splits"
-
-
-class Headline(NamedTuple):
-    """Headline of a report and its status.
-
-    The status is "differs" for a significant difference or an alarm, "alike" for neither, and
-    "open" if nothing was decided.
-    """
-
-    sentence: str
-    status: str
 
 
 def largest_contributions(contributions: Sequence[Contribution]) -> str:
@@ -367,52 +354,3 @@ def find_typical_rows(result: PairResult) -> TypicalRows | None:
     with suppress(InvalidInputError):
         return result.typical_rows() if has_typical_rows(result) else None
     return None
-
-
-def monitor_headline(verdicts: Sequence[VerdictLike], groups: Sequence[dict[str, Any]]) -> Headline:
-    """Return the headline of a monitor, given the verdicts on all batches.
-
-    `groups` is the entry "groups" of `Monitor.to_dict`, with the alarms after the last batch.
-    """
-    if not verdicts:
-        return Headline("No batch has been checked yet.", "open")
-    last = verdicts[-1]
-    if last.beyond_blocks:
-        named = f": {last.changes[0].text}" if last.changes else ""
-        batch = f"Batch {last.batch_number}" + (f" of group {last.group}" if last.group else "")
-        return Headline(f"{batch} is far beyond all blocks{named}.", "differs")
-    alarms = [verdict.batch_number for verdict in verdicts if verdict.alarm]
-    since = {each["group"]: each["alarm_since"] for each in groups if each["alarm_since"]}
-    if len(since) > 1:
-        named = listed([f"{name} since batch {number}" for name, number in since.items()], FEW)
-        return Headline(f"Alarm in {len(since)} of {len(groups)} groups: {named}.", "differs")
-    if since:
-        ((name, number),) = since.items()
-        of_group = "" if name is None else f" of group {name}"
-        text = f"Alarm{of_group} since batch {number} of {last.batch_number}"
-        latest = next((each for each in reversed(verdicts) if each.group == name), last)
-        changes = f": {latest.changes[0]}" if latest.changes else ""
-        return Headline(f"{text}{changes}.", "differs")
-    if alarms:
-        text = f"No alarm now, after one until batch {alarms[-1]} of {last.batch_number}."
-        return Headline(text, "open")
-    count = "1 batch" if last.batch_number == 1 else f"{last.batch_number} batches"
-    return Headline(f"No alarm in {count} (last p-value {last.pvalue:.2g}).", "alike")
-
-
-def alarm_promise(summary: dict[str, Any]) -> str:
-    """Return a sentence with the bound on the false alarms of a monitor.
-
-    `summary` is the output of `Monitor.to_dict`.
-    """
-    settings = summary["settings"]
-    if settings["arl"] is not None:
-        text = f"On average at least {settings['arl']:g} batches lie between false alarms"
-    else:
-        text = f"Without a change, the probability of any alarm is at most {settings['alpha']:g}"
-    if settings["tolerance"]:
-        text += f", with up to {settings['tolerance']:.0%} contaminated rows"
-    if settings["patience"] > 1:
-        text += f"; an alarm takes {settings['patience']} crossings"
-    unit = "blocks" if any(group["n_blocks"] for group in summary["groups"]) else "rows"
-    return f"{text}, if {unit} are exchangeable."

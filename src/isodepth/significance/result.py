@@ -11,12 +11,12 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.base.export import ResultPart, document, p_text
+from isodepth.base.export import ResultPart, keys, p_text, table_of
 from isodepth.base.options import ALPHA
 from isodepth.base.seeds import rng_for
 from isodepth.base.words import listed
@@ -25,11 +25,11 @@ from isodepth.functions.changes import Change, at_least, for_kinds
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import midpoint_levels
-from isodepth.metric.signature import json_settings, kinds_text
-from isodepth.results.base import TwoSampleReport
-from isodepth.results.rows import KeptRows, ReleasedRows
+from isodepth.metric.signature import kinds_text
 from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
 from isodepth.rows.checks import Check, overlap_sentence
+from isodepth.rows.kept import KeptRows, ReleasedRows
+from isodepth.rows.pair_result import PairResult
 from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious.far import FarValues, far_texts
 from isodepth.rows.suspicious.results import split_repeated
@@ -45,13 +45,6 @@ from isodepth.table.missing import MissingPair
 _JOINT_RATIO, _JOINT_SHARE = 2.0, 0.1
 #: Options of the metric of method="regions".
 OF_REGIONS: dict[str, Any] = {"depth": "projection", "p": 2.0, "q": 2.0, "eps": 0.1, "levels": 20}
-# Attributes of `TwoSampleResult` that `to_dict` includes under the same name.
-_COPIED = (
-    "headline", "significant", "statistic", "pvalue", "method", "tolerance", "changed_share",
-    "alpha", "components", "column_tests", "notes", "kinds", "category_shares", "signature",
-)  # fmt: skip
-
-
 # Minimum fraction of the rows of a sample with the same unusual value that the headline mentions.
 _HEADLINED_FRACTION = 0.01
 # Kinds of checks that the headline mentions, minimum fraction of rows with a new category, and
@@ -249,7 +242,7 @@ def _size(change: Change) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class TwoSampleResult(TwoSampleReport):
+class TwoSampleResult(PairResult):
     """Result of :func:`isodepth.two_sample_test`.
 
     Attributes
@@ -323,7 +316,13 @@ class TwoSampleResult(TwoSampleReport):
     'Y differs from X (p = 0.002): column 1: interquartile range 1.27 -> 1.82.'
     """
 
-    _result_type: ClassVar[Literal["test"]] = "test"
+    _result_type = "test"
+    _in_json = keys(
+        "headline", "significant", "statistic", "pvalue", "method", "tolerance", "changed_share",
+        "alpha", "components", "column_tests", "notes", "kinds", "category_shares", "signature",
+        "changes", "checks", "n_permutations", "n_rows", "n_used_rows", "missing", "device",
+        null_distribution="_null_summary", settings="_json_settings",
+    )  # fmt: skip
 
     statistic: float
     pvalue: float
@@ -609,35 +608,18 @@ class TwoSampleResult(TwoSampleReport):
                 warnings.simplefilter("ignore", DegenerateDepthWarning)
             return compare()._with_test(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers and strings.
-
-        The null distribution is summarized by its mean, its standard deviation, and its 0.025 and
-        0.975 quantiles.
-        """
-        result = {name: getattr(self, name) for name in _COPIED}
+    @property
+    def _null_summary(self) -> dict[str, Any]:
+        """Mean, standard deviation, and 0.025 and 0.975 quantiles of the null distribution."""
         null = self.null_distribution
-        interval = np.quantile(null, [0.025, 0.975])
         # Statistics may be so large that their squares overflow.
         size = math.ldexp(1.0, math.frexp(float(np.abs(null).max()))[1] - 1)
         std = (null / size).std() * size
-        result |= {
-            "changes": [change.to_dict() for change in self.changes],
-            "null_distribution": {"mean": null.mean(), "std": std, "interval": interval},
-            "checks": [check.to_dict() for check in self.checks],
-            "n_permutations": self.n_permutations,
-            "n_rows": self.n_rows,
-            "n_used_rows": self.n_used_rows,
-            "missing": self.missing.to_dict(),
-            "device": self.device,
-            "settings": json_settings(self.settings),
-        }
-        return document("test", result)
+        return {"mean": null.mean(), "std": std, "interval": np.quantile(null, [0.025, 0.975])}
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return `column_tests` as a table with one row per column of the data."""
-        names = [each.name for each in fields(ColumnTest)]
-        return {name: [getattr(test, name) for test in self.column_tests] for name in names}
+        return table_of(self.column_tests, [each.name for each in fields(ColumnTest)])
 
     def _profile_of(self, comparison: Comparison, count: int | None = None) -> NullProfile:
         """Compute gaps between the regions of both samples after permutations of the labels.

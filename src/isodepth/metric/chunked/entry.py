@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.base.annotations import KindsLike
-from isodepth.base.export import plain
+from isodepth.base.export import keys
 from isodepth.errors import (
     ApproximationWarning,
     InvalidInputError,
@@ -30,7 +30,7 @@ from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.region_table import RegionTable, distances_between
 from isodepth.metric.settings import MetricSettings, check_for_tables
 from isodepth.metric.signature import array_text
-from isodepth.results.rows import RowsOfSources
+from isodepth.rows.kept import RowsOfSources
 from isodepth.stream.passes import Runner, runner_of
 from isodepth.stream.scan import as_source
 from isodepth.stream.source import Source
@@ -193,11 +193,9 @@ class SourceComparison(Comparison):
         give. Both equal `distance` if the depths are exact.
     """
 
-    distance_bounds: tuple[float, float]
+    _more_in_json = keys("distance_bounds")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers and strings, including `distance_bounds`."""
-        return {**super().to_dict(), "distance_bounds": plain(self.distance_bounds)}
+    distance_bounds: tuple[float, float]
 
     def __repr__(self) -> str:
         lines = super().__repr__().splitlines()

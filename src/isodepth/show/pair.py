@@ -17,19 +17,6 @@ import numpy as np
 from isodepth.base.output import csv_bytes
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.functions.changes import at_least
-from isodepth.plot.changes import (
-    UnusualValue,
-    change_figure,
-    column_figure,
-    score_figure,
-    unusual_values,
-)
-from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
-from isodepth.plot.regions import nested_regions
-from isodepth.plot.style import loose_axes, loose_figure
-from isodepth.report.figures import WIDTH
-from isodepth.report.repeat import repeat_code
-from isodepth.report.table_files import TableFile
 from isodepth.results.protocols import (
     ChanceLevelLike,
     ComparisonLike,
@@ -52,6 +39,19 @@ from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious import SuspiciousRows
 from isodepth.rows.suspicious.results import repeated_texts, value_text
 from isodepth.rows.typical import TypicalRows
+from isodepth.show.columns import (
+    UnusualValue,
+    change_figure,
+    column_figure,
+    score_figure,
+    unusual_values,
+)
+from isodepth.show.figures import contributions, gap_profile, null_distribution
+from isodepth.show.regions import nested_regions
+from isodepth.show.repeat import repeat_code
+from isodepth.show.style import loose_axes, loose_figure
+from isodepth.show.svg import WIDTH
+from isodepth.show.table_files import TableFile
 from isodepth.table.dates import day_text
 from isodepth.table.kinds import attention_lines, date_columns
 
@@ -508,7 +508,7 @@ def _score_figure(result: PairResult, samples: TwoSamples | None) -> Any:
     """Return a figure of the scores of all rows, or None.
 
     It is None if `samples` is None or has more than 100,000 rows. See
-    `isodepth.plot.changes.score_figure` for the scores.
+    `isodepth.show.columns.score_figure` for the scores.
     """
     if samples is None or sum(samples.n_rows) > _MAX_SCORES:
         return None

@@ -1,13 +1,13 @@
-"""Base classes of results that can draw figures, write reports and list suspicious rows."""
+"""Base class of results about two samples, which lists their suspicious and typical rows."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self, TypeVar, Unpack, cast
+from typing import Any, Self, TypeVar, Unpack
 
-from isodepth.base.export import ResultMixin
+from isodepth.base.export import DrawnResult
+from isodepth.base.showing import PairReportOptions, showing
 from isodepth.errors import InvalidInputError, UnavailableError
-from isodepth.results.protocols import AnyResult, PairReportOptions, ReportOptions
-from isodepth.results.rows import KeptRows, ReleasedRows
+from isodepth.rows.kept import KeptRows, ReleasedRows
 from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious import RepeatedValue, SuspiciousRows
 from isodepth.rows.typical import TypicalRows, has_many_unnamed_columns
@@ -17,59 +17,7 @@ T = TypeVar("T")
 N_TYPICAL = 5
 
 
-class ReportableResult(ResultMixin):
-    """Base class of results with the method `plot`, and the HTML for notebooks.
-
-    Attributes
-    ----------
-    _result_type : {"comparison", "test", "monitor"}
-        Determines the available figures and the template of the report.
-    """
-
-    __slots__ = ()
-    _result_type: ClassVar[str]
-
-    def plot(self, kind: str | None = None, *, ax: Any = None) -> Any:
-        """Draw the result with a function of `isodepth.plot`.
-
-        Parameters
-        ----------
-        kind : str, optional
-            Name of a function of :mod:`isodepth.plot`. For a comparison "gap_profile" (the
-            default), "nested_regions", "contributions" and, if it has a test,
-            "null_distribution". For a test these four, with "null_distribution" as default. For a
-            monitor "timeline".
-        ax : matplotlib.axes.Axes, optional
-            Axes to draw into; a new figure by default. A timeline always creates its own figure.
-            The functions of :mod:`isodepth.plot` have more options, such as names of the samples.
-
-        Returns
-        -------
-        ax : matplotlib.axes.Axes, or the Figure of a timeline
-        """
-        from isodepth.plot import draw  # not imported at the top: figures need optional packages
-
-        return draw(cast(AnyResult, self), kind, ax)
-
-    def _repr_html_(self) -> str:
-        """Return the result as HTML, which notebooks display.
-
-        It has the headline, the first changes with small figures if matplotlib is installed, and
-        the first suspicious rows. `isodepth.report.notebook` states the bounds on the computations.
-        """
-        # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
-        from isodepth.report.notebook import result_html
-
-        return result_html(cast(AnyResult, self))
-
-    def _write_report(self, path: Any, **options: Unpack[ReportOptions]) -> None:
-        # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
-        from isodepth.report.writing import write_report_of_files
-
-        write_report_of_files(cast(AnyResult, self), path, None, **options)
-
-
-class TwoSampleReport(ReportableResult):
+class PairResult(DrawnResult):
     """Base class of results about two samples, which can list suspicious rows.
 
     Attributes
@@ -151,7 +99,7 @@ class TwoSampleReport(ReportableResult):
             Optional: `title` of the page; `names` of the two samples; `notes`, warnings to show in
             the report; `command`, the command line that reproduces the report.
         """
-        self._write_report(path, **options)
+        showing().write(self, path, **options)
 
     def without_rows(self) -> Self:
         """Return a copy of the result that does not keep the rows of the samples.

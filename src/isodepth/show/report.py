@@ -17,12 +17,12 @@ from isodepth.base.extras import load_extra
 from isodepth.base.options import ALPHA, unknown_option
 from isodepth.base.output import PAGE_ENDINGS, check_target, replace_file
 from isodepth.errors import InvalidInputError
-from isodepth.html import render
-from isodepth.report.comparison import comparison_context
-from isodepth.report.figures import inline_svg
-from isodepth.report.monitor import monitor_context
-from isodepth.report.table_files import TableFile
 from isodepth.results.protocols import AnyResult, ReportOptions
+from isodepth.show.monitor import monitor_context
+from isodepth.show.page import render
+from isodepth.show.pair import comparison_context
+from isodepth.show.svg import inline_svg
+from isodepth.show.table_files import TableFile
 
 
 def html_report(result: AnyResult, **options: Unpack[ReportOptions]) -> str:
@@ -106,7 +106,7 @@ def html_report_of_files(
 
 def _render(template: str, context: dict[str, Any]) -> str:
     """Render the file `template` of a page, with the variables `context`, a style and a script."""
-    assets = package_files("isodepth.html").joinpath("templates")
+    assets = package_files("isodepth.show").joinpath("templates")
     style, script = (assets.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
     about_page = {
         "version": __version__, "style": Markup(style), "script": Markup(script),

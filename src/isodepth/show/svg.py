@@ -10,8 +10,8 @@ from typing import Any
 from markupsafe import Markup
 
 from isodepth.base.extras import load_extra
-from isodepth.html import escaped
-from isodepth.plot import style
+from isodepth.show import style
+from isodepth.show.page import escaped
 
 #: Width of figures in inches, chosen so that labels are readable on a desktop and on a phone.
 WIDTH = 5.6

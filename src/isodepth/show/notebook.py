@@ -11,27 +11,28 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from isodepth.base.export import p_text
+from isodepth.base.export import ResultMixin, p_text
 from isodepth.errors import InvalidInputError
-from isodepth.html import notebook_html
-from isodepth.report.comparison import (
-    change_entries,
-    share_sentence,
-    suspicious_entries,
-)
-from isodepth.report.figures import inline_svg
-from isodepth.results.protocols import AnyResult, MonitorLike, PairResult
+from isodepth.metric.comparison import Comparison
+from isodepth.monitor.monitor import Monitor
 from isodepth.results.summary import (
-    alarm_promise,
     comparison_headline,
     find_typical_rows,
     get_test,
     has_typical_rows,
-    monitor_headline,
     remarks,
 )
 from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious import SuspiciousRows
+from isodepth.rows.typical import TypicalRows
+from isodepth.show.page import notebook_html, table_html
+from isodepth.show.pair import (
+    change_entries,
+    share_sentence,
+    suspicious_entries,
+)
+from isodepth.show.svg import inline_svg
+from isodepth.significance.result import TwoSampleResult
 
 # Maximum numbers of changes, of suspicious rows and of batches.
 _MAX_CHANGES, _MAX_ROWS, _MAX_BATCHES = 5, 5, 8
@@ -45,12 +46,29 @@ _SEARCHED_VALUES = 50_000
 _TYPICAL_VALUES = 500_000
 
 
-def result_html(result: AnyResult) -> str:
-    """Return a comparison, a test or a monitor as HTML for a notebook."""
-    return _monitor_html(result) if result._result_type == "monitor" else _pair_html(result)
+def result_html(result: ResultMixin) -> str:
+    """Return a result as HTML for a notebook: a summary, or its table."""
+    if isinstance(result, Comparison | TwoSampleResult):
+        return _pair_html(result)
+    if isinstance(result, Monitor):
+        return _monitor_html(result)
+    if isinstance(result, TypicalRows):
+        return _typical_html(result)
+    shape = getattr(result, "shape", None)
+    return table_html(str(result).partition("\n")[0], result._rows(), shape)
 
 
-def _pair_html(result: PairResult) -> str:
+def _typical_html(typical: TypicalRows) -> str:
+    columns = {
+        "sample": ["X", "Y"],
+        "most typical rows": [", ".join(map(str, typical.indices(s).tolist())) for s in "XY"],
+        "fraction of the extreme rows": [f"{purity:.0%}" for purity in typical.purity],
+        "by chance": [f"{expected:.0%}" for expected in typical.expected],
+    }
+    return notebook_html("Rows most typical of the difference", "open", columns=columns)
+
+
+def _pair_html(result: Comparison | TwoSampleResult) -> str:
     test = get_test(result)
     samples = _samples(result)
     rows = None if samples is None else _suspicious_rows(result, samples)
@@ -81,7 +99,7 @@ def _pair_html(result: PairResult) -> str:
     )
 
 
-def _samples(result: PairResult) -> TwoSamples | None:
+def _samples(result: Comparison | TwoSampleResult) -> TwoSamples | None:
     """Return the rows of both samples, or None if the result does not have them."""
     try:
         return result._two_samples
@@ -89,7 +107,9 @@ def _samples(result: PairResult) -> TwoSamples | None:
         return None
 
 
-def _suspicious_rows(result: PairResult, samples: TwoSamples) -> SuspiciousRows | None:
+def _suspicious_rows(
+    result: Comparison | TwoSampleResult, samples: TwoSamples
+) -> SuspiciousRows | None:
     """Return the suspicious rows if they are known or fast to compute, else None."""
     n_values = sum(samples.n_rows) * (len(samples.columns) + len(samples.categories))
     if result._has_all_rows and n_values <= _SEARCHED_VALUES:
@@ -97,7 +117,7 @@ def _suspicious_rows(result: PairResult, samples: TwoSamples) -> SuspiciousRows 
     return result._known_suspicious_rows
 
 
-def _typical_texts(result: PairResult, samples: TwoSamples | None) -> list[str]:
+def _typical_texts(result: Comparison | TwoSampleResult, samples: TwoSamples | None) -> list[str]:
     """Return sentences about typical rows; [] unless they describe the difference.
 
     Typical rows describe the difference if there are many unnamed columns. For large samples
@@ -118,10 +138,9 @@ def _can_draw() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def _monitor_html(monitor: MonitorLike) -> str:
+def _monitor_html(monitor: Monitor) -> str:
     verdicts = monitor.verdicts[-_MAX_BATCHES:]
-    summary = monitor.to_dict()
-    headline = monitor_headline(monitor.verdicts, summary["groups"])
+    headline = monitor._headline
     groups = [each.group for each in verdicts]
     columns: dict[str, list[Any]] = {
         "batch": [each.label or each.batch_number for each in verdicts],
@@ -132,7 +151,7 @@ def _monitor_html(monitor: MonitorLike) -> str:
         "alarm": [each.alarm for each in verdicts],
         "strongest change": [each.changes[0].text if each.changes else None for each in verdicts],
     }
-    lines = [alarm_promise(summary)]
+    lines = [monitor._guarantee]
     if len(monitor.verdicts) > len(verdicts):
         lines.insert(0, f"The last {len(verdicts)} batches; to_frame() has all that are stored.")
     return notebook_html(

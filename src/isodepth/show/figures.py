@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.plot import style
 from isodepth.results.protocols import ComparisonLike, PairResult
 from isodepth.results.summary import get_test
+from isodepth.show import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

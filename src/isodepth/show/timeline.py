@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isodepth.errors import InvalidInputError
-from isodepth.plot import style
 from isodepth.results.protocols import MonitorLike, VerdictLike
+from isodepth.show import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

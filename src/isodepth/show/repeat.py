@@ -8,10 +8,10 @@ from typing import Any
 
 from isodepth.base.options import ALPHA
 from isodepth.geometry.depth import BY_NAME
-from isodepth.report.python_code import Code, keywords
-from isodepth.report.table_files import TableFile, reading_lines
 from isodepth.results.protocols import ComparisonLike, PairResult, TwoSampleTestLike
 from isodepth.results.summary import get_test, tested_result
+from isodepth.show.python_code import Code, keywords
+from isodepth.show.table_files import TableFile, reading_lines
 from isodepth.table.kinds import MISSING
 
 CANNOT_REPEAT = (

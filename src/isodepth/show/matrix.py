@@ -9,8 +9,8 @@ import numpy as np
 from isodepth.base.export import label_text
 from isodepth.base.words import describe
 from isodepth.errors import InvalidInputError
-from isodepth.plot import style
 from isodepth.results.protocols import DistanceMatrixLike
+from isodepth.show import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

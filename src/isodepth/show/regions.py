@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isodepth.errors import InvalidInputError
-from isodepth.plot.style import FIRST, SECOND, comparison_of, dress, legend_below, new_axes, short
 from isodepth.results.protocols import ComparisonLike, PairResult
+from isodepth.show.style import FIRST, SECOND, comparison_of, dress, legend_below, new_axes, short
 from isodepth.table.arrays import column_labels
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ def render(
     available in the template and in the macros that the template imports.
     """
     environment = Environment(
-        loader=PackageLoader("isodepth.html"), autoescape=True, undefined=StrictUndefined,
+        loader=PackageLoader("isodepth.show"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, bytecode_cache=_COMPILED,
         finalize=lambda value: value if isinstance(value, Markup) else Markup(escaped(value)),
     )  # fmt: skip
@@ -83,7 +83,7 @@ def notebook_html(
     paragraphs : sequence of str
         Sentences above the tables.
     changes, rows : sequence
-        Results of `change_entries` and `suspicious_entries` of `isodepth.report.comparison`.
+        Results of `change_entries` and `suspicious_entries` of `isodepth.show.pair`.
     columns : mapping from names to sequences, optional
         Columns of a further table.
     lines : sequence of str
@@ -91,7 +91,7 @@ def notebook_html(
     functions : dict, optional
         Functions of the template, see `render`.
     """
-    style = files("isodepth.html").joinpath("templates", "notebook.css").read_text("utf-8")
+    style = files("isodepth.show").joinpath("templates", "notebook.css").read_text("utf-8")
     variables = {
         "style": Markup(style), "verdict": {"sentence": sentence, "status": status},
         "remarks": remarks, "paragraphs": paragraphs, "changes": changes, "rows": rows,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from isodepth.plot.style import loose_figure
-from isodepth.plot.timelines import timeline
-from isodepth.report.figures import WIDTH
-from isodepth.report.repeat import load_code
-from isodepth.report.table_files import TableFile
 from isodepth.results.protocols import MonitorLike
-from isodepth.results.summary import alarm_promise, monitor_headline
+from isodepth.show.repeat import load_code
+from isodepth.show.style import loose_figure
+from isodepth.show.svg import WIDTH
+from isodepth.show.table_files import TableFile
+from isodepth.show.timeline import timeline
 
 
 def monitor_context(
@@ -26,18 +25,17 @@ def monitor_context(
     None if there is no such file.
     """
     verdicts = monitor.verdicts
-    summary = monitor.to_dict()
     context: dict[str, Any] = {
-        "verdict": monitor_headline(verdicts, summary["groups"]),
+        "monitor": monitor,
+        "verdict": monitor._headline,
         "verdicts": verdicts,
         "labels": labels,
         "strongest_changes": [v.changes[0].text if v.changes else "" for v in verdicts],
-        "promise": alarm_promise(summary),
-        "groups": summary["groups"],
-        "n_batches": summary["n_batches"],
+        "groups": monitor._group_states,
+        "n_batches": monitor.n_batches,
         "changed_share": "",
         "remarks": [],
-        "code": "" if files is None else load_code(files[0].path),
+        "code": "" if path is None else load_code(path),
     }
     if verdicts:
         named = {name for verdict in verdicts for c in verdict.changes for name in c.columns}
