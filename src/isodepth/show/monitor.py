@@ -35,7 +35,7 @@ def monitor_context(
         "n_batches": monitor.n_batches,
         "changed_share": "",
         "remarks": [],
-        "code": "" if path is None else load_code(path),
+        "code": "" if files is None else load_code(files[0].path),
     }
     if verdicts:
         named = {name for verdict in verdicts for c in verdict.changes for name in c.columns}
