@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.show.page import table_html
+from isodepth.show.notebook import table_html
 from isodepth.table.frames import NamedArray
 
 EVIL = "<script>alert(1)</script>"

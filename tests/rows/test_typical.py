@@ -12,7 +12,7 @@ from isodepth.errors import InvalidInputError
 from isodepth.report import html_report
 from isodepth.rows.rows import TwoSamples
 from isodepth.rows.typical import _clipped, _scores, has_many_unnamed_columns, typical_rows
-from isodepth.show.pair import comparison_content
+from isodepth.show.pair import Pair
 
 
 def naive_scores(x: np.ndarray, y: np.ndarray, folds: list[np.ndarray]) -> list[np.ndarray]:
@@ -164,12 +164,12 @@ def test_results_have_typical_rows_and_the_report_shows_them(monkeypatch) -> Non
     monkeypatch.setattr("isodepth.show.notebook._TYPICAL_VALUES", 150 * 51 - 1)
     assert "typical_rows() lists" in untested._repr_html_()
     assert ", ".join(map(str, rows.indices("X"))) in rows._repr_html_()
-    content = comparison_content(result, ("June", "July"))
+    content = Pair(result, ("June", "July")).content()
     assert content["typical_rows"]["rows"][0]["row"] == rows.indices("X")[0]
     few = isodepth.two_sample_test(x[:, :50], y[:, :50], n_permutations=99, random_state=0)
     assert few.significant
     assert "typical_rows" not in repr(few)
-    assert comparison_content(few, ("X", "Y"))["typical_rows"] is None
+    assert Pair(few, ("X", "Y")).content()["typical_rows"] is None
 
 
 def test_named_columns_are_described_by_their_names() -> None:

@@ -219,12 +219,13 @@ def _answer(
     `about` has the names and files of the samples, and `reading` the columns that were left out.
     `scale` and `page` are the options --scale and --output.
     """
-    from isodepth.show.pair import comparison_content, comparison_lines
+    from isodepth.show.pair import Pair
 
-    first, *lines = comparison_lines(result, about["names"])
+    pair = Pair(result, **about)
+    first, *lines = pair.lines()
     lines += [f"left out: {', '.join(reading.left_out)}"] if reading.left_out else []
     lines += [] if page is None else [f"report: {page}"]
-    content = comparison_content(result, **about)
+    content = pair.content()
     content = {name: content[name] for name in content if name not in ("levels", "gaps")}
     content |= {"columns": _compared_columns(result), "files": files}
     content |= {"left_out": reading.left_out, "scale": scale, "report": page}
@@ -436,9 +437,9 @@ def report(
     cli.save_report(result, page, **about)
     type_ = result._result_type
     if type_ != "monitor":
-        from isodepth.show.pair import comparison_content
+        from isodepth.show.pair import Pair
 
-        content = comparison_content(result, **about)
+        content = Pair(result, **about).content()
     else:
         content = result.to_dict()
     content |= {"report": page, "files": files}

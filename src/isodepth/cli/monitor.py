@@ -319,13 +319,12 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
 
 
 def _line(verdict: isodepth.typing.Verdict, group_width: int) -> str:
-    change = verdict.changes[0].text if verdict.changes else ""
     label = "" if verdict.label is None else f"  ({verdict.label})"
     group = f"{verdict.group or '':{group_width}}"
     return (
         f"{verdict.batch_number:5d}  {group}{verdict.n_rows:5d}  {_short(verdict.pvalue):>7}  "
         f"{_short(verdict.window_pvalue):>8}  {verdict.threshold:9.2g}  "
-        f"{'ALARM' if verdict.alarm else '':5}  {change}{label}"
+        f"{'ALARM' if verdict.alarm else '':5}  {verdict._strongest_change}{label}"
     )
 
 

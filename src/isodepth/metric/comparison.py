@@ -8,6 +8,7 @@ samples. It is computed along directions, which are unit vectors.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -15,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from isodepth.base.compiled import write_supports
-from isodepth.base.export import ResultMixin, equal_values, keys, read_only
+from isodepth.base.export import Headline, ResultMixin, equal_values, keys, read_only
 from isodepth.base.options import check_integer
 from isodepth.base.seeds import rng_for
-from isodepth.base.words import listed
+from isodepth.base.words import counted, listed
 from isodepth.errors import InvalidInputError, UnavailableError
 from isodepth.functions.changes import Contribution
 from isodepth.geometry.hull import Gaps, upper_bounds
@@ -27,23 +28,20 @@ from isodepth.geometry.scaling import SCALES, column_units
 from isodepth.metric.attribution import (
     LargestGap,
     contribution_rows,
+    largest_contributions,
+    named_contributions,
     shares_of_directions,
     shares_of_levels,
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
 from isodepth.metric.settings import RandomLevels
 from isodepth.metric.signature import signature_text
-from isodepth.results.summary import (
-    comparison_headline,
-    find_typical_rows,
-    named_contributions,
-    summary_lines,
-)
 from isodepth.rows.kept import KeptRows, ReleasedRows
 from isodepth.rows.pair_result import PairResult
 from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious import SuspiciousRows
 from isodepth.table.arrays import column_labels
-from isodepth.table.kinds import ColumnKind
+from isodepth.table.kinds import ColumnKind, attention_suffix
 from isodepth.table.missing import MissingPair
 
 if TYPE_CHECKING:
@@ -403,9 +401,68 @@ class Comparison(PairResult):
         return self.distance, self._fitted._mean(upper, plan)
 
     @property
-    def headline(self) -> str:
-        """One sentence: the distance, or the headline of the test if there is one."""
-        return comparison_headline(self, ("X", "Y")).sentence
+    def _test(self) -> TwoSampleResult | None:
+        return self.test
+
+    def _headline(self, names: Sequence[str]) -> Headline:
+        if self.test is not None:
+            return self.test._headline(names)
+        x, y = names
+        dropped = "" if self.missing is None else self.missing._many_dropped
+        ending = f"; {dropped}" if dropped else ""
+        text = f"{x} and {y} are at distance {self.distance:.3g}, not tested{ending}"
+        return Headline(f"{text}{attention_suffix(self.kinds)}.", "open")
+
+    def _remarks(self, rows: SuspiciousRows | None, names: Sequence[str]) -> list[str]:
+        tested = self.test is not None
+        if self.test is not None:
+            remarks = self.test._remarks(rows, names)
+        else:
+            remarks = super()._remarks(rows, names)
+            if omitted := [kind.column for kind in self.kinds if kind.use == "omit"]:
+                remarks.append(f"not compared: {listed(omitted, 3)}")
+        if self.missing is not None and any(self.missing.n_dropped):
+            difference = "" if tested else self.missing._difference(names)
+            dropped = counted(sum(self.missing.n_dropped), "row")
+            remarks.append(f"{dropped} dropped: {difference or 'missing values'}")
+        return remarks
+
+    def _unused_part(self, names: Sequence[str]) -> str:
+        return super()._unused_part(names) if self.test is None else self.test._unused_part(names)
+
+    @property
+    def _has_typical_rows(self) -> bool:
+        return super()._has_typical_rows and (self.test is None or self.test.significant)
+
+    def _difference_lines(self, names: Sequence[str]) -> list[str]:
+        if self.test is not None:
+            return self.test._difference_lines(names)
+        if self._has_typical_rows:
+            return ["typical_rows() lists the rows that are most typical of the difference"]
+        if not self.contributions:
+            return []
+        return [f"largest contributions: {largest_contributions(self.contributions)}"]
+
+    def _last_lines(self, chance: ChanceLevel | str | None) -> list[str]:
+        if chance is None:
+            chance = (
+                "chance_level() gives the distances of random splits" if self._keeps_rows
+                else "a level of chance needs the rows, which this result does not have"
+            )  # fmt: skip
+        return [self._distance_sentence(chance)]
+
+    def _distance_sentence(self, chance: ChanceLevel | str, name: str = "distance") -> str:
+        """Return a sentence with the distance, called `name`, and the level of chance.
+
+        The level of chance consists of the distances between random splits of the pooled rows, or
+        is the reason why there are none. A second sentence follows if the units of the columns hide
+        the changes that the test of the comparison finds.
+        """
+        sentence = f"{name} {self.distance:.4g} in {self.units}; {chance}"
+        if self.test is not None and not isinstance(chance, str):
+            sentence += " (the test uses more than the distance)"
+        note = self._units_note
+        return f"{sentence}. {note[0].upper()}{note[1:]}" if note else sentence
 
     def gradient(self) -> Gradient:
         """Compute the derivative of the distance with respect to each entry of X and Y.
@@ -637,7 +694,7 @@ class Comparison(PairResult):
             units_note=self._units_note,
         )
         # Without a test, typical rows are not part of the headline.
-        typical = None if self.test is None else find_typical_rows(self)
+        typical = None if self.test is None else self._typical
         return self._with(
             test=None if self.test is None else self.test.without_rows(),
             _details=details,
@@ -720,4 +777,4 @@ class Comparison(PairResult):
         return self.distance
 
     def __repr__(self) -> str:
-        return "\n  ".join(summary_lines(self))
+        return "\n  ".join(self._summary(self._names))

@@ -413,7 +413,7 @@ class Monitor(DrawnResult):
         names = ("batch_number", "label", "group", "n_rows", "pvalue", "n_window_batches",
                  "window_pvalue", "threshold", "alarm")  # fmt: skip
         rows = table_of(self.verdicts, names)
-        return rows | {"change": [v.changes[0].text if v.changes else "" for v in self.verdicts]}
+        return rows | {"change": [verdict._strongest_change for verdict in self.verdicts]}
 
     def __repr__(self) -> str:
         state = self._state

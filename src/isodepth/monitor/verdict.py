@@ -111,6 +111,11 @@ class Verdict(ResultMixin):
         """
         return unpacked(cls, json.loads(line))
 
+    @property
+    def _strongest_change(self) -> str:
+        """Text of the first of `changes`; "" if there is none."""
+        return self.changes[0].text if self.changes else ""
+
     def _rows(self) -> dict[str, list[Any]]:
         """Return a table with one row per change, as a dictionary of columns."""
         names = (*(field.name for field in fields(Change)), "text")

@@ -2,125 +2,62 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import html
+import io
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
-from jinja2.bccache import Bucket
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from isodepth.base.export import p_text
+from isodepth.base.extras import load_extra
+from isodepth.show import style
+
 _DIGITS = 4
-# Maximum number of rows and of columns of a table in a notebook, and of characters of its title.
-_MAX_CELLS, _LONGEST_TITLE = 12, 120
+# Resolution of images in SVG elements.
+_DPI = 150
+# Colors of `show.style` that are replaced by CSS variables, which have other values in dark mode.
+_COLORS = ("INK", "QUIET", "FAINT", "PAPER", "FIRST", "SECOND", "MARK")
 _CONTROL = dict.fromkeys({*range(32), 127} - set(map(ord, "\t\n\r")), "\ufffd")
 # Characters that change the text direction, as in `isodepth.base.export.printable`.
 _DIRECTIONS = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 _ESCAPES = _CONTROL | _DIRECTIONS
 
 
-class _CompiledTemplates(BytecodeCache):
-    """Cache of compiled templates in this process. Compiling them takes a tenth of a second."""
-
-    def __init__(self) -> None:
-        self._codes: dict[str, Any] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        bucket.code = self._codes.get(bucket.key + bucket.checksum)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        self._codes[bucket.key + bucket.checksum] = bucket.code
-
-
-_COMPILED = _CompiledTemplates()
-
-
-def render(
-    template: str,
-    variables: dict[str, Any],
-    functions: Mapping[str, Callable[..., Any]] | None = None,
-) -> str:
-    """Render a template of this package; all values except `Markup` objects are escaped.
-
-    `template` is the name of a file, and `variables` are those of the template. `functions` are
-    available in the template and in the macros that the template imports.
-    """
+@functools.cache
+def _environment() -> Environment:
+    """Return the environment of all templates, which compiles each template once."""
     environment = Environment(
         loader=PackageLoader("isodepth.show"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, bytecode_cache=_COMPILED,
+        trim_blocks=True, lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) else Markup(escaped(value)),
     )  # fmt: skip
     environment.tests["numbers"] = lambda values: all(map(_is_number, values))
-    environment.filters |= {"percent": _percent, "shown": shown, "sort_key": _sort_key}
-    environment.globals.update(functions or {})
-    return environment.get_template(template).render(variables)
-
-
-def notebook_html(
-    sentence: str,
-    status: str,
-    *,
-    remarks: Sequence[str] = (),
-    paragraphs: Sequence[str] = (),
-    changes: Sequence[Any] = (),
-    rows: Sequence[Any] = (),
-    columns: Mapping[str, Sequence[Any]] | None = None,
-    lines: Sequence[str] = (),
-    functions: Mapping[str, Callable[..., Any]] | None = None,
-) -> str:
-    """Render a result for a notebook with the tables of the report.
-
-    Parameters
-    ----------
-    sentence : str
-        Headline.
-    status : {"differs", "alike", "open"}
-        Status of the headline, which determines its color.
-    remarks : sequence of str
-        Phrases below the headline.
-    paragraphs : sequence of str
-        Sentences above the tables.
-    changes, rows : sequence
-        Results of `change_entries` and `suspicious_entries` of `isodepth.show.pair`.
-    columns : mapping from names to sequences, optional
-        Columns of a further table.
-    lines : sequence of str
-        Sentences below the tables.
-    functions : dict, optional
-        Functions of the template, see `render`.
-    """
-    style = files("isodepth.show").joinpath("templates", "notebook.css").read_text("utf-8")
-    variables = {
-        "style": Markup(style), "verdict": {"sentence": sentence, "status": status},
-        "remarks": remarks, "paragraphs": paragraphs, "changes": changes, "rows": rows,
-        "columns": columns, "lines": lines,
+    environment.filters |= {
+        "percent": _percent, "shown": shown, "sort_key": _sort_key, "setting_text": _setting_text
     }  # fmt: skip
-    return render("notebook.html", variables, functions)
+    environment.globals |= {"svg": lambda *drawn: inline_svg(*drawn), "p_text": p_text}
+    return environment
 
 
-def table_html(
-    title: str, columns: Mapping[str, Sequence[Any]], shape: tuple[int, ...] | None = None
-) -> str:
-    """Render a title and a table for a notebook, with at most 12 rows and 12 columns.
+def render(template: str, variables: Mapping[str, Any]) -> str:
+    """Render a template of this package; all values except `Markup` objects are escaped.
 
-    Columns without values are omitted. The title is cut to 120 characters. `shape` is the shape of
-    the result, if it is an array; None for the numbers of rows and columns of the table.
+    `template` is the name of a file, and `variables` are those of the template.
     """
-    columns = {
-        name: values
-        for name, values in columns.items()
-        if any(value is not None for value in values)
-    }
-    n_rows = max(map(len, columns.values()), default=0)
-    first = {name: values[:_MAX_CELLS] for name, values in list(columns.items())[:_MAX_CELLS]}
-    lines = []
-    if max(n_rows, len(columns)) > _MAX_CELLS:
-        n_rows, n_columns = shape or (n_rows, len(columns))
-        lines.append(f"First rows and columns of {n_rows} x {n_columns}; to_frame() has all.")
-    title = title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
-    return notebook_html(title, "open", columns=first if n_rows else None, lines=lines)
+    return _environment().get_template(template).render(variables)
+
+
+def asset(name: str) -> Markup:
+    """Return the file `name` of the folder of templates: a style or a script."""
+    path = files("isodepth.show").joinpath("templates", name)
+    return Markup(path.read_text("utf-8"))
 
 
 def escaped(value: Any) -> str:
@@ -177,6 +114,13 @@ def _percent(share: float) -> str:
     return "<0.1%" if 0 < share < 0.0005 else f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 
+def _setting_text(value: Any) -> str:
+    """Format the value of a setting: a string, a number, None, or the options of a metric."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {_setting_text(each)}" for name, each in value.items())
+    return "none" if value is None else str(value)
+
+
 def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
@@ -189,3 +133,41 @@ def _sort_key(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return str(value).replace("inf", "Infinity") if isinstance(value, float) else str(value)
+
+
+def inline_svg(drawn: Any, alternative: str) -> Markup:
+    """Convert axes or a figure to an SVG element for an HTML page.
+
+    Equal figures give equal bytes.
+
+    Parameters
+    ----------
+    drawn : matplotlib.axes.Axes or matplotlib.figure.Figure
+    alternative : str
+        Text for readers who cannot see the figure.
+    """
+    matplotlib = load_extra("matplotlib", "plot", "drawing")
+    # SVG identifiers must differ between the figures of a page. matplotlib derives them from a
+    # salt, for which a hash of the alternative text is used.
+    salt = hashlib.sha256(alternative.encode("utf-8", "replace")).hexdigest()[:12]
+    buffer = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "path"}):
+        getattr(drawn, "figure", drawn).savefig(
+            buffer, format="svg", transparent=True, dpi=_DPI,
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+        )  # fmt: skip
+    text = buffer.getvalue().decode("utf-8")
+    # The style element of the SVG is removed, because it would apply to the whole HTML page.
+    unused = r"<metadata>.*?</metadata>|<!--.*?-->|<defs>\s*<style[^>]*>.*?</style>\s*</defs>"
+    text = re.sub(rf"({unused})\s*", "", text[text.index("<svg") :].strip(), flags=re.DOTALL)
+    text = re.sub(r'<g id="[A-Za-z0-9_.]*_[0-9]+"', "<g", text)
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\1p{salt}-", text)
+    box = re.search(r'viewBox="[^"]*"', text)
+    opening = (
+        f'<svg {box.group() if box else ""} role="img" '
+        f'aria-label="{escaped(alternative)}"><title>{escaped(alternative)}</title>'
+    )
+    text = opening + text[text.index(">") + 1 :]
+    for name in _COLORS:
+        text = text.replace(f": {getattr(style, name)}", f": var(--{name.lower()})")
+    return Markup(text)

@@ -8,10 +8,11 @@ from typing import Any
 
 from isodepth.base.options import ALPHA
 from isodepth.geometry.depth import BY_NAME
-from isodepth.results.protocols import ComparisonLike, PairResult, TwoSampleTestLike
-from isodepth.results.summary import get_test, tested_result
+from isodepth.metric.comparison import Comparison
+from isodepth.rows.pair_result import PairResult
 from isodepth.show.python_code import Code, keywords
 from isodepth.show.table_files import TableFile, reading_lines
+from isodepth.significance.result import TwoSampleResult
 from isodepth.table.kinds import MISSING
 
 CANNOT_REPEAT = (
@@ -29,7 +30,7 @@ def repeat_code(result: PairResult, files: Sequence[TableFile] | None) -> str:
     `files` are the files of both samples; None if the samples were not read from files. Return a
     comment with the reason if the result cannot be repeated.
     """
-    test = get_test(result)
+    test = result._test
     if result._result_type == "comparison":
         call, options = "compare", _comparison_options(result)
     else:
@@ -39,7 +40,8 @@ def repeat_code(result: PairResult, files: Sequence[TableFile] | None) -> str:
     has_labels = files is not None and files[0].labels is not None
     if options is None or reading is None or (blocked and not has_labels):
         return CANNOT_REPEAT
-    kinds = {each.column: each.option for each in tested_result(result).kinds if each.option}
+    tested = result if test is None else test
+    kinds = {each.column: each.option for each in tested.kinds if each.option}
     arguments = keywords(options | {"kinds": kinds}) + (", blocks=blocks" if blocked else "")
     statement = f"result = isodepth.{call}(X, Y{arguments})"
     if "n_levels" in options:
@@ -59,7 +61,7 @@ def load_code(path: str) -> str:
 _OF_DATA = ("blocks", "kinds", "max_rows")
 
 
-def _comparison_options(comparison: ComparisonLike) -> dict[str, Any] | None:
+def _comparison_options(comparison: Comparison) -> dict[str, Any] | None:
     """Return the keyword arguments of the call of `isodepth.compare` that repeats a comparison.
 
     `kinds` and `blocks` are excluded. Return None if the value of an argument cannot be written as
@@ -78,7 +80,7 @@ def _comparison_options(comparison: ComparisonLike) -> dict[str, Any] | None:
     return options | {"nan_policy": "omit" if omitted else None}
 
 
-def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
+def _test_options(test: TwoSampleResult) -> dict[str, Any] | None:
     """Return the keyword arguments of the call of `isodepth.two_sample_test` that repeats a test.
 
     `kinds` and `blocks` are excluded. Return None if the value of an argument cannot be written as

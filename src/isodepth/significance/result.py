@@ -16,28 +16,28 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.base.export import ResultPart, keys, p_text, table_of
+from isodepth.base.export import Headline, ResultPart, keys, p_text, table_of
 from isodepth.base.options import ALPHA
 from isodepth.base.seeds import rng_for
-from isodepth.base.words import listed
+from isodepth.base.words import counted, listed
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError
 from isodepth.functions.changes import Change, at_least, for_kinds
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import midpoint_levels
 from isodepth.metric.signature import kinds_text
-from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
-from isodepth.rows.checks import Check, overlap_sentence
+from isodepth.rows.checks import Check, overlap_sentence, with_names
 from isodepth.rows.kept import KeptRows, ReleasedRows
 from isodepth.rows.pair_result import PairResult
 from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious import SuspiciousRows
 from isodepth.rows.suspicious.far import FarValues, far_texts
 from isodepth.rows.suspicious.results import split_repeated
 from isodepth.significance.findings import too_few_labelings, too_few_permutations
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import Samples, ValueShare
 from isodepth.stream.subsets import SubsetPair
-from isodepth.table.kinds import ColumnKind, date_columns
+from isodepth.table.kinds import ColumnKind, attention_suffix, date_columns
 from isodepth.table.missing import MissingPair
 
 # A change of several columns together is added if its lower bound for the share of changed rows is
@@ -51,6 +51,13 @@ _HEADLINED_FRACTION = 0.01
 # maximum number of facts without a significant change; with a change, one fact is mentioned.
 _HEADLINED_CHECKS = ("empty", "constant", "new category", "date range")
 _HEADLINED_CATEGORY, _MOST_FACTS = 0.05, 2
+# Maximum number of changes in a summary, in addition to that of the headline.
+_MAX_CHANGES = 4
+# Kind of the change that says the same as a check of a kind.
+_SAME_KIND = {
+    "empty": "missing", "constant": "value", "new category": "shares",
+    "vanished category": "shares", "repeated rows": "repeated",
+}  # fmt: skip
 # Maximum number of rows of both samples for which `repr` lists suspicious rows, which takes less
 # than a second then.
 _ROWS_IN_REPR = 20_000
@@ -231,6 +238,12 @@ def _is_replaced(change: Change, joint: Change) -> bool:
     return change.kind == "joint" and (len(change.columns) > 1 or change.text == joint.text)
 
 
+def _same_fact(check: Check, change: Change) -> bool:
+    """Return whether a change says the same as a check, with the p-value of a test."""
+    same = change.kind == _SAME_KIND.get(check.kind) and change.columns == check.columns
+    return same and (change.value is None or str(change._shown_value) in check.text)
+
+
 def _size(change: Change) -> float:
     """Return the size by which changes are ordered: the bound for the share of changed rows, or 0.
 
@@ -394,7 +407,7 @@ class TwoSampleResult(PairResult):
         # The docstring is that of the base class.
         return self._with(
             _details=replace(self._required(self._details), bounds=self._lower_bounds),
-            _kept=ReleasedRows(self._repeated_values, self._far_values, find_typical_rows(self)),
+            _kept=ReleasedRows(self._repeated_values, self._far_values, self._typical),
         )
 
     @property
@@ -498,9 +511,65 @@ class TwoSampleResult(PairResult):
         return (*changes[:1], *added, *changes[1:])
 
     @property
-    def headline(self) -> str:
-        """One sentence: whether the samples differ, the p-value, and the largest change."""
-        return comparison_headline(self, self._names).sentence
+    def _test(self) -> Self:
+        return self
+
+    def _headline(self, names: Sequence[str]) -> Headline:
+        # Equality is not suggested if most of the data could not be compared, or if the headline
+        # names a difference that needs no test, such as a column of one sample only.
+        doubts = self._unused_part(names) or self._facts(names)
+        doubts = doubts or overlap_sentence(self.checks, names)
+        status = "differs" if self.significant else "open" if doubts else "alike"
+        sentence = f"{self._headline_about(names)}{attention_suffix(self.kinds)}."
+        return Headline(sentence, status)
+
+    def _remarks(self, rows: SuspiciousRows | None, names: Sequence[str]) -> list[str]:
+        headline = self._headline_about(names)
+        changes = [] if self._has_typical_rows else self.changes[: 1 + _MAX_CHANGES]
+        checks = [
+            check
+            for check in self.checks
+            if not any(_same_fact(check, change) for change in changes)
+        ]
+        texts = [with_names(check, names) for check in checks]
+        return [
+            *super()._remarks(rows, names), *(text for text in texts if text[1:] not in headline)
+        ]  # fmt: skip
+
+    @property
+    def _further_changes(self) -> list[str]:
+        # The headline names one change, or typical rows if there are many unnamed columns.
+        named = 0 if self._has_typical_rows else 1
+        further = len(self.changes) - named
+        return [counted(further, "more change" if named else "change")] if further > 0 else []
+
+    @property
+    def _has_typical_rows(self) -> bool:
+        return self.significant and super()._has_typical_rows
+
+    def _difference_lines(self, names: Sequence[str]) -> list[str]:
+        """Return lines about changes that the headline does not name, and `changed_share_text`.
+
+        The text is omitted if the bound is below 1%. If the difference is described by typical
+        rows, they replace the changes.
+        """
+        share = [self.changed_share_text] if at_least(self.changed_share) else []
+        if (typical := self._typical) is not None:
+            return [self._tested_rows_text, *share, *typical._texts(names)]
+        headline = self._headline_about(names)
+        known = [check for check in self.checks if check.text in headline]
+        lines = [
+            str(change)
+            for change in self.changes[1 : 1 + _MAX_CHANGES]
+            if not any(_same_fact(check, change) for check in known)
+        ]
+        unlisted = len(self.changes) - 1 - _MAX_CHANGES
+        more = [f"and {counted(unlisted, 'more change')}"] if unlisted > 0 else []
+        return [self._tested_rows_text, *lines, *more, *share]
+
+    def _last_lines(self, chance: Any) -> list[str]:
+        device = self.device
+        return [] if device is None else [f"rows were copied from {device} to the host"]
 
     def _headline_about(self, names: Sequence[str]) -> str:
         """Return the headline with the names of both samples, without columns of doubtful kind."""
@@ -510,7 +579,7 @@ class TwoSampleResult(PairResult):
         facts = self._facts((x, y))
         if self.significant:
             beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
-            typical = find_typical_rows(self)
+            typical = self._typical
             change = self._strongest_change if typical is None else typical._phrase((x, y))
             if typical is None and self.changes and self.changes[0].pvalue > self.alpha:
                 alone = p_text(self.changes[0].pvalue, self.alpha)
@@ -640,7 +709,7 @@ class TwoSampleResult(PairResult):
     def __repr__(self) -> str:
         shown = self._keeps_rows and sum(self.n_rows) <= _ROWS_IN_REPR
         rows = self.suspicious_rows() if shown else None
-        return "\n  ".join(summary_lines(self, self._names, rows=rows))
+        return "\n  ".join(self._summary(self._names, rows))
 
 
 class NullProfile(NamedTuple):
