@@ -548,7 +548,7 @@ def test_a_report_is_written_whole_or_not_at_all(comparison, tmp_path, monkeypat
     target = tmp_path / "report.html"
     target.write_text("before")
     with monkeypatch.context() as broken:
-        broken.setattr("isodepth.show.report._render", lambda *_: 1 / 0)
+        broken.setattr("isodepth.show.report.render", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             comparison.report(target)
     assert target.read_text() == "before"
