@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.special
+from combined import compare_and_test
 
 import isodepth
 from isodepth.base.seeds import rng_for
@@ -136,7 +137,7 @@ def test_the_number_of_splits_is_honored_with_a_test(blocks: np.ndarray | None) 
 def test_random_splits_do_not_depend_on_the_test(n_permutations: int) -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 60, 2))
     alone, tested = (
-        isodepth.compare(x, y, random_state=0, n_permutations=n).chance_level()
+        compare_and_test(x, y, random_state=0, n_permutations=n).chance_level()
         for n in (0, n_permutations)
     )
     assert tested == alone

@@ -111,7 +111,7 @@ def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
 
 def get_test(result: PairResult) -> TwoSampleTestLike | None:
     """Return the test of a comparison (or None), or the result itself if it is a test."""
-    return result if result._result_type == "test" else result.test
+    return result if result._result_type == "test" else getattr(result, "test", None)
 
 
 def tested_result(result: PairResult) -> PairResult:
@@ -253,9 +253,9 @@ def distance_sentence(
         Name of the distance.
     """
     sentence = f"{name} {comparison.distance:.4g} in {comparison.units}; {chance}"
-    if comparison.test is not None and not isinstance(chance, str):
+    if get_test(comparison) is not None and not isinstance(chance, str):
         sentence += " (the test uses more than the distance)"
-    note = comparison._units_note
+    note = getattr(comparison, "_units_note", "")
     return f"{sentence}. {note[0].upper()}{note[1:]}" if note else sentence
 
 
