@@ -129,7 +129,7 @@ def test_bars_are_contributions_and_hollow_if_not_significant(tested) -> None:
     hollow = [bar.get_facecolor()[3] == 0 for bar in ax.patches]
     assert hollow == [pvalues[name] > 0.05 for name in names]
     for alpha in (0.5, 0.01):
-        at_level = tested._with_test(tested.test._with(alpha=alpha))
+        at_level = tested._with(test=tested.test._with(alpha=alpha))
         ax = contributions(at_level)
         hollow = [bar.get_facecolor()[3] == 0 for bar in ax.patches]
         assert hollow == [pvalues[name] > alpha for name in names]
