@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from combined import compare_and_test
 
 import isodepth
 from isodepth.cli import main
@@ -49,7 +50,7 @@ def evil(folder):
         NamedArray(rng.normal(size=(60, 4)), names),
         NamedArray(rng.normal(size=(60, 4)) + 1, names),
     )
-    result = isodepth.compare(x, y, n_permutations=19, n_directions=20, random_state=0)
+    result = compare_and_test(x, y, n_permutations=19, n_directions=20, random_state=0)
     path = folder / "evil.html"
     write_report_of_files(
         result, path, (TableFile(names[2]), TableFile(EVIL)), names=(EVIL, names[1]),

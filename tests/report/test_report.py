@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from combined import compare_and_test
 
 import isodepth
 from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
@@ -177,7 +178,7 @@ def test_headlines_of_a_comparison(comparison, pages) -> None:
     label, values = first._label, " → ".join(first._values)
     assert f"Y differs from X (p = {comparison.test.pvalue:.3g}): {label} {values}." in text
     x, _ = pair()
-    alike = isodepth.compare(x, x, n_permutations=39, n_directions=20, random_state=0)
+    alike = compare_and_test(x, x, n_permutations=39, n_directions=20, random_state=0)
     page = html_report(alike)
     assert "No significant difference between X and Y (p = 1)." in page
     assert "Contribution of each column" not in page
@@ -450,7 +451,7 @@ def test_columns_beyond_the_maximum_have_no_figure_and_the_page_states_it(monkey
 @pytest.mark.usefixtures("without_pictures")
 def test_a_constant_column_is_part_of_a_report() -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 60, 2)) * [1, 0] + [0, 7]
-    page = html_report(isodepth.compare(x, y + [3, 0], n_permutations=19, random_state=0))
+    page = html_report(compare_and_test(x, y + [3, 0], n_permutations=19, random_state=0))
     assert "column 1 is constant (7)" in page
 
 
@@ -477,7 +478,7 @@ def test_the_subtitle_is_one_sentence() -> None:
     x, y = pair(2.0)
     x.points[:4, 2] = np.nan
     y.points[7, 1] = -9999.0
-    result = isodepth.compare(
+    result = compare_and_test(
         x, y, nan_policy="omit", n_permutations=39, n_directions=20, random_state=0
     )
     page = html_report(result, names=("June", "July"))
@@ -610,7 +611,7 @@ def test_the_rows_of_a_test_include_those_with_missing_values() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(40, 2)), rng.normal(size=(30, 2))
     x[:3, 0] = np.nan
-    result = isodepth.compare(x, y, nan_policy="omit", n_permutations=19, n_directions=9)
+    result = compare_and_test(x, y, nan_policy="omit", n_permutations=19, n_directions=9)
     rows = Pair(result).row_counts
     assert rows == {
         "sample": ["X", "Y"],

@@ -271,7 +271,7 @@ class ResultPart(EqualFields):
         Map from each key of JSON to the name of the attribute, see `keys`; None for all public
         fields.
     _more_in_json : dict
-        Further keys, in addition to `_in_json`.
+        Further keys, which are omitted if the value is None.
     """
 
     __slots__ = ()
@@ -292,7 +292,9 @@ class ResultPart(EqualFields):
         names = self._in_json
         if names is None:
             names = keys(*(each.name for each in fields(self) if each.name[0] != "_"))  # type: ignore[arg-type]
-        content = {key: getattr(self, name) for key, name in (names | self._more_in_json).items()}
+        content = {key: getattr(self, name) for key, name in names.items()}
+        more = {key: getattr(self, name) for key, name in self._more_in_json.items()}
+        content |= {key: value for key, value in more.items() if value is not None}
         return document(self._result_type, content) if self._result_type else plain(content)
 
 

@@ -25,6 +25,7 @@ from isodepth.errors import (
     NoCompleteRowError,
     NotNumbersError,
 )
+from isodepth.significance.result import TestedComparison
 from isodepth.table.frames import labels_of
 from isodepth.table.missing import TEST_NAN_POLICIES
 from isodepth.table.readers import ReadResult, split_names, unknown_column
@@ -142,15 +143,24 @@ def compare_samples(
 
     Without a test (0 permutations), such samples raise an error.
     """
-    options: Options = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
-    if test["n_permutations"]:
-        options |= {**test, "progress": progress_wanted()}
+    metric = isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
+    compared = None
     try:
-        return isodepth.compare(x, y, **settings, **options)
+        compared = metric._compare(x, y, None, reading.kinds)
     except (NotNumbersError, NoCompleteRowError) as error:
         _check_distance_may_be_omitted(error, tested=bool(test["n_permutations"]))
-        options |= {"nan_policy": reading.test_nan_policy}
-        return isodepth.two_sample_test(x, y, random_state=settings["random_state"], **options)
+    if compared is not None and not test["n_permutations"]:
+        compared._warn_of_units()
+        return compared
+    tested = isodepth.two_sample_test(
+        x, y, kinds=reading.kinds, nan_policy=reading.test_nan_policy,
+        random_state=metric.random_state, progress=progress_wanted(), **test,
+    )  # fmt: skip
+    if compared is None:
+        return tested
+    both = TestedComparison.of(compared, tested)
+    both._warn_of_units()
+    return both
 
 
 def _check_distance_may_be_omitted(error: InvalidInputError, *, tested: bool) -> None:
@@ -312,7 +322,7 @@ def _compare_chunks(
     clause = replaced_defaults(metric, compared)
     if clause:
         note(f"{clause}; --levels {compared.settings['levels']} --refine 0 selects this explicitly")
-    return compared if tested is None else compared._with_test(tested)
+    return compared if tested is None else TestedComparison.of(compared, tested)
 
 
 # -- test -----------------------------------------------------------------------------------------

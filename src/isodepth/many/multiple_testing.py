@@ -9,7 +9,6 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from isodepth.api import Metric
 from isodepth.base.annotations import (
     KindsLike,
     LabelsLike,
@@ -24,6 +23,7 @@ from isodepth.base.words import listed
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelError
 from isodepth.geometry.directions import integer_seed
 from isodepth.many.collections import SamplesLike, as_list, labeled
+from isodepth.metric.metric import Metric
 from isodepth.significance.findings import fewest_labelings, too_few_permutations
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test

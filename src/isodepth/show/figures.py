@@ -69,7 +69,7 @@ def gap_profile(result: PairResult, *, ax: Axes | None = None) -> Axes:
     if edges[-1] > edges[0]:
         ax.set_xlim(edges[0], edges[-1])
     top = max(largest.gap, distance)
-    null = comparison._null_profile
+    null = getattr(comparison, "_null_profile", None)
     if null is not None:
         low, high = null.band
         ax.fill_between(

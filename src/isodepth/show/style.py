@@ -55,7 +55,7 @@ def test_of(result: Any) -> TwoSampleResult:
     check_drawable(result, "comparison", "test")
     test = result._test
     if test is None:
-        raise InvalidOptionError("this comparison has no test; compare with n_permutations=999")
+        raise InvalidOptionError("this comparison has no test; pass the result of two_sample_test")
     return test
 
 

@@ -1,4 +1,4 @@
-"""Result of a two-sample test, and distances between regions of samples with permuted labels.
+"""Result of a two-sample test, alone and together with a comparison of the same samples.
 
 A block is a group of rows that are permuted together. A joint change is a change of several columns
 together.
@@ -18,13 +18,12 @@ import numpy as np
 from isodepth._version import __version__
 from isodepth.base.export import Headline, ResultPart, keys, p_text, table_of
 from isodepth.base.options import ALPHA
-from isodepth.base.seeds import rng_for
 from isodepth.base.words import counted, listed
-from isodepth.errors import DegenerateDepthWarning, InvalidInputError
+from isodepth.errors import DegenerateDepthWarning, InvalidInputError, ScaleWarning, warn_user
 from isodepth.functions.changes import Change, at_least, for_kinds
-from isodepth.metric.comparison import Comparison
-from isodepth.metric.fitted import FittedMetric
-from isodepth.metric.settings import midpoint_levels
+from isodepth.geometry.scaling import column_units
+from isodepth.metric.attribution import named_contributions
+from isodepth.metric.comparison import ChanceLevel, Comparison, few_splits
 from isodepth.metric.signature import kinds_text
 from isodepth.rows.checks import Check, overlap_sentence, with_names
 from isodepth.rows.kept import KeptRows, ReleasedRows
@@ -34,7 +33,7 @@ from isodepth.rows.suspicious import SuspiciousRows
 from isodepth.rows.suspicious.far import FarValues, far_texts
 from isodepth.rows.suspicious.results import split_repeated
 from isodepth.significance.findings import too_few_labelings, too_few_permutations
-from isodepth.significance.permutations import Permutations
+from isodepth.significance.null_profile import NullProfile, null_profile
 from isodepth.significance.samples import Samples, ValueShare
 from isodepth.stream.subsets import SubsetPair
 from isodepth.table.kinds import ColumnKind, attention_suffix, date_columns
@@ -61,13 +60,6 @@ _SAME_KIND = {
 # Maximum number of rows of both samples for which `repr` lists suspicious rows, which takes less
 # than a second then.
 _ROWS_IN_REPR = 20_000
-_LEVELS = 20
-# Minimum and maximum number of permutations in `null_profile`. The 0.05 and 0.95 quantiles of 19
-# numbers are their minimum and maximum. More than 99 permutations hardly change these quantiles.
-_FEWEST, _MOST = 19, 99
-# Maximum number of projections of a row on a direction in `null_profile`, for all permutations
-# together. It limits the time to a few seconds. If 19 permutations need more, 19 are used.
-_WORK = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -662,7 +654,7 @@ class TwoSampleResult(PairResult):
         return self.changes[0].text if self.changes else ""
 
     @cached_property
-    def _comparison(self) -> Comparison:
+    def _comparison(self) -> TestedComparison:
         """Comparison of the two samples by their distance, with the settings of the test.
 
         Figures and reports use it. It is computed at the first access.
@@ -675,7 +667,7 @@ class TwoSampleResult(PairResult):
         with warnings.catch_warnings():
             if self.method == "aggregated":  # it has no option `depth` that the warning advises
                 warnings.simplefilter("ignore", DegenerateDepthWarning)
-            return compare()._with_test(self)
+            return TestedComparison.of(compare(), self)
 
     @property
     def _null_summary(self) -> dict[str, Any]:
@@ -712,53 +704,149 @@ class TwoSampleResult(PairResult):
         return "\n  ".join(self._summary(self._names, rows))
 
 
-class NullProfile(NamedTuple):
-    """Distances between the trimmed regions of two samples after permutation of the labels.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TestedComparison(Comparison):
+    """Comparison of two samples, with a test of the same samples.
 
     Attributes
     ----------
-    levels : ndarray of shape (L,)
-        Levels of the compared regions.
-    gaps : ndarray of shape (B, L)
-        Gap of each of B permutations at each level: the distance between both regions.
-    distances : ndarray of shape (B,)
-        Distance DR of each permutation, the power mean of its gaps.
+    test : TwoSampleResult
     """
 
-    levels: np.ndarray
-    gaps: np.ndarray
-    distances: np.ndarray
+    __test__ = False  # pytest would collect the class because of its name
+    _more_in_json = keys("distance_bounds", "test")
+
+    test: TwoSampleResult
+    # Value of `_units_note` if the rows from which it is computed were released.
+    _known_note: str | None = field(init=False, repr=False, default=None)
+
+    @classmethod
+    def of(cls, comparison: Comparison, test: TwoSampleResult) -> TestedComparison:
+        """Combine a comparison and a test of the same samples; the rows are those of the test."""
+        public = {
+            each.name: getattr(comparison, each.name) for each in fields(Comparison) if each.init
+        }
+        return cls(**public, test=test)._with(_details=comparison._details, _kept=test._kept)
 
     @property
-    def band(self) -> tuple[np.ndarray, np.ndarray]:
-        """The 0.05 and 0.95 quantiles of the gaps at each level, as two arrays of shape (L,)."""
-        low, high = np.quantile(self.gaps, [0.05, 0.95], axis=0, method="weibull")
-        return low, high
+    def units(self) -> str:
+        # The comparison of a test has the array of the divisors that the test computed.
+        if self.settings["scale"] is not None and self.test.settings.get("scale") == "pooled":
+            return "robust standard deviations of the columns"
+        return super().units
 
+    @cached_property
+    def _units_note(self) -> str:
+        """Sentence about units that hide the changes of a significant test; "" if they do not.
 
-def null_profile(
-    comparison: Comparison, blocks: np.ndarray | None, most: int, count: int | None = None
-) -> NullProfile:
-    """Compute the gaps between the regions of two samples after permutations of their labels.
+        The units of the columns hide them if no changed column has one of the largest contributions
+        to the distance, and if a changed column had the largest one in units of the spreads.
+        """
+        if self._known_note is not None:
+            return self._known_note
+        if not self.test.significant or self.settings["scale"] is not None:
+            return ""
+        fractions = {each.column: each.fraction for each in self.contributions}
+        tests = self.test.column_tests
+        changed = [each.column for each in tests if each.change_kind and each.column in fractions]
+        named = [each.column for each in named_contributions(self.contributions)]
+        if not changed or {*named} & {*changed}:
+            return ""
+        first, samples = named[0], self._two_samples
 
-    The settings are those of `comparison`, except that gaps are computed at 20 fixed levels. The
-    number of permutations is `count`. If it is None, it is 19 to 99, chosen so that the computation
-    takes a few seconds, but at most `most`. Each call uses the same permutations. The samples of n
-    and m rows have no weights. `blocks` (n + m,) has the index of the block of each row; None if
-    every row is a block.
-    """
-    x, y = (regions.points for regions in comparison.regions)
-    points = np.concatenate([x, y])
-    fitted: FittedMetric = comparison._fitted
-    levels = midpoint_levels(_LEVELS, fitted.metric.eps)
-    fitted = replace(fitted, _betas=levels)
-    affordable = _WORK // (len(points) * len(fitted.directions))
-    count = count or min(most, max(_FEWEST, min(_MOST, affordable)))
-    rng = rng_for(0, "permutations")
-    labels = Permutations.draw(len(x), len(y), count, rng, blocks).labels(dtype=bool)
-    gaps, distances = np.empty((count, _LEVELS)), np.empty(count)
-    for b, first in enumerate(labels.T[1:]):
-        compared = fitted._gaps(*map(fitted._regions_of_rows, (points[first], points[~first])))
-        gaps[b] = compared.values
-        distances[b] = fitted._mean(compared.values, compared.plan)
-    return NullProfile(levels, gaps, distances)
+        def in_spreads(name: str) -> float:
+            at = samples.columns.index(name)
+            values = np.concatenate([points[:, at] for points in samples.points])
+            unit = column_units(values[~np.isnan(values), None])[0]
+            return math.sqrt(fractions[name]) / float(unit)
+
+        if in_spreads(first) >= max(map(in_spreads, changed)):
+            return ""
+        return (
+            f"because of its unit, {first} contributes {fractions[first]:.0%} to the distance, "
+            f"although the test finds a change of {listed(changed, 3)}; the scale 'pooled' divides "
+            "every column by its spread"
+        )
+
+    def _warn_of_units(self) -> None:
+        if self._units_note:
+            warn_user(self._units_note, ScaleWarning)
+        else:
+            super()._warn_of_units()
+
+    @property
+    def _has_all_rows(self) -> bool:
+        return super()._has_all_rows and self.test._has_all_rows
+
+    # -- sentences --------------------------------------------------------------------------
+
+    @property
+    def _test(self) -> TwoSampleResult:
+        return self.test
+
+    def _headline(self, names: Sequence[str]) -> Headline:
+        return self.test._headline(names)
+
+    def _remarks(self, rows: SuspiciousRows | None, names: Sequence[str]) -> list[str]:
+        return [*self.test._remarks(rows, names), *self._dropped()]
+
+    def _unused_part(self, names: Sequence[str]) -> str:
+        return self.test._unused_part(names)
+
+    @property
+    def _has_typical_rows(self) -> bool:
+        return self.test.significant and super()._has_typical_rows
+
+    def _difference_lines(self, names: Sequence[str]) -> list[str]:
+        return self.test._difference_lines(names)
+
+    def _distance_sentence(self, chance: ChanceLevel | str, name: str = "distance") -> str:
+        """Return also a sentence about units that hide the changes that the test finds."""
+        sentence = super()._distance_sentence(chance, name)
+        if not isinstance(chance, str):
+            sentence += " (the test uses more than the distance)"
+        note = self._units_note
+        return f"{sentence}. {note[0].upper()}{note[1:]}" if note else sentence
+
+    # -- permutations of blocks ---------------------------------------------------------------
+
+    def _few_splits(self) -> str:
+        blocks = self.test._n_blocks
+        return super()._few_splits() if blocks is None else few_splits(*blocks, "blocks")
+
+    def _chance_distances(self, n_splits: int) -> np.ndarray:
+        """Return the distances between random splits; with blocks, of whole blocks."""
+        if self.test.settings["blocks"] is None:
+            return super()._chance_distances(n_splits)
+        self._require_rows("random splits need")
+        profile = self._null_profile
+        assert profile is not None
+        distances = profile.distances
+        if len(distances) < n_splits:
+            distances = self.test._profile_of(self, n_splits).distances
+        return distances[:n_splits]
+
+    @cached_property
+    def _null_profile(self) -> NullProfile | None:
+        """Gaps between regions after permutations of the labels; None without rows in memory."""
+        return self.test._profile_of(self) if self._keeps_rows else None
+
+    # -- results ------------------------------------------------------------------------------
+
+    def without_rows(self) -> Self:
+        # The docstring is that of the base class.
+        note, typical = self._units_note, self._typical
+        released = super().without_rows()
+        kept = ReleasedRows(self._repeated_values, (), typical)
+        return released._with(test=self.test.without_rows(), _known_note=note, _kept=kept)
+
+    def _rows(self) -> dict[str, list[Any]]:
+        """Return a table with one row per column of the samples: its contribution and its test.
+
+        The entries of the test are None for columns that are not tested, such as constant columns.
+        """
+        rows = super()._rows()
+        tested = {column.column: column for column in self.test.column_tests}
+        for name in ("change_kind", "difference", "pvalue"):
+            rows[name] = [getattr(tested.get(each), name, None) for each in rows["column"]]
+        return rows

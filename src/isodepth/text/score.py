@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.api import Metric
 from isodepth.base.export import ResultMixin, keys
 from isodepth.base.options import check_choice, check_class_options, check_integer, check_number
 from isodepth.errors import InvalidInputError, InvalidOptionError, warn_user
 from isodepth.geometry.depth import BY_NAME, OF_TEXTS
 from isodepth.geometry.directions import mean_of_direction
+from isodepth.metric.metric import Metric
 from isodepth.text.clouds import check_counts, check_texts, clean_clouds
 from isodepth.text.encoder import CachedEncoder, Encoder, EncoderOptions
 from isodepth.text.pairs import pair_distances
