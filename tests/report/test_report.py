@@ -42,7 +42,7 @@ def pair(shift: float = 2.0):
 
 def compared(shift: float = 2.0, **options):
     options = {"n_permutations": 39, "n_directions": 20, "random_state": 0, **options}
-    return isodepth.compare(*pair(shift), **options)
+    return compare_and_test(*pair(shift), **options)
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +219,7 @@ def test_rows_with_one_unusual_value_are_headlined() -> None:
     x, y = pair(0.0)
     y.points[:6] = -9999.0
     options = {"n_permutations": 39, "n_directions": 20, "random_state": 0}
-    result = isodepth.compare(x, y, **options)
+    result = compare_and_test(x, y, **options)
     assert "suspicious_rows()" in str(result)
     assert "6 rows of Y look wrong: temp and 2 more columns = -9999" in str(result)
     assert "6 rows of Y look wrong" in result.test.headline
@@ -230,10 +230,10 @@ def test_rows_with_one_unusual_value_are_headlined() -> None:
     assert wrong in content["headline"]
     # Few rows are in the headline if their values are far beyond any extrapolation.
     y.points[2:6] = pair(0.0)[1].points[2:6]
-    few = isodepth.compare(x, y, **options)
+    few = compare_and_test(x, y, **options)
     assert "2 rows of July look wrong" in Pair(few, ("June", "July")).content()["headline"]
     y.points[:2] = 5.0
-    few = isodepth.compare(x, y, **options)
+    few = compare_and_test(x, y, **options)
     assert "look wrong" not in Pair(few, ("June", "July")).content()["headline"]
 
 
