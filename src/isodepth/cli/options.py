@@ -28,7 +28,7 @@ from isodepth.table.missing import NAN_POLICIES
 from isodepth.table.readers import split_names
 
 if TYPE_CHECKING:
-    from isodepth.show.table_files import TableFile
+    from isodepth.show.repeat import Reading
 
 PERMUTATIONS = 999
 
@@ -338,7 +338,7 @@ def check_page(page: str | None) -> None:
 
 
 def save_report(
-    result: Any, page: str | None, files: Sequence[TableFile] | None = None, **about: Any
+    result: Any, page: str | None, files: Sequence[Reading] | None = None, **about: Any
 ) -> None:
     """Write the report of a result to the file `page`; do nothing if `page` is None.
 
@@ -352,8 +352,7 @@ def save_report(
         notes = [text for _, text in session().notes()]
         if result._result_type != "monitor":
             # The report shows the lines about columns of doubtful kind itself.
-            tested = result if result._test is None else result._test
-            lines = "; ".join(attention_lines(tested.kinds))
+            lines = "; ".join(attention_lines(result._tested.kinds))
             shown = command_message(lines, click.get_current_context().command.params)
             notes = [text for text in notes if text != shown]
         command = shlex.join(["isodepth", *session().arguments])
@@ -366,6 +365,6 @@ def monitor_source(path: str) -> dict[str, Any]:
     The monitor was read from the file `path`.
     """
     # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.show.table_files import TableFile
+    from isodepth.show.repeat import Reading
 
-    return {"files": [TableFile(path)]}
+    return {"files": [Reading(path)]}
