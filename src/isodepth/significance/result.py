@@ -25,6 +25,7 @@ from isodepth.errors import DegenerateDepthWarning, InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.inspection.checks import Check, overlap_sentence
 from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious import UNCHANGED, ChangedColumns
 from isodepth.inspection.suspicious.far import FarValues, far_texts
 from isodepth.inspection.suspicious.results import split_repeated
 from isodepth.metric.comparison import Comparison
@@ -180,15 +181,15 @@ class TestedRows(KeptRows):
         It compares the samples by the distance between their regions. None without numeric columns.
     random_rows : SubsetPair or None
         Random rows of two sources, which were tested; None if the samples are in memory.
-    changed : frozenset of str
-        Names of the columns whose whole distribution differs.
+    changed : ChangedColumns
+        Names of the columns that changed.
     """
 
     tested: Samples
     find_bounds: Callable[[], ShareBounds]
     compare: Callable[[], Comparison] | None
     random_rows: SubsetPair | None = None
-    changed: frozenset[str] = frozenset()
+    changed: ChangedColumns = UNCHANGED
 
     @property
     def samples(self) -> TwoSamples:

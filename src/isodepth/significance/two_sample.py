@@ -42,6 +42,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import integer_seed, mean_of_direction, rng_for
 from isodepth.geometry.scaling import aligned_scale, check_scale_width, column_units
 from isodepth.inspection.checks import Check, table_checks
+from isodepth.inspection.suspicious import ChangedColumns
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays
 from isodepth.metric.settings import (
@@ -551,8 +552,11 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
             samples,
             find_bounds=partial(_later_bounds, pool, alpha),
             compare=partial(_compare_regions, pool, settings.metric) if rows.names else None,
-            changed=frozenset(
-                name for each in changes if each.kind in _WHOLE_KINDS for name in each.columns
+            changed=ChangedColumns(
+                frozenset(name for each in changes for name in each.columns),
+                frozenset(
+                    name for each in changes if each.kind in _WHOLE_KINDS for name in each.columns
+                ),
             ),
         ),
     )
