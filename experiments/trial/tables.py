@@ -31,8 +31,10 @@ SETS = {
 DATES = {
     "dslabs/polls_us_election_2016": ("startdate", "enddate"),
     "HistData/CholeraDeaths1849": ("date",),
-    "mosaicData/Gestation": ("date",), "mosaicData/Births2015": ("date",),
-    "stevedata/ESS9GB": ("stintrvw", "endintrvw"), "survival/cgd": ("random",),
+    "mosaicData/Gestation": ("date",),
+    "mosaicData/Births2015": ("date",),
+    "stevedata/ESS9GB": ("stintrvw", "endintrvw"),
+    "survival/cgd": ("random",),
     "openintro/get_it_dunn_run": ("date",),
 }
 

@@ -9,22 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from experiments.trial.claims.case import (
-    TRUE,
-    Case,
-    Verdict,
-    claim,
-    compare,
-)
-from experiments.trial.numbers import (
-    DATE,
-    NUMBER,
-    agrees,
-    as_number,
-    is_value,
-    numbers,
-    strings,
-)
+from experiments.trial.claims.case import TRUE, Case, Verdict, claim, compare
+from experiments.trial.numbers import DATE, NUMBER, agrees, as_number, is_value, numbers, strings
 
 #: Minimum share of the values of the other sample within a range that is called usual, of all
 #: values, and of the values of similar rows.
@@ -78,10 +64,14 @@ def _look_wrong(case: Case, m: re.Match[str]) -> Verdict:
         else:
             rows |= mask.to_numpy()
     k = int(m["k"])
-    exact = single and k == int(is_value(own[named[0][0]], named[0][1]).sum())
+    name, value = named[0]
+    same = own[name][
+        is_value(own[name], value)
+    ].value_counts()  # several values may be printed alike
+    exact = single and k in (same.sum(), same.max())
     if not exact and k > rows.sum():
         return Verdict("false", f"{rows.sum()} rows have such values")
-    if single and not exact and k < int(is_value(own[named[0][0]], named[0][1]).sum()):
+    if single and not exact and k < same.max():
         return Verdict("false", "more rows have this value")
     return TRUE
 
@@ -277,7 +267,7 @@ _MODELS: dict[Any, _Model] = {}
 def _model(rows: pd.DataFrame, name: str, features: tuple[str, ...]) -> _Model:
     """Return a model of a column of a sample; models of the same sample are kept."""
     from sklearn.ensemble import RandomForestRegressor
-    from sklearn.model_selection import cross_val_predict
+    from sklearn.model_selection import KFold, cross_val_predict
 
     key = (id(rows), name, features)
     if key in _MODELS:
@@ -298,7 +288,8 @@ def _model(rows: pd.DataFrame, name: str, features: tuple[str, ...]) -> _Model:
     known = target.notna().to_numpy()
     X, y = table(rows)[known], target[known]
     model = RandomForestRegressor(30, min_samples_leaf=3, random_state=0, n_jobs=1)
-    predicted = cross_val_predict(model, X, y, cv=3)
+    # Rows are shuffled: many tables are sorted.
+    predicted = cross_val_predict(model, X, y, cv=KFold(3, shuffle=True, random_state=0))
     ranks = y.rank(), pd.Series(predicted, index=y.index).rank()
     share = float(np.corrcoef(*ranks)[0, 1] ** 2) if min(np.std(predicted), y.std()) > 0 else 0.0
     model.fit(X, y)
@@ -321,8 +312,8 @@ def forget_models() -> None:
 
 
 def _row_repeated(case: Case, row: _RowClaim, m: re.Match[str]) -> Verdict:
-    own = int(is_value(row.own[row.column], m["v"]).sum())
-    other = int(is_value(row.other[row.column], m["v"]).sum())
+    # Several values may be printed alike.
+    own, other = (int((v == row.value).sum()) for v in (numbers(row.own[row.column]), row.others))
     stated = 0 if m["never"] == "never" else int(m["never"].split()[1])
     right = (own, other) == (int(m["k"]), stated)
     return TRUE if right else Verdict("false", f"{own} and {other} rows")

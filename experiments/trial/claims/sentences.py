@@ -10,15 +10,8 @@ import numpy as np
 
 # These modules register patterns of claims.
 from experiments.trial.claims import columns, notes, pairs, rows, tables  # noqa: F401
-from experiments.trial.claims.case import (
-    CHECKS,
-    Case,
-    Claim,
-    Verdict,
-)
-from experiments.trial.numbers import (
-    agrees,
-)
+from experiments.trial.claims.case import CHECKS, Case, Claim, Verdict
+from experiments.trial.numbers import agrees
 
 _TEST = r" \((?:alone )?p = (1e-300 or less|[\d.e+-]+)(, not significant)?\)$"
 _OVERLAP = r"(?:(?P<overlap>[^.]*a test of independent samples does not apply)\. )?"
