@@ -406,14 +406,11 @@ class SuspiciousRows(ResultMixin):
                 f"these, values are unusual {share}."
             )
         if self._changed:
+            of_second = f", and of {names[1]} in columns that changed as a whole," * self._whole
+            own = "their own sample" if self._whole else names[0]
             sentences.append(
-                f"Values of {names[0]} in columns that changed are listed only if they are unusual "
-                f"in {names[0]} too, without regard to other columns."
-            )
-        if self._whole:
-            sentences.append(
-                "Values of columns that changed as a whole are listed only if they are unusual in "
-                "their own sample too, without regard to other columns."
+                f"Values of {names[0]} in columns that changed{of_second} are listed only if they "
+                f"are unusual in {own} too, without regard to other columns."
             )
         if self._pair_rows is not None:
             first, second = self._pair_rows
