@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from isodepth.inspection.suspicious.detection import UNCHANGED, ChangedColumns, suspicious_rows
+from isodepth.inspection.suspicious.changed import UNCHANGED, ChangedColumns
+from isodepth.inspection.suspicious.detection import suspicious_rows
 from isodepth.inspection.suspicious.repeated import repeated_values
 from isodepth.inspection.suspicious.results import (
     RULE,

@@ -16,7 +16,8 @@ from isodepth.data.columns.kinds import date_columns
 from isodepth.data.export import name_text
 from isodepth.geometry.directions import rng_for
 from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious.detection import UNCHANGED, ChangedColumns, Detector
+from isodepth.inspection.suspicious.changed import UNCHANGED, ChangedColumns
+from isodepth.inspection.suspicious.detection import Detector
 from isodepth.inspection.suspicious.results import RepeatedValue, value_text
 from isodepth.inspection.suspicious.scoring import Rows
 
