@@ -95,7 +95,7 @@ class KeptRows:
         They are computed without the other suspicious rows, which takes less time than
         `find_suspicious`. See `isodepth.rows.suspicious.repeated_values`.
         """
-        return repeated_values(self.samples, changed=self.changed.whole)
+        return repeated_values(self.samples, changed=self.changed)
 
     @cached_property
     def far_values(self) -> tuple[FarValues, ...]:

@@ -13,10 +13,9 @@ import numpy as np
 
 from isodepth.base.export import name_text
 from isodepth.rows.rows import TwoSamples, category_codes
+from isodepth.rows.suspicious.changed import UNCHANGED, ChangedColumns
 from isodepth.rows.suspicious.detection import (
     SMALL_SAMPLE,
-    UNCHANGED,
-    ChangedColumns,
     Detector,
     contradictory_rows,
     distinct_rows,
@@ -62,7 +61,7 @@ def suspicious_source_rows(
     if pair.is_whole:
         return _located(suspicious_rows(samples, changed), pair)
     codes, labels = category_codes(samples.categories, samples.n_rows)
-    indices = [j for j, name in enumerate(samples.columns) if name in changed.whole]
+    indices = changed.indices(samples.columns)
     sentinels = find_sentinels(samples.points, samples.categories, indices)
     repeated = repeated_values(samples, sentinels)
     detector = Detector.fit(samples, codes, labels, sentinels, changed)
