@@ -15,6 +15,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.base.compiled import Resources, write_supports
 from isodepth.base.export import EqualFields
+from isodepth.base.fold import Fold
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.depth.resolve import builtin_name, is_plain
 from isodepth.geometry.regions import Sample
@@ -31,12 +32,13 @@ from isodepth.metric.chunked.depths import (
     rank_numbers,
     whitened_numbers,
 )
+from isodepth.metric.chunked.preparation import Rows
 from isodepth.metric.chunked.reading import CheckedSource, selection_of
 from isodepth.metric.chunked.selection import RowValues, Selection
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.region_table import RegionTable
 from isodepth.metric.settings import MetricSettings, check_for_tables
-from isodepth.stream.passes import Pass, Rows, Runner
+from isodepth.stream.passes import Runner
 from isodepth.stream.source import Source
 from isodepth.table.missing import MissingReport
 
@@ -211,8 +213,8 @@ def column_spreads(sources: Sequence[Source], metric: MetricSettings, runner: Ru
 
 
 @dataclass(frozen=True)
-class DistinctPass(Pass):
-    """Pass over the data that collects the distinct rows and their masses.
+class DistinctPass(Fold):
+    """Fold over the data that collects the distinct rows and their masses.
 
     The state is [(rows, masses)], or [None] if there are more than `most` distinct rows.
     """
@@ -238,8 +240,8 @@ class DistinctPass(Pass):
 
 
 @dataclass(frozen=True)
-class ClippedPass(Pass):
-    """Pass over the data that sums the clipped values of each column, and their squares.
+class ClippedPass(Fold):
+    """Fold over the data that sums the clipped values of each column, and their squares.
 
     Clipping to [low, high] and division convert a value x to (x - low) / (high - low), between 0
     and 1. The sums are weighted by mass. The state (2, d) has the sums of these values, then those
@@ -260,8 +262,8 @@ class ClippedPass(Pass):
 
 
 @dataclass(frozen=True)
-class SupportPass(Pass):
-    """Pass over the data that computes the support values of the regions {depth >= threshold}.
+class SupportPass(Fold):
+    """Fold over the data that computes the support values of the regions {depth >= threshold}.
 
     The support value of a region along a direction is the maximum projection of its rows. The
     results of two chunks are therefore merged by their maximum.
