@@ -60,9 +60,7 @@ def check_dtype(value: Any, name: str) -> Literal["float32", "float64"]:
 
 # Functions to which options belong that the distance does not have.
 _OF_TESTS = {
-    **dict.fromkeys(
-        ("n_permutations", "tolerance", "alpha", "blocks"), "two_sample_test and compare"
-    ),
+    **dict.fromkeys(("n_permutations", "tolerance", "alpha", "blocks"), "two_sample_test"),
     **dict.fromkeys(("method", "max_rows"), "two_sample_test"),
     **dict.fromkeys(("arl", "patience"), "Monitor"),
 }
@@ -102,7 +100,7 @@ def unknown_option(name: str, names: Sequence[str], owner: str = "") -> UnknownO
     >>> print(unknown_option("seed", ["scale", "random_state"]))
     unknown option 'seed'; did you mean 'random_state'? (options are scale, random_state)
     >>> print(unknown_option("n_permutations", ["eps", "p"]))
-    'n_permutations' is an option of two_sample_test and compare; here the options are eps, p
+    'n_permutations' is an option of two_sample_test; here the options are eps, p
     >>> print(unknown_option("q", ["method", "scale"]))
     'q' is an option of method=isodepth.Metric(q=...); here the options are method, scale
     """

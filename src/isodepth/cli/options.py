@@ -28,7 +28,7 @@ from isodepth.table.missing import NAN_POLICIES
 from isodepth.table.readers import split_names
 
 if TYPE_CHECKING:
-    from isodepth.report.table_files import TableFile
+    from isodepth.show.table_files import TableFile
 
 PERMUTATIONS = 999
 
@@ -347,13 +347,13 @@ def save_report(
     """
     if page is not None:
         # The import is inside the function, because it imports Jinja, which is slow.
-        from isodepth.report.writing import write_report_of_files
-        from isodepth.results.summary import tested_result
+        from isodepth.show.report import write_report_of_files
 
         notes = [text for _, text in session().notes()]
         if result._result_type != "monitor":
             # The report shows the lines about columns of doubtful kind itself.
-            lines = "; ".join(attention_lines(tested_result(result).kinds))
+            tested = result if result._test is None else result._test
+            lines = "; ".join(attention_lines(tested.kinds))
             shown = command_message(lines, click.get_current_context().command.params)
             notes = [text for text in notes if text != shown]
         command = shlex.join(["isodepth", *session().arguments])
@@ -366,6 +366,6 @@ def monitor_source(path: str) -> dict[str, Any]:
     The monitor was read from the file `path`.
     """
     # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.report.table_files import TableFile
+    from isodepth.show.table_files import TableFile
 
     return {"files": [TableFile(path)]}

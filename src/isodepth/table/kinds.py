@@ -134,13 +134,18 @@ def column_lines(columns: Sequence[ColumnKind], *, codes: bool = True) -> list[s
             if each.use == use
         ]
         lines += [f"{head}: {', '.join(described)}"] if described else []
+    return lines + number_lines(columns, codes=codes)
+
+
+def number_lines(columns: Sequence[ColumnKind], *, codes: bool = True) -> list[str]:
+    """Return the line of `column_lines` about numeric columns, or [] if none has a note."""
     by_note: dict[str, list[str]] = {}
     for each in columns:
         note = "" if each.note.endswith(MAYBE_CODES) and not codes else each.note
         if each.use == "numeric" and note and not each.attention:
             by_note.setdefault(note, []).append(each.column)
     described = [f"{listed(names, 6)} ({note})" for note, names in by_note.items()]
-    return [*lines, f"numbers: {listed(described, 6)}"] if described else lines
+    return [f"numbers: {listed(described, 6)}"] if described else []
 
 
 def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:

@@ -35,9 +35,9 @@ from isodepth.metric.chunked.depths import (
 from isodepth.metric.chunked.preparation import Rows
 from isodepth.metric.chunked.reading import CheckedSource, selection_of
 from isodepth.metric.chunked.selection import RowValues, Selection
-from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
+from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.region_table import RegionTable
-from isodepth.metric.settings import MetricSettings, check_for_tables
+from isodepth.metric.settings import check_for_tables
 from isodepth.stream.passes import Runner
 from isodepth.stream.source import Source
 from isodepth.table.missing import MissingReport
@@ -76,7 +76,7 @@ class SourceRegions(EqualFields):
 
 
 def stream_table(
-    metric: MetricSettings,
+    metric: Any,
     source: Source,
     table_dtype: str = "float64",
     *,
@@ -87,7 +87,7 @@ def stream_table(
 
     Parameters
     ----------
-    metric : MetricSettings
+    metric : Metric
     source : Source
     table_dtype : {"float64", "float32"}
         Precision of the stored support values.
@@ -98,7 +98,7 @@ def stream_table(
     """
     check_for_tables(metric)
     metric = replace(metric, scale=aligned_scale(metric._units, source.columns))
-    fitted = fit_for_one_sample(metric, source.n_features)
+    fitted = metric.with_directions(source.n_features)
     shape = fitted._table_shape  # checks the memory before the source is read
     checked = CheckedSource.of(runner or Runner(), source, fitted, in_memory)
     n_rows, sample = checked.summary.n_rows, None
@@ -181,7 +181,7 @@ def _by_passes(
     return values, errors
 
 
-def column_spreads(sources: Sequence[Source], metric: MetricSettings, runner: Runner) -> np.ndarray:
+def column_spreads(sources: Sequence[Source], metric: Any, runner: Runner) -> np.ndarray:
     """Compute the units (d,) of the columns from the pooled rows of all sources.
 
     `metric` has the options `eps`, `dtype` and `nan_policy`. `runner` runs the passes.
@@ -191,7 +191,7 @@ def column_spreads(sources: Sequence[Source], metric: MetricSettings, runner: Ru
     of a quantile up to rounding, the quantile may be a neighboring value.
     """
     width = sources[0].n_features
-    fitted = fit_for_one_sample(replace(metric, scale=None), width)
+    fitted = replace(metric, scale=None).with_directions(width)
     selection = selection_of(*(CheckedSource.of(runner, source, fitted) for source in sources))
     # Projections on the coordinate axes are the values of the columns themselves.
     columns = RowValues(

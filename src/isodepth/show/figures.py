@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.plot import style
-from isodepth.results.protocols import ComparisonLike, PairResult
-from isodepth.results.summary import get_test
+from isodepth.metric.comparison import Comparison
+from isodepth.rows.pair_result import PairResult
+from isodepth.show import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +69,7 @@ def gap_profile(result: PairResult, *, ax: Axes | None = None) -> Axes:
     if edges[-1] > edges[0]:
         ax.set_xlim(edges[0], edges[-1])
     top = max(largest.gap, distance)
-    null = comparison._null_profile
+    null = getattr(comparison, "_null_profile", None)
     if null is not None:
         low, high = null.band
         ax.fill_between(
@@ -93,7 +93,7 @@ def gap_profile(result: PairResult, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _distance_label(comparison: ComparisonLike) -> str:
+def _distance_label(comparison: Comparison) -> str:
     """Return the legend entry of the distance, with its formula: a mean or integral of the gaps."""
     order = comparison.settings["p"]
     mean = "mean" if comparison.settings["normalize"] else "integral"
@@ -153,7 +153,7 @@ def contributions(result: PairResult, *, ax: Axes | None = None) -> Axes:
     """
     style.check_drawable(result, "comparison", "test")
     values, label, pvalues = _bars(result)
-    test = get_test(result)
+    test = result._test
     shown, hidden = values[:_MAX_BARS], len(values) - _MAX_BARS
     ax = ax or style.new_axes(8, 1.4 + 0.32 * len(shown))
     lengths = [value for _, value in shown]
@@ -195,7 +195,7 @@ def _bars(result: PairResult) -> tuple[Sequence[tuple[str, float]], str, dict[st
 
     There are no p-values if `result` is a comparison without a test.
     """
-    test = get_test(result)
+    test = result._test
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
     hollow = "" if test is None or not pvalues else f" (hollow: p above {test.alpha})"
     if result._result_type == "comparison":

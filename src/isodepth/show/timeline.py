@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isodepth.errors import InvalidInputError
-from isodepth.plot import style
-from isodepth.results.protocols import MonitorLike, VerdictLike
+from isodepth.monitor.monitor import Monitor
+from isodepth.monitor.verdict import Verdict
+from isodepth.show import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +25,7 @@ _SMALLEST = 1e-40
 
 
 def timeline(
-    monitor: MonitorLike, *, labels: Sequence[Any] | None = None, figure: Figure | None = None
+    monitor: Monitor, *, labels: Sequence[Any] | None = None, figure: Figure | None = None
 ) -> Figure:
     """Draw the p-values, alarms and changed columns of all batches that a monitor has checked.
 
@@ -100,7 +101,7 @@ def _shade(ax: Axes, at: np.ndarray, alarm: np.ndarray) -> None:
         ax.axvspan(*span, color=style.MARK, alpha=0.08, linewidth=0, label=label)
 
 
-def _draw_pvalues(ax: Axes, at: np.ndarray, verdicts: Sequence[VerdictLike]) -> None:
+def _draw_pvalues(ax: Axes, at: np.ndarray, verdicts: Sequence[Verdict]) -> None:
     fields = ("pvalue", "window_pvalue", "threshold")
     batch, window, threshold = (
         np.maximum([getattr(v, field) for v in verdicts], _SMALLEST) for field in fields
@@ -126,9 +127,7 @@ def _draw_pvalues(ax: Axes, at: np.ndarray, verdicts: Sequence[VerdictLike]) -> 
     style.legend(ax, loc="upper left", ncols=5 if wide else 3)
 
 
-def _draw_changes(
-    ax: Axes, at: np.ndarray, verdicts: Sequence[VerdictLike], shown: list[str]
-) -> None:
+def _draw_changes(ax: Axes, at: np.ndarray, verdicts: Sequence[Verdict], shown: list[str]) -> None:
     """Draw a cell for each batch and each column in `shown`, darker for smaller p-values.
 
     `at` are the positions of the batches along the axis, and `verdicts` the verdicts on them.
@@ -153,7 +152,7 @@ def _draw_changes(
     style.color_bar(image, ax, f"-log10 p{largest}", pad=0.01)
 
 
-def _changed_columns(verdicts: Sequence[VerdictLike]) -> list[str]:
+def _changed_columns(verdicts: Sequence[Verdict]) -> list[str]:
     """Return the names of at most 12 columns with changes, in order of their minimum p-values."""
     least: dict[str, float] = {}
     for verdict in verdicts:

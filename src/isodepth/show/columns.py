@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from isodepth.functions.changes import Change
-from isodepth.plot import style
 from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious.results import SuspiciousRows, range_text, value_text
+from isodepth.show import style
 from isodepth.table.dates import day_text
 from isodepth.table.kinds import MISSING, date_columns
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from isodepth.base.options import ALPHA
 from isodepth.geometry.depth import BY_NAME
-from isodepth.report.python_code import Code, keywords
-from isodepth.report.table_files import TableFile, reading_lines
-from isodepth.results.protocols import ComparisonLike, PairResult, TwoSampleTestLike
-from isodepth.results.summary import get_test, tested_result
+from isodepth.metric.comparison import Comparison
+from isodepth.rows.pair_result import PairResult
+from isodepth.show.python_code import Code, keywords
+from isodepth.show.table_files import TableFile, reading_lines
+from isodepth.significance.result import TwoSampleResult
 from isodepth.table.kinds import MISSING
 
 CANNOT_REPEAT = (
@@ -29,24 +30,31 @@ def repeat_code(result: PairResult, files: Sequence[TableFile] | None) -> str:
     `files` are the files of both samples; None if the samples were not read from files. Return a
     comment with the reason if the result cannot be repeated.
     """
-    test = get_test(result)
+    test = result._test
     if result._result_type == "comparison":
         call, options = "compare", _comparison_options(result)
     else:
         call, options = "two_sample_test", _test_options(result)
+    tested = None if test is None or test is result else _test_options(test)
     blocked = test is not None and test.settings["blocks"] is not None
     reading = [] if files is None else reading_lines(files, blocked)
     has_labels = files is not None and files[0].labels is not None
     if options is None or reading is None or (blocked and not has_labels):
         return CANNOT_REPEAT
-    kinds = {each.column: each.option for each in tested_result(result).kinds if each.option}
-    arguments = keywords(options | {"kinds": kinds}) + (", blocks=blocks" if blocked else "")
+    both = (result if test is None else test).kinds
+    kinds = {each.column: each.option for each in both if each.option}
+    labels = ", blocks=blocks" if blocked else ""
+    arguments = keywords(options | {"kinds": kinds}) + (labels if test is result else "")
     statement = f"result = isodepth.{call}(X, Y{arguments})"
     if "n_levels" in options:
         metric = {"n_directions": 1000} | {k: v for k, v in options.items() if k != "refine"}
         made = f"isodepth.Metric.paper({keywords(metric).removeprefix(', ')})"
         statement = f"result = {made}.compare(X, Y{keywords({'kinds': kinds})})"
-    return "\n".join(["import isodepth", *reading, statement, 'result.report("report.html")'])
+    lines = ["import isodepth", *reading, statement]
+    if tested is not None:
+        arguments = keywords(tested | {"kinds": kinds}) + labels
+        lines.append(f"test = isodepth.two_sample_test(X, Y{arguments})")
+    return "\n".join([*lines, f'{"result" if tested is None else "test"}.report("report.html")'])
 
 
 def load_code(path: str) -> str:
@@ -59,13 +67,13 @@ def load_code(path: str) -> str:
 _OF_DATA = ("blocks", "kinds", "max_rows")
 
 
-def _comparison_options(comparison: ComparisonLike) -> dict[str, Any] | None:
+def _comparison_options(comparison: Comparison) -> dict[str, Any] | None:
     """Return the keyword arguments of the call of `isodepth.compare` that repeats a comparison.
 
     `kinds` and `blocks` are excluded. Return None if the value of an argument cannot be written as
     code.
     """
-    options, test = comparison._changed_options(), comparison.test
+    options, test = comparison._changed_options(), comparison._test
     if options is None:
         return None
     omitted = comparison.missing is not None
@@ -73,12 +81,10 @@ def _comparison_options(comparison: ComparisonLike) -> dict[str, Any] | None:
         shares = test.missing.shares if test.missing else ()
         holes = any(share.before or share.after for share in shares)
         omitted = omitted or holes or any(each.value == MISSING for each in test.category_shares)
-        options |= {"n_permutations": test.n_permutations, "tolerance": test.tolerance}
-        options |= {} if test.alpha == ALPHA else {"alpha": test.alpha}
     return options | {"nan_policy": "omit" if omitted else None}
 
 
-def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
+def _test_options(test: TwoSampleResult) -> dict[str, Any] | None:
     """Return the keyword arguments of the call of `isodepth.two_sample_test` that repeats a test.
 
     `kinds` and `blocks` are excluded. Return None if the value of an argument cannot be written as

@@ -13,7 +13,7 @@ from isodepth.geometry.depth.base import Projections
 from isodepth.geometry.depth.resolve import private_copy, resolve_depth
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.regions import Sample
-from isodepth.plot.style import FIRST, INK, MARK, PAPER, dress, legend_below, new_axes, short
+from isodepth.show.style import FIRST, INK, MARK, PAPER, dress, legend_below, new_axes, short
 from isodepth.table.arrays import column_labels
 from isodepth.table.validation import check_points
 

@@ -9,8 +9,8 @@ import numpy as np
 from isodepth.base.export import label_text
 from isodepth.base.words import describe
 from isodepth.errors import InvalidInputError
-from isodepth.plot import style
-from isodepth.results.protocols import DistanceMatrixLike
+from isodepth.many.matrix import DistanceMatrix
+from isodepth.show import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ _ORDERED_SAMPLES = 500
 _ON_DARK, _ON_LIGHT = "#fefefe", "#010101"
 
 
-def distance_matrix(matrix: DistanceMatrixLike, *, ax: Axes | None = None) -> Axes:
+def distance_matrix(matrix: DistanceMatrix, *, ax: Axes | None = None) -> Axes:
     """Draw a distance matrix as a heat map, with similar samples next to each other.
 
     The rows and columns of a symmetric matrix are in the order of a dendrogram with average

@@ -12,8 +12,8 @@ from isodepth.base.export import printable
 from isodepth.base.extras import load_extra
 from isodepth.base.words import describe
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.results.protocols import ComparisonLike, TwoSampleTestLike
-from isodepth.results.summary import get_test
+from isodepth.metric.comparison import Comparison
+from isodepth.significance.result import TwoSampleResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +28,8 @@ FAINT = "#dddddd"
 PAPER = "#ffffff"
 #: Color map for values from 0 to a maximum; larger values are darker.
 SCALE = "Blues"
+#: Width of figures in reports in inches, readable on a desktop and on a phone.
+WIDTH = 5.6
 DASHED = (0, (4, 3))
 # Functions and classes that create results, by the type of the result.
 _SOURCES = {"comparison": "compare", "test": "two_sample_test", "monitor": "Monitor"}
@@ -42,18 +44,18 @@ def check_drawable(result: Any, *types: str) -> None:
         )
 
 
-def comparison_of(result: Any) -> ComparisonLike:
+def comparison_of(result: Any) -> Comparison:
     """Return a comparison, or the comparison of a test."""
     check_drawable(result, "comparison", "test")
     return result._comparison if result._result_type == "test" else result
 
 
-def test_of(result: Any) -> TwoSampleTestLike:
+def test_of(result: Any) -> TwoSampleResult:
     """Return a test, or the test of a comparison; raise an error if it has none."""
     check_drawable(result, "comparison", "test")
-    test = get_test(result)
+    test = result._test
     if test is None:
-        raise InvalidOptionError("this comparison has no test; compare with n_permutations=999")
+        raise InvalidOptionError("this comparison has no test; pass the result of two_sample_test")
     return test
 
 

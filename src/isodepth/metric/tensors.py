@@ -1,14 +1,20 @@
-"""Computation of a distance on the device of the tensors, such as a GPU.
+"""Distance of two tensors: a zero-dimensional tensor, with a gradient if an input requires one.
 
-The region of level beta of a sample is the smallest set of its deepest rows with more than a
-fraction beta of the total weight. The gap of a level is the distance between the regions of both
-samples.
+Levels, directions and support points are computed without recording operations for autograd. The
+forward pass computes the gradient from them. The backward pass multiplies this gradient by the
+upstream gradient.
+
+Tensors on the host are converted to arrays, which share their memory unless the dtype changes. For
+tensors on another device, depths are computed on that device. Regions are also compared on that
+device, except with refinement or ``gap="exact"``, which run on the host. Samples with at most d + 1
+distinct rows in d dimensions may be the vertices of a simplex and are processed on the host.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import torch
@@ -17,15 +23,7 @@ from isodepth.device.gaps import mean_gap_gradient, mean_gaps, support_rows
 from isodepth.device.host import to_host
 from isodepth.device.kernels import passes_for
 from isodepth.device.products import budget_on, working_on
-from isodepth.errors import InvalidOptionError
-from isodepth.geometry.directions import mean_of_direction
-from isodepth.geometry.regions import Sample, TrimmedRegions
-from isodepth.geometry.scaling import aligned_scale
-from isodepth.metric.comparison import Comparison
-from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
-from isodepth.metric.gradient import mean_slopes
-from isodepth.metric.settings import MetricSettings
-from isodepth.torch.regions import (
+from isodepth.device.regions import (
     DeviceRegions,
     check_depth,
     depths_on_device,
@@ -33,7 +31,139 @@ from isodepth.torch.regions import (
     mean_of_gaps,
     regions_of,
 )
-from isodepth.torch.samples import DeviceSample, TensorPair, check_finite_tensor
+from isodepth.device.samples import DeviceSample, TensorPair, check_finite_tensor, check_tensors
+from isodepth.errors import InvalidOptionError
+from isodepth.geometry.directions import mean_of_direction
+from isodepth.geometry.regions import Sample, TrimmedRegions
+from isodepth.geometry.scaling import aligned_scale
+from isodepth.metric.comparison import Comparison
+from isodepth.metric.fitted import FittedMetric
+from isodepth.metric.gradient import check_has_gradient, mean_slopes
+
+
+def distance(metric: Any, X: Any, Y: Any, weights: Any = None) -> Any:
+    """Compute the distance of two tensors, as `Metric.distance` does for arrays.
+
+    Parameters
+    ----------
+    X, Y : tensors of shape (n, d) and (m, d) on one device
+    weights : pair or None
+        Weights of X and of Y: tensors on the same device, array-likes on the host, or None.
+
+    Returns
+    -------
+    distance : zero-dimensional tensor on the same device
+        The dtype is that of the inputs, or float64 for integers. The distance of half-precision
+        inputs is computed in float32.
+    """
+    pair = check_tensors(X, Y, weights, metric._dtype)
+    if torch.is_grad_enabled() and (X.requires_grad or Y.requires_grad):
+        return _Distance.apply(X, Y, with_gradient(metric), pair)
+    return _evaluate(metric, pair, gradient=False)[0]
+
+
+def compare(metric: Any, X: Any, Y: Any, weights: Any = None) -> Comparison:
+    """Compare two tensors, as `Metric.compare` does for arrays; the result has NumPy arrays."""
+    pair = check_tensors(X, Y, weights, metric._dtype)
+    comparison = compare_from_device(metric, pair) if _uses_device(pair) else None
+    if comparison is None:
+        return metric._compare_arrays(*_on_host(pair))
+    return comparison
+
+
+def _uses_device(pair: TensorPair) -> bool:
+    """Return whether depths are computed on the device of the tensors, another one than the host.
+
+    Samples with at most d + 1 rows in d dimensions are processed on the host. The rows may be the
+    vertices of a simplex, whose depths are computed without directions.
+    """
+    return pair.device.type != "cpu" and min(len(pair.x), len(pair.y)) > pair.x.shape[1] + 1
+
+
+def with_gradient(metric: Any) -> Any:
+    """Return a metric whose distance has a gradient: without refinement, if `refine` is None.
+
+    Raise an error if the value of an option does not allow a gradient.
+    """
+    if metric.refine is None:
+        metric = replace(metric, refine=0)
+    if metric.nan_policy != "raise":
+        raise InvalidOptionError(
+            f"nan_policy={metric.nan_policy!r} is not available for tensors that require grad; "
+            "select the rows before, or detach the tensors"
+        )
+    check_has_gradient(scale=metric.scale, refine=metric._steps)
+    return metric
+
+
+class _Distance(torch.autograd.Function):
+    """Autograd function that computes the distance and, in the same pass, its gradient."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, X: torch.Tensor, Y: torch.Tensor, metric: Any, pair: TensorPair
+    ) -> torch.Tensor:
+        value, slopes = _evaluate(metric, pair, gradient=True)
+        ctx.save_for_backward(X, Y, *(s.to(rows) for s, rows in zip(slopes, (X, Y), strict=True)))
+        return value
+
+    @staticmethod
+    def backward(ctx: Any, upstream: torch.Tensor) -> tuple[Any, ...]:
+        X, Y, *slopes = ctx.saved_tensors
+        sides = zip(slopes, (X, Y), ctx.needs_input_grad, strict=False)
+        gradients = (
+            _Gradient.apply(upstream, s, rows) if needed else None for s, rows, needed in sides
+        )
+        return *gradients, None, None
+
+
+class _Gradient(torch.autograd.Function):
+    """Gradient of the distance, as a function that raises an error if it is differentiated.
+
+    `once_differentiable` of torch raises an error only if the upstream gradient requires a
+    gradient. A penalty on the gradient of the distance would then silently have no effect.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, upstream: torch.Tensor, slope: torch.Tensor, rows: torch.Tensor
+    ) -> torch.Tensor:
+        return upstream.to(slope.dtype) * slope
+
+    @staticmethod
+    def backward(ctx: Any, upstream: torch.Tensor) -> NoReturn:
+        raise InvalidOptionError(
+            "the distance of tensors has no second derivatives, but a gradient made with "
+            "create_graph=True is differentiated again; detach it"
+        )
+
+
+def _evaluate(metric: Any, pair: TensorPair, gradient: bool) -> tuple[torch.Tensor, Any]:
+    """Return the distance and, if `gradient`, its gradient with respect to the rows of X and Y."""
+    comparison = None
+    if _uses_device(pair):
+        if metric.gap == "search" and metric._steps == 0:
+            result = distance_on_device(metric, pair, gradient)
+            if result is not None:
+                return result.value.to(pair.dtype), result.slopes
+        comparison = compare_from_device(metric, pair)
+    if comparison is None:
+        drawn, x, y, _ = metric._fit_pair(*_on_host(pair))
+        comparison = drawn.compare(x, y)
+    slopes = map(torch.tensor, comparison.gradient()) if gradient else None
+    return torch.tensor(comparison.distance, dtype=pair.dtype, device=pair.device), slopes
+
+
+def _on_host(pair: TensorPair) -> tuple[Any, Any, tuple[Any, ...]]:
+    """Return X and Y as arrays on the host, and the pair of their weights.
+
+    The arrays share the memory of the tensors if possible.
+    """
+    x, y = (to_host(tensor.detach().to(pair.precision)) for tensor in (pair.x, pair.y))
+    return x, y, tuple(map(to_host, pair.weights))
+
+
+# -- computation on the device of the tensors --------------------------------------------------
 
 
 class DeviceDistance(NamedTuple):
@@ -48,7 +178,7 @@ class DeviceDistance(NamedTuple):
 
 
 def distance_on_device(
-    metric: MetricSettings, pair: TensorPair, gradient: bool = False
+    metric: Any, pair: TensorPair, gradient: bool = False
 ) -> DeviceDistance | None:
     """Compute the distance of two tensors on their device, and its gradient if `gradient`.
 
@@ -83,7 +213,7 @@ def distance_on_device(
         return DeviceDistance(value, [_by_row(r, g, len(t)) / scale for r, g, t in sides])
 
 
-def compare_from_device(metric: MetricSettings, pair: TensorPair) -> Comparison | None:
+def compare_from_device(metric: Any, pair: TensorPair) -> Comparison | None:
     """Compute the depths of two tensors on their device, and compare their regions on the host.
 
     Return None if a sample has at most d + 1 distinct points in d dimensions. The points may then
@@ -101,7 +231,7 @@ def compare_from_device(metric: MetricSettings, pair: TensorPair) -> Comparison 
 # -- regions on the device ------------------------------------------------------------------------
 
 
-class FittedPair(NamedTuple):
+class DevicePair(NamedTuple):
     """Depth-trimmed regions of two samples, with the metric and the directions that define them."""
 
     drawn: FittedMetric
@@ -110,7 +240,7 @@ class FittedPair(NamedTuple):
     regions: tuple[DeviceRegions, DeviceRegions]
 
 
-def fit_pair(metric: MetricSettings, pair: TensorPair) -> FittedPair | None:
+def fit_pair(metric: Any, pair: TensorPair) -> DevicePair | None:
     """Compute the depth-trimmed regions of two tensors on their device.
 
     Return None if a sample has at most d + 1 distinct points in d dimensions. The points may then
@@ -124,7 +254,7 @@ def fit_pair(metric: MetricSettings, pair: TensorPair) -> FittedPair | None:
         )
     check_depth(metric._source, pair.device)
     aligned_scale(metric._units, None)  # refuses divisors with names
-    drawn = fit_for_one_sample(metric, pair.x.shape[1])
+    drawn = metric.with_directions(pair.x.shape[1])
     # The directions are rounded to the dtype of the computation on the host, so that all devices
     # use the same directions.
     dtype = "float32" if pair.precision == torch.float32 else "float64"
@@ -141,7 +271,7 @@ def fit_pair(metric: MetricSettings, pair: TensorPair) -> FittedPair | None:
             return None
         depth = depths_on_device(drawn._source, sample, directions, budget)
         regions.append(regions_of(sample, depth, tolerance))
-    return FittedPair(drawn, directions, budget, (regions[0], regions[1]))
+    return DevicePair(drawn, directions, budget, (regions[0], regions[1]))
 
 
 def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype) -> torch.Tensor:
@@ -163,7 +293,7 @@ def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
     return 1.0 if scale is None else torch.from_numpy(scale.copy()).to(device)
 
 
-def _budget(metric: MetricSettings, *samples: torch.Tensor) -> int:
+def _budget(metric: Any, *samples: torch.Tensor) -> int:
     """Return the number of bytes available for blocks of projections.
 
     The number is the option `memory_mb` minus the memory for copies of the samples, but at least a

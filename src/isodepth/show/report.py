@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Sequence
-from functools import partial
-from importlib.resources import files as package_files
+from collections.abc import Sequence
 from typing import Any, Unpack
 
-from markupsafe import Markup
-
 from isodepth._version import __version__
-from isodepth.base.export import p_text
 from isodepth.base.extras import load_extra
-from isodepth.base.options import ALPHA, unknown_option
+from isodepth.base.options import unknown_option
 from isodepth.base.output import PAGE_ENDINGS, check_target, replace_file
+from isodepth.base.showing import ReportOptions
 from isodepth.errors import InvalidInputError
-from isodepth.html import render
-from isodepth.report.comparison import comparison_context
-from isodepth.report.figures import inline_svg
-from isodepth.report.monitor import monitor_context
-from isodepth.report.table_files import TableFile
-from isodepth.results.protocols import AnyResult, ReportOptions
+from isodepth.monitor.monitor import Monitor
+from isodepth.show.page import asset, render
+from isodepth.show.pair import Pair
+from isodepth.show.repeat import load_code
+from isodepth.show.style import WIDTH, loose_figure
+from isodepth.show.table_files import TableFile
+from isodepth.show.timeline import timeline
 
 
-def html_report(result: AnyResult, **options: Unpack[ReportOptions]) -> str:
+def html_report(result: Any, **options: Unpack[ReportOptions]) -> str:
     """Return the report of a result as an HTML page.
 
     All strings from the data are escaped. Equal results give pages with equal bytes.
@@ -61,7 +58,7 @@ def html_report(result: AnyResult, **options: Unpack[ReportOptions]) -> str:
 
 
 def write_report_of_files(
-    result: AnyResult,
+    result: Any,
     path: Any,
     files: Sequence[TableFile] | None,
     **options: Unpack[ReportOptions],
@@ -78,7 +75,7 @@ def write_report_of_files(
 
 
 def html_report_of_files(
-    result: AnyResult, files: Sequence[TableFile] | None, **options: Unpack[ReportOptions]
+    result: Any, files: Sequence[TableFile] | None, **options: Unpack[ReportOptions]
 ) -> str:
     """Return the report of a result, as `html_report` does, with code that reads the files.
 
@@ -86,44 +83,35 @@ def html_report_of_files(
     monitor; None if there are no files.
     """
     load_extra("matplotlib.figure", "plot", "a report with figures")
-    if getattr(result, "_result_type", None) not in ("comparison", "test", "monitor"):
+    type_ = getattr(result, "_result_type", None)
+    if type_ not in ("comparison", "test", "monitor"):
         raise InvalidInputError(
             f"reports exist for comparisons, tests and monitors, got {type(result).__name__}"
         )
-    of_monitor = result._result_type == "monitor"
-    known = ("title", "labels" if of_monitor else "names", "notes", "command")
+    known = ("title", "labels" if type_ == "monitor" else "names", "notes", "command")
     for name in options:
         if name not in known:
             raise unknown_option(name, known)
-    about: dict[str, Any] = {"title": None, "notes": (), "command": None, **options}
-    own = {name: about.pop(name) for name in ("labels", "names") if name in about}
-    if result._result_type == "monitor":
-        template, context = "monitor.html", monitor_context(result, files=files, **own)
-    else:
-        template, context = "comparison.html", comparison_context(result, files=files, **own)
-    return _render(template, context | about)
-
-
-def _render(template: str, context: dict[str, Any]) -> str:
-    """Render the file `template` of a page, with the variables `context`, a style and a script."""
-    assets = package_files("isodepth.html").joinpath("templates")
-    style, script = (assets.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
-    about_page = {
-        "version": __version__, "style": Markup(style), "script": Markup(script),
-        "policy": _policy(script),
+    script = asset("page.js")
+    about: dict[str, Any] = {
+        "title": None, "notes": (), "command": None, "labels": None, "version": __version__,
+        "style": asset("page.css"), "script": script, "policy": _policy(script), **options
     }  # fmt: skip
-    alpha = getattr(context.get("test"), "alpha", ALPHA)
-    functions: dict[str, Callable[..., Any]] = {
-        "svg": inline_svg, "p_text": partial(p_text, alpha=alpha), "setting_text": _setting_text
-    }  # fmt: skip
-    return render(template, context | about_page, functions)
+    if type_ == "monitor":
+        about["timeline"] = _timeline(result, about["labels"])
+        about["code"] = "" if files is None else load_code(files[0].path)
+        return render("monitor.html", {"monitor": result, **about})
+    pair = Pair(result, about.pop("names", None), files)
+    return render("comparison.html", {"pair": pair, **about})
 
 
-def _setting_text(value: Any) -> str:
-    """Format the value of a setting: a string, a number, None, or the options of a metric."""
-    if isinstance(value, dict):
-        return ", ".join(f"{name} = {_setting_text(each)}" for name, each in value.items())
-    return "none" if value is None else str(value)
+def _timeline(monitor: Monitor, labels: Sequence[Any] | None) -> Any:
+    """Return the figure of a monitor; None if it has checked no batch."""
+    if not monitor.verdicts:
+        return None
+    columns = {name for v in monitor.verdicts for c in v.changes for name in c.columns}
+    figure = loose_figure(WIDTH, 4.0 + 0.25 * min(len(columns), 12))
+    return timeline(monitor, labels=labels, figure=figure)
 
 
 def _policy(script: str) -> str:

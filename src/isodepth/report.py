@@ -1,6 +1,6 @@
 """Reports of results as self-contained HTML pages."""
 
-from isodepth.report.writing import html_report
+from isodepth.show.report import html_report
 
 __all__ = ["html_report"]
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.report.python_code import Code, keywords
+from isodepth.show.python_code import Code, keywords
 from isodepth.table.input_file import TEXT_ENDINGS
 from isodepth.table.readers import ReadResult
 from isodepth.table.text_columns import MISSING_WORDS, narrowed_type

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isodepth.errors import InvalidInputError
-from isodepth.plot.style import FIRST, SECOND, comparison_of, dress, legend_below, new_axes, short
-from isodepth.results.protocols import ComparisonLike, PairResult
+from isodepth.metric.comparison import Comparison
+from isodepth.rows.pair_result import PairResult
+from isodepth.show.style import FIRST, SECOND, comparison_of, dress, legend_below, new_axes, short
 from isodepth.table.arrays import column_labels
 
 if TYPE_CHECKING:
@@ -108,19 +109,19 @@ def nested_regions(
     return ax
 
 
-def drawn_levels(comparison: ComparisonLike) -> np.ndarray:
+def drawn_levels(comparison: Comparison) -> np.ndarray:
     """Return the four levels of the regions that are drawn, as fractions of the mass."""
     return np.array(FRACTIONS) * _starts(comparison).max()
 
 
-def _starts(comparison: ComparisonLike) -> np.ndarray:
+def _starts(comparison: Comparison) -> np.ndarray:
     """Return the levels (L,) of a comparison, or the lower ends of its intervals of levels."""
     intervals = comparison.level_intervals
     return np.asarray(comparison.levels if intervals is None else intervals[:, 0], dtype=float)
 
 
 def _supports(
-    comparison: ComparisonLike, side: int, directions: np.ndarray, levels: np.ndarray
+    comparison: Comparison, side: int, directions: np.ndarray, levels: np.ndarray
 ) -> np.ndarray:
     """Return the support values (L, B) of the regions of one sample.
 
@@ -135,7 +136,7 @@ def _supports(
 
 
 def _draw_rows(
-    ax: Axes, comparison: ComparisonLike, side: int, points: np.ndarray, frame: Any, name: str
+    ax: Axes, comparison: Comparison, side: int, points: np.ndarray, frame: Any, name: str
 ) -> None:
     """Draw the rows of one sample, given their coordinates `points` (n, 2) in the plane.
 
@@ -158,7 +159,7 @@ def _draw_rows(
             label=f"{name}, outermost rows: left out", **look)  # fmt: skip
 
 
-def _axis_labels(comparison: ComparisonLike, basis: np.ndarray) -> tuple[str, str]:
+def _axis_labels(comparison: Comparison, basis: np.ndarray) -> tuple[str, str]:
     names = comparison.columns or column_labels(len(basis))
     if len(basis) == 2:
         scale = getattr(comparison.regions[0]._origin, "scale", None)
@@ -232,7 +233,7 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
 # -- plane in which two samples differ most -------------------------------------------------------
 
 
-def mean_squared_gaps(comparison: ComparisonLike, directions: np.ndarray) -> np.ndarray:
+def mean_squared_gaps(comparison: Comparison, directions: np.ndarray) -> np.ndarray:
     """Return the squared gaps (B,) along directions (B, d), averaged over all levels.
 
     The gap along a direction is the difference of the support functions of two regions of the same
@@ -250,7 +251,7 @@ def mean_squared_gaps(comparison: ComparisonLike, directions: np.ndarray) -> np.
     return (weights @ (x - y) ** 2).reshape(2, -1).mean(axis=0)
 
 
-def difference_plane(comparison: ComparisonLike) -> np.ndarray:
+def difference_plane(comparison: Comparison) -> np.ndarray:
     """Return an orthonormal basis of the plane in which two samples differ most.
 
     The first vector is the candidate with the largest mean squared gap, see `mean_squared_gaps`.
@@ -283,7 +284,7 @@ def difference_plane(comparison: ComparisonLike) -> np.ndarray:
     return np.stack([first, second], axis=1)
 
 
-def _candidates(comparison: ComparisonLike) -> np.ndarray:
+def _candidates(comparison: Comparison) -> np.ndarray:
     vectors = np.asarray(comparison._search_directions, dtype=float)
     vectors = vectors[:: -(-len(vectors) // _MAX_CANDIDATES)]
     x, y = (regions.points[regions.indices(0.5)].mean(axis=0) for regions in comparison.regions)
@@ -295,7 +296,7 @@ def _candidates(comparison: ComparisonLike) -> np.ndarray:
     return np.concatenate([np.eye(len(x)), vectors, (y - x).astype(float)[None], principal])
 
 
-def _best(comparison: ComparisonLike, candidates: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
+def _best(comparison: Comparison, candidates: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
     """Return the direction (d,) with the largest mean squared gap; see `mean_squared_gaps`.
 
     The maximum is over the components of the candidates orthogonal to the rows of `orthogonal`,

@@ -1,75 +1,36 @@
-"""Base classes of results that can draw figures, write reports and list suspicious rows."""
+"""Base class of results about two samples, which lists their suspicious and typical rows."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self, TypeVar, Unpack, cast
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Self, TypeVar, Unpack
 
-from isodepth.base.export import ResultMixin
+from isodepth.base.export import DrawnResult, Headline, printable
+from isodepth.base.showing import PairReportOptions, showing
 from isodepth.errors import InvalidInputError, UnavailableError
-from isodepth.results.protocols import AnyResult, PairReportOptions, ReportOptions
-from isodepth.results.rows import KeptRows, ReleasedRows
+from isodepth.rows.kept import KeptRows, ReleasedRows
 from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious import RepeatedValue, SuspiciousRows
+from isodepth.rows.suspicious.results import repeated_texts
 from isodepth.rows.typical import TypicalRows, has_many_unnamed_columns
+from isodepth.table.kinds import (
+    ROW_NUMBERS,
+    ColumnKind,
+    attention_lines,
+    date_columns,
+    number_lines,
+)
+from isodepth.table.missing import MissingPair
 
 T = TypeVar("T")
+# Maximum number of suspicious rows in a summary.
+_MAX_ROWS = 3
 # Default maximum number of typical rows of each sample; the headline uses it too.
 N_TYPICAL = 5
 
 
-class ReportableResult(ResultMixin):
-    """Base class of results with the method `plot`, and the HTML for notebooks.
-
-    Attributes
-    ----------
-    _result_type : {"comparison", "test", "monitor"}
-        Determines the available figures and the template of the report.
-    """
-
-    __slots__ = ()
-    _result_type: ClassVar[str]
-
-    def plot(self, kind: str | None = None, *, ax: Any = None) -> Any:
-        """Draw the result with a function of `isodepth.plot`.
-
-        Parameters
-        ----------
-        kind : str, optional
-            Name of a function of :mod:`isodepth.plot`. For a comparison "gap_profile" (the
-            default), "nested_regions", "contributions" and, if it has a test,
-            "null_distribution". For a test these four, with "null_distribution" as default. For a
-            monitor "timeline".
-        ax : matplotlib.axes.Axes, optional
-            Axes to draw into; a new figure by default. A timeline always creates its own figure.
-            The functions of :mod:`isodepth.plot` have more options, such as names of the samples.
-
-        Returns
-        -------
-        ax : matplotlib.axes.Axes, or the Figure of a timeline
-        """
-        from isodepth.plot import draw  # not imported at the top: figures need optional packages
-
-        return draw(cast(AnyResult, self), kind, ax)
-
-    def _repr_html_(self) -> str:
-        """Return the result as HTML, which notebooks display.
-
-        It has the headline, the first changes with small figures if matplotlib is installed, and
-        the first suspicious rows. `isodepth.report.notebook` states the bounds on the computations.
-        """
-        # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
-        from isodepth.report.notebook import result_html
-
-        return result_html(cast(AnyResult, self))
-
-    def _write_report(self, path: Any, **options: Unpack[ReportOptions]) -> None:
-        # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
-        from isodepth.report.writing import write_report_of_files
-
-        write_report_of_files(cast(AnyResult, self), path, None, **options)
-
-
-class TwoSampleReport(ReportableResult):
+class PairResult(DrawnResult):
     """Base class of results about two samples, which can list suspicious rows.
 
     Attributes
@@ -81,8 +42,24 @@ class TwoSampleReport(ReportableResult):
         Names of the samples in texts about the result.
     """
 
+    kinds: tuple[ColumnKind, ...]
+    missing: MissingPair | None
     _kept: KeptRows | ReleasedRows | None
     _names: tuple[str, str] = ("X", "Y")
+
+    @property
+    def headline(self) -> str:
+        """The result in one sentence."""
+        return self._headline(self._names).sentence
+
+    def _headline(self, names: Sequence[str]) -> Headline:
+        """Return the headline, in which X and Y have the given names."""
+        raise NotImplementedError
+
+    @property
+    def _test(self) -> Any:
+        """Test of the two samples, or None."""
+        return None
 
     def _required(self, details: T | None) -> T:
         """Return `details`, private data of the result; raise UnavailableError if it is None."""
@@ -138,6 +115,102 @@ class TwoSampleReport(ReportableResult):
             return self._has_all_rows and has_many_unnamed_columns(self._kept.samples.columns)
         return self._kept is not None and self._kept.typical is not None
 
+    @property
+    def _typical(self) -> TypicalRows | None:
+        """Typical rows if they describe the difference, see `_has_typical_rows`.
+
+        None also if a sample has too few rows, for which `typical_rows` raises an error.
+        """
+        with suppress(InvalidInputError):
+            return self.typical_rows() if self._has_typical_rows else None
+        return None
+
+    # -- sentences --------------------------------------------------------------------------
+
+    def _remarks(self, rows: SuspiciousRows | None, names: Sequence[str]) -> list[str]:
+        """Return short remarks that a summary and a report show below the headline.
+
+        Subjects of the remarks are columns of doubtful kind, unusual values that many rows have in
+        common, further changes, suspicious rows, and notes about numeric columns. Subclasses add
+        checks, columns that are not compared, and dropped rows. `rows` is None to omit the remark
+        about suspicious rows, and `names` are the names of X and Y.
+        """
+        headline = self._headline(names).sentence
+        texts = repeated_texts(self._repeated_values, names, date_columns(self.kinds))
+        return [
+            *attention_lines(self.kinds),
+            *(text for text in texts if text not in headline),
+            *self._further_changes,
+            *([] if rows is None else [rows._summary(names)]),
+            *number_lines(self.kinds, codes=False),
+        ]
+
+    @property
+    def _further_changes(self) -> list[str]:
+        """List with the number of changes that the headline does not name, as a phrase; or []."""
+        return []
+
+    def _unused_part(self, names: Sequence[str]) -> str:
+        """Return a sentence if less than half of the rows or values of a sample were compared.
+
+        Values of columns that are left out, and missing values, count as not compared. Return "" if
+        at least half of the rows and of the values of both samples were compared. `names` are the
+        names of the samples.
+        """
+        kinds = [kind for kind in self.kinds if kind.note not in ROW_NUMBERS]
+        columns = sum(kind.use != "omit" for kind in kinds) / len(kinds) if kinds else 1.0
+        for side, name in enumerate(names):
+            used = {"values": columns}
+            if self.missing is not None:
+                known = [1 - (share.before, share.after)[side] for share in self.missing.shares]
+                used["values"] *= sum(known) / max(len(known), 1)
+                n_rows, n_dropped = self.missing.n_rows[side], self.missing.n_dropped[side]
+                used["rows"] = 1 - n_dropped / max(n_rows, 1)
+            for noun, fraction in used.items():
+                if fraction < 0.5:
+                    return f"Only {fraction:.0%} of the {noun} of {name} could be compared."
+        return ""
+
+    def _summary(
+        self, names: Sequence[str], rows: SuspiciousRows | None = None, chance: Any = None
+    ) -> list[str]:
+        """Return a summary in about 12 lines, in the order of the report.
+
+        Parameters
+        ----------
+        names : pair of str
+            Names of the samples.
+        rows : SuspiciousRows or None
+            None to replace the suspicious rows by a hint how to find them.
+        chance : ChanceLevel, str or None
+            Distances between random splits of the pooled rows, or the reason why there are none.
+            None to replace them by a hint how to compute them.
+        """
+        lines = [self._headline(names).sentence, "; ".join(self._remarks(rows, names))]
+        lines += self._difference_lines(names)
+        if rows is not None:
+            repeated = {(each.sample, each.value) for each in rows.repeated_values}
+            single = [row for row in rows.rows if (row.sample, row.value) not in repeated]
+            lines += [row._text(names["XY".index(row.sample)]) for row in single[:_MAX_ROWS]]
+        elif self._keeps_rows:
+            lines.append("suspicious_rows() lists the rows that look wrong")
+        return [printable(line) for line in [*lines, *self._last_lines(chance)] if line]
+
+    @property
+    def _keeps_rows(self) -> bool:
+        """Whether this object has the rows of both samples, or random rows of larger sources."""
+        raise NotImplementedError
+
+    def _difference_lines(self, names: Sequence[str]) -> list[str]:
+        """Return the lines of a summary about changes, typical rows or contributions of columns."""
+        raise NotImplementedError
+
+    def _last_lines(self, chance: Any) -> list[str]:
+        """Return the last lines of a summary; `chance` is the argument of `_summary`."""
+        raise NotImplementedError
+
+    # -- rows -------------------------------------------------------------------------------
+
     def report(self, path: Any, **options: Unpack[PairReportOptions]) -> None:
         """Write a report as one self-contained HTML file.
 
@@ -151,7 +224,7 @@ class TwoSampleReport(ReportableResult):
             Optional: `title` of the page; `names` of the two samples; `notes`, warnings to show in
             the report; `command`, the command line that reproduces the report.
         """
-        self._write_report(path, **options)
+        showing().write(self, path, **options)
 
     def without_rows(self) -> Self:
         """Return a copy of the result that does not keep the rows of the samples.

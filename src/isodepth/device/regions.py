@@ -15,11 +15,11 @@ import torch
 
 from isodepth.device.kernels import passes_for
 from isodepth.device.ranks import mean_rank_weight
+from isodepth.device.samples import DeviceSample
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.depth.base import depth_text
 from isodepth.geometry.depth.resolve import builtin_name, is_plain
 from isodepth.geometry.regions import SLIVER, SMALL_POWER, power_mean, tie_ends
-from isodepth.torch.samples import DeviceSample
 
 
 class DeviceRegions(NamedTuple):
