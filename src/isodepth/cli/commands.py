@@ -149,14 +149,14 @@ def _reason(error: Exception) -> str:
     if isinstance(error, BrokenPipeError):
         return ""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        from isodepth.base.options import CONVERTED, SYNONYMS
+        from isodepth.base.options import SYNONYMS
 
         # The option that click suggests for --seed would be --scale.
         synonym = error.option_name.lstrip("-").replace("-", "_")
-        name = SYNONYMS.get(synonym)
+        name, conversion = SYNONYMS.get(synonym, ("", ""))
         if any(each.name == name for each in error.ctx.command.params):
             flag = f"--{name}".replace("_", "-")
-            meant = f"{flag!r}{CONVERTED.get(synonym, '')}"
+            meant = f"{flag!r}{conversion}"
             message = f"No such option {error.option_name!r}. Did you mean {meant}?"
             error = click.NoSuchOption(error.option_name, message, ctx=error.ctx)
     if isinstance(error, click.UsageError):
