@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from isodepth.base.options import (
-    MOST,
     OWNERS,
+    UNLIMITED,
     Anything,
     Boolean,
     Choice,
@@ -52,7 +52,7 @@ _BLOCKS = Option(
 )  # fmt: skip
 _TOLERANCE = Option(
     "tolerance", Number(0, 0.5, high_open=True), None,
-    "Share of the rows of each sample that may be contaminated.", none="",
+    "Share of the rows of each sample that may be contaminated.", none="", hint="5% is 0.05",
 )  # fmt: skip
 _ALPHA = Option(
     "alpha", Number(0, 1, low_open=True, high_open=True), ALPHA, "Significance level of the test.",
@@ -60,19 +60,20 @@ _ALPHA = Option(
 )  # fmt: skip
 _SEED = Option(
     "random_state", Seed(), None,
-    "Seed or generator of random numbers; an integer makes the result reproducible.",
+    "Seed of the random numbers; an integer makes the result reproducible.",
 )  # fmt: skip
 _N_JOBS = Option(
     "n_jobs", Threads(), None,
-    "Number of threads; None or -1 for all available cores. The result does not depend on it.",
+    "Number of threads, without effect on the result; None or -1 for all available cores.",
 )  # fmt: skip
 
 #: Options of `isodepth.Metric`.
 METRIC = Options(
     Option(
-        "depth", Anything("str, estimator or callable", "DepthLike"), "projection",
-        'Depth function that orders the rows: "projection", "halfspace", "irw" or "ai_irw", a '
-        "depth estimator, or a function of the points.",
+        "depth", Anything(
+            '{"projection", "halfspace", "irw", "ai_irw"}, estimator or callable', "DepthLike"
+        ), "projection",
+        "Depth function that orders the rows from the center outwards.",
     ),
     Option(
         "p", Number(0, math.inf, low_open=True), 2,
@@ -96,16 +97,15 @@ METRIC = Options(
     ),
     Option(
         "levels", Anything('"exact" or int', "Literal['exact'] | int | RandomLevels"), None,
-        'Number of levels of a grid, or "exact" for the integral over all levels.',
-        none='which is "exact" for samples in memory, and 20 for samples that are read in chunks',
+        "Number of levels of a grid, or exact for the integral over all levels.",
+        none="exact, and 20 for samples that are read in chunks",
     ),
     Option(
         "normalize", Boolean(), True, "Whether to divide the integral over levels by 1 - eps.",
     ),
     Option(
         "refine", Integer(0), None,
-        "Number of steps of ascent from the best directions; None for 20 if q = inf, else 0.",
-        none="which chooses by q",
+        "Number of steps of ascent from the best directions.", none="20 if q is infinite, else 0",
     ),
     Option(
         "gap", Choice(("search", "exact")), "search",
@@ -115,7 +115,7 @@ METRIC = Options(
         "scale", Anything('"pooled", "reference" or array of shape (d,)', "ScaleLike"), None,
         'Units of the columns: "pooled" or "reference" for the robust standard deviation in both '
         "samples or in X, an array of divisors, or None for coordinates as they are.",
-        none="",
+        none="", type="ScaleLike",
     ),
     Option(
         "nan_policy", Choice(("raise", "omit"), {
@@ -126,16 +126,12 @@ METRIC = Options(
         "Treatment of missing values: raise an error, or drop the rows with missing values.",
         type="NanPolicy",
     ),
-    Option(
-        "dtype", Precision(), None,
-        "Precision of the computation; None for that of the data.", none="",
-    ),
+    Option("dtype", Precision(), None, "Precision of the computation.", none="that of the data"),
     _SEED,
     _N_JOBS,
     Option(
         "memory_mb", Number(0, low_open=True, high_open=True), None,
-        "Bound on the working memory in MB; None for 256. The result does not depend on it.",
-        none="",
+        "Bound on the working memory in MB, without effect on the result.", none="256",
     ),
 )  # fmt: skip
 
@@ -187,11 +183,12 @@ TEST = Options(
     _KINDS,
     Option(
         "max_rows", Integer(2), None,
-        "Maximum number of random rows of samples that are read in chunks.", none="",
+        "Maximum number of random rows of samples that are read in chunks.",
+        none="10^6 values, and at least 10^4 rows",
     ),
     Option(
-        "n_directions", Integer(1), None,
-        "Number of directions; None for 100 to 200, or 100 more than columns.", none="",
+        "n_directions", Integer(1), None, "Number of directions.",
+        none="100 to 200, or 100 more than columns",
     ),
     _SEED, _N_JOBS, _PROGRESS,
 )  # fmt: skip
@@ -200,8 +197,8 @@ TEST = Options(
 MONITOR = Options(
     Option(
         "alpha", Number(0, 1, low_open=True, high_open=True), None,
-        "Upper bound on the probability of any false alarm; None for 0.01 without `arl`.",
-        none="", hint=TEST["alpha"].hint,
+        "Upper bound on the probability of any false alarm.", none="0.01 without arl",
+        hint=TEST["alpha"].hint,
     ),
     Option(
         "arl", Number(1, low_open=True, high_open=True), None,
@@ -235,11 +232,70 @@ SCAN = Options(
     ),
     METRIC["dtype"],
     Option(
-        "chunk_rows", Integer(1), None, "Maximum number of rows to read at a time.", none="",
+        "chunk_rows", Integer(1), None, "Maximum number of rows to read at a time.",
+        none="a number that fits into the working memory",
     ),
 )  # fmt: skip
 
-OWNERS |= {"two_sample_test": TEST, "Monitor": MONITOR, "Metric": METRIC, "scan": SCAN}
+#: Options of `isodepth.text.Encoder`.
+ENCODER = Options(
+    Option(
+        "model", Anything("str or path-like", "Any"), None,
+        "Name on the Hugging Face hub, or a folder.", none="all-MiniLM-L6-v2", type="Any",
+    ),
+    Option("layer", Integer(0), None, "Index of the hidden state of the model.", none="the last"),
+    Option(
+        "special_tokens", Choice(("drop", "keep")), "drop",
+        "Treatment of the vectors of tokens that the tokenizer adds.", type="str",
+    ),
+    Option(
+        "max_length", Integer(3), None, "Maximum number of tokens per text.",
+        none="the limit of the model",
+    ),
+    Option("batch_size", Integer(1), 32, "Number of texts per forward pass."),
+    Option(
+        "device", Anything("str", "str"), None, "Device of the model.",
+        none="the first GPU, or the CPU",
+    ),
+    Option(
+        "dtype", Precision(), "float64", "Precision of the forward pass of the model.", type="str",
+    ),
+    Option(
+        "progress", Anything("bool", "bool"), None, "Whether to show a progress bar.",
+        none="a progress bar on a terminal",
+    ),
+)  # fmt: skip
 
-__all__ = ["ALPHA", "DEPTHS", "DISTANCE", "FAMILIES", "MANY", "METRIC", "MONITOR", "MOST", "SCAN",
-           "TABLES", "TABLE_DTYPE", "TABLE_LEVELS", "TEST"]  # fmt: skip
+#: Options of `isodepth.text.DepthScore` besides those of the encoder.
+SCORE = (
+    METRIC.only("depth", "p", "q", "eps", "levels", "n_directions", "gap", "refine")
+    .change("depth", default="irw_corrected", type="Any")
+    .change("eps", default=0.01)
+    .change("levels", default="exact", none=None, type="Any")
+    .change("n_directions", default=None, none="4000")
+    .change("gap", default=None, none="exact if q is infinite, else search")
+    .change("refine", default=0, none=None)
+    + Options(
+        Option(
+            "multi_ref", Choice(("mean", "min")), "mean",
+            "Mean or minimum of the distances from several references.", type="str",
+        ),
+        Option("l2_normalize", Boolean(), True, "Whether to scale token vectors to length one."),
+        Option(
+            "empty", Choice(("worst", "nan")), "worst", "Score of empty texts.", type="str",
+        ),
+        Option(
+            "random_state", Integer(0, UNLIMITED), 0, "Seed of the random numbers.",
+            hint="scores must be reproducible",
+        ),
+        _N_JOBS,
+    )
+)  # fmt: skip
+
+OWNERS |= {
+    "two_sample_test": TEST,
+    "Monitor": MONITOR,
+    "Metric": METRIC,
+    "scan": SCAN,
+    "DepthScore": SCORE,
+}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import enum
 import string
+from collections.abc import Iterable
 from typing import Any, Self
 
 
@@ -19,12 +20,12 @@ class Names:
     python = True
 
     def option(self, name: str) -> str:
-        """Return the name of an option."""
-        return name
+        """Return the name of an option. A kind of columns is a value of the option `kinds`."""
+        return repr(name) if name in KINDS else name
 
     def setting(self, name: str, value: Any) -> str:
         """Return an option with its value, such as "levels=20"."""
-        return f"{name}={value!r}"
+        return f"kinds={{{value!r}: {name!r}}}" if name in KINDS else f"{name}={plain_text(value)}"
 
     def function(self, name: str) -> str:
         """Return the name of a function."""
@@ -35,7 +36,14 @@ class Names:
         return role
 
 
+def plain_text(value: Any) -> str:
+    """Return the value of an option as Python code; a float with the fewest digits."""
+    return repr(value).removesuffix(".0") if isinstance(value, float) else repr(value)
+
+
 PYTHON = Names()
+#: Kinds of columns: values of the option `kinds` in Python, and options of the command line.
+KINDS = ("numeric", "category", "omit")
 
 
 class Message(str):
@@ -46,6 +54,9 @@ class Message(str):
     * ``{--levels}`` is the option `levels`: "levels", or "--levels" on the command line.
     * ``{--levels=}`` is the option with its value, which is passed by keyword: "levels=20", or
       "--levels 20". ``{--levels=20}`` has the value in the template, as a Python literal.
+    * ``{--category}`` and ``{--category=}`` are a kind, and the kind of the column that is passed
+      by keyword: "'category'" and "kinds={'zip': 'category'}", or "--category" and
+      "--category zip".
     * ``{two_sample_test()}`` is a function: "two_sample_test", or "isodepth test".
     * ``{name}``, ``{count:g}``, ``{value!r}`` are values, formatted as in `str.format`. A value may
       be a `Message`, a `Sample` or `InPython`, which are rendered with the same names.
@@ -104,21 +115,34 @@ class Sample(str):
     @property
     def code(self) -> str:
         """Name of the sample as Python code."""
-        return self.removeprefix("the ")
+        return in_code(self)
 
     def rendered(self, names: Names) -> str:
         """Return the name of the sample."""
         return names.sample(str(self))
 
 
+def in_code(name: str) -> str:
+    """Return the name of a sample as Python code: "batch" for "the batch"."""
+    return name.removeprefix("the ")
+
+
 class InPython(str):
     """Part of a message that is for Python users only, such as "; or None, for all cores"."""
 
     __slots__ = ()
+    _python = True
 
     def rendered(self, names: Names) -> str:
-        """Return the string, or "" if the names are not those of Python."""
-        return str(self) if names.python else ""
+        """Return the string, or "" if it is not for the users of these names."""
+        return str(self) if names.python is self._python else ""
+
+
+class OnCommandLine(InPython):
+    """Part of a message that is for users of the command line only."""
+
+    __slots__ = ()
+    _python = False
 
 
 class Wording(enum.Enum):
@@ -139,6 +163,18 @@ class Wording(enum.Enum):
     def __call__(self, **values: Any) -> Message:
         """Return the message with these values."""
         return Message(self.value, self, **values)
+
+
+def joined(separator: str, parts: Iterable[str]) -> Message:
+    """Return strings or messages with a separator between them, as one message.
+
+    Examples
+    --------
+    >>> joined("; ", ["a", Message("remove {--refine}")]).template
+    '{part0}; {part1}'
+    """
+    values = {f"part{place}": part for place, part in enumerate(parts)}
+    return Message(separator.join(f"{{{name}}}" for name in values), **values)
 
 
 def rendered(message: object, names: Names) -> str:

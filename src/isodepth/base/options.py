@@ -16,14 +16,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from isodepth.base.messages import Code, InPython, Message, Names
-from isodepth.base.words import describe, did_you_mean
+from isodepth.base.messages import PYTHON, Code, InPython, Message, Names
+from isodepth.base.words import closest, describe, did_you_mean
 from isodepth.errors import InvalidOptionError, UnknownOptionError
 
 Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 #: Upper bound on numbers of directions, levels and steps. Larger ones do not fit into memory.
 MOST = 2**31 - 1
+#: Upper bound of integers that may be arbitrarily large, such as seeds.
+UNLIMITED: Any = math.inf
 #: Line of a docstring that `takes` replaces with the descriptions of options.
 OPTIONS_LINE = "{options}"
 
@@ -50,7 +52,8 @@ _VALUES = {"tukey": "halfspace", "location": "halfspace", "zonoid": "projection"
 def option_error(template: str, option: str = "", **values: Any) -> InvalidOptionError:
     """Return an error about an option, with the message that `Message` makes.
 
-    `option` is the name of the option; by default the first option that the template mentions.
+    `option` is the name of the option, which the template may write as ``{--}`` and ``{--=}``; by
+    default the first option that the template mentions.
 
     Examples
     --------
@@ -58,6 +61,7 @@ def option_error(template: str, option: str = "", **values: Any) -> InvalidOptio
     >>> print(error, error.option)
     refine=3 has no effect; remove it refine
     """
+    template = template.replace("{--}", f"{{--{option}}}").replace("{--=}", f"{{--{option}=}}")
     message = Message(template, **values)
     return InvalidOptionError(message, option=option or next(iter(message.options), None))
 
@@ -71,7 +75,7 @@ def must(name: str, requirement: str, value: Any, hint: str = "") -> InvalidOpti
     by must be a column, got 3; name one
     """
     values = {"allowed": requirement, "received": shown(value), "hint": hint}
-    return option_error(f"{{--{name}}} must {{allowed}}, got {{received}}{{hint}}", **values)
+    return option_error("{--} must {allowed}, got {received}{hint}", name, **values)
 
 
 def shown(value: Any) -> Code:
@@ -242,7 +246,7 @@ class Seed(Allowed):
         if isinstance(value, np.random.Generator | np.random.RandomState | None):
             return value
         others = "; or a numpy.random.Generator, a numpy.random.RandomState, or None"
-        return Integer(0, _NO_LIMIT).check(name, value, hint or InPython(others))
+        return Integer(0, UNLIMITED).check(name, value, hint or InPython(others))
 
 
 @dataclass(frozen=True)
@@ -256,7 +260,7 @@ class Threads(Allowed):
         if value is None or (isinstance(value, numbers.Integral) and value == -1):
             return None
         others = hint or InPython("; None or -1 uses all cores")
-        return Integer(1, _NO_LIMIT).check(name, value, others)
+        return Integer(1, UNLIMITED).check(name, value, others)
 
 
 @dataclass(frozen=True)
@@ -267,7 +271,6 @@ class Anything(Allowed):
     annotation: str
 
 
-_NO_LIMIT: Any = math.inf
 # Types whose values are numbers; a quick test for the most frequent ones.
 _PLAIN = (int, float)
 
@@ -309,8 +312,8 @@ class Option:
     text : str
         One sentence about the option, for docstrings, the command line and the documentation.
     none : str or None
-        None if the value None is not allowed. Otherwise what None means, such as "which chooses by
-        q"; "" if `text` says it.
+        None if the value None is not allowed. Otherwise the value that None stands for in words,
+        such as "that of the data"; "" if `text` has it.
     hint : str
         Advice that errors about the value contain.
     type : str
@@ -335,7 +338,7 @@ class Option:
     def _advice(self) -> str:
         """End of the message of an error about the value."""
         hint = self.hint and f"; {self.hint}"
-        others = InPython(f"; or None, {self.none}" if self.none else "")
+        others = InPython(f"; or None for {self.none}" if self.none else "")
         return Message("{hint}{others}", hint=hint, others=others)
 
     @property
@@ -352,10 +355,16 @@ class Option:
         return self.type or self.allowed.annotation + ("" if self.none is None else " | None")
 
     @property
+    def default_text(self) -> str:
+        """The default in words, for the command line."""
+        return (self.none or "none") if self.default is None else str(self.default)
+
+    @property
     def paragraph(self) -> str:
         """Description of the option in a docstring."""
         default, indent = repr(self.default).replace("'", '"'), "    "
-        lines = textwrap.wrap(self.text, 96, initial_indent=indent, subsequent_indent=indent)
+        text = f"{self.text} None for {self.none}." if self.none else self.text
+        lines = textwrap.wrap(text, 100, initial_indent=indent, subsequent_indent=indent)
         return "\n".join([f"{self.name} : {self.type_text}, default {default}", *lines])
 
 
@@ -453,13 +462,12 @@ def unknown_option(name: str, names: Sequence[str], owner: str = "") -> UnknownO
     return UnknownOptionError(f"{owner}: {text}" if owner else text, option=name)
 
 
-def suggested_name(name: str, names: Sequence[str], shown_as: Names | None = None) -> str:
+def suggested_name(name: str, names: Sequence[str], shown_as: Names = PYTHON) -> str:
     """Return "; did you mean ...?" for a name in other libraries or a typo, or ""."""
     here, conversion = SYNONYMS.get(name, ("", ""))
     if here not in names:
-        return did_you_mean(name, names)
-    meant = here if shown_as is None else shown_as.option(here)
-    return f"; did you mean {meant!r}{conversion}?"
+        here, conversion = closest(name, names), ""
+    return f"; did you mean {shown_as.option(here)!r}{conversion}?" if here else ""
 
 
 def takes(options: Options | None = None) -> Callable[[Documented], Documented]:
@@ -558,7 +566,7 @@ def check_integer(
     value: Any, name: str, low: int, hint: str = "", *, high: int | None = None
 ) -> int:
     """Check that `value` is an integer >= `low` and, unless `high` is None, <= `high`."""
-    return Integer(low, _NO_LIMIT if high is None else high).check(name, value, hint)
+    return Integer(low, UNLIMITED if high is None else high).check(name, value, hint)
 
 
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:

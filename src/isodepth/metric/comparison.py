@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from isodepth.base.compiled import write_supports
-from isodepth.base.export import ResultMixin, document, equal_values, read_only
+from isodepth.base.export import ResultMixin, document, equal_values, printable, read_only
 from isodepth.base.options import check_integer
 from isodepth.base.seeds import rng_for
 from isodepth.base.words import listed
@@ -741,4 +741,4 @@ class Comparison(TwoSampleReport):
         return self.distance
 
     def __repr__(self) -> str:
-        return "\n  ".join(summary_lines(self))
+        return printable("\n  ".join(summary_lines(self)))

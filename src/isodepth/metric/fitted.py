@@ -15,6 +15,7 @@ import numpy as np
 
 from isodepth.base.compiled import Resources, thread_map, worker_count, write_supports
 from isodepth.base.export import ReadOnlyFields
+from isodepth.base.messages import Message
 from isodepth.base.options import check_dtype, check_integer
 from isodepth.base.seeds import rng_for
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
@@ -424,8 +425,10 @@ def fit_both(
     if x.missing is not None and y.missing is not None:
         missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
         if missing._many_dropped:
-            advice = "leave out these columns, or use two_sample_test, which drops no row"
-            warn_user(f"{missing._many_dropped}; {advice}", ColumnWarning)
+            advice = (
+                "{dropped}; leave out these columns, or use {two_sample_test()}, which drops no row"
+            )
+            warn_user(Message(advice, dropped=missing._many_dropped), ColumnWarning)
     fitted = fit_metric(settings, x.points.shape[1], scale=scale)
     regions = _regions_of_both(fitted, (x, y))
     settings._source._warn_if_uninformative(*(each._sample for each in regions))

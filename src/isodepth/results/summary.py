@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from isodepth.base.export import printable
+from isodepth.base.messages import joined
 from isodepth.base.words import FEW, listed
 from isodepth.errors import InvalidInputError
 from isodepth.functions.changes import Change, Contribution, at_least
@@ -279,7 +279,7 @@ def summary_lines(
         Distances between random splits of the pooled rows, or the reason why there are none.
     """
     lines = [comparison_headline(result, names).sentence]
-    lines.append("; ".join(remarks(result, rows, names)))
+    lines.append(joined("; ", remarks(result, rows, names)))
     lines += _difference_lines(result, names)
     lines += _suspicious_lines(result, rows, names)
     if result._result_type == "comparison":
@@ -288,7 +288,7 @@ def summary_lines(
         lines.append(distance_sentence(result, chance))
     if result._result_type == "test" and result.device is not None:
         lines.append(f"rows were copied from {result.device} to the host")
-    return [printable(line) for line in lines if line]
+    return [line for line in lines if line]
 
 
 def _difference_lines(result: PairResult, names: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.base.export import ResultPart, document, p_text
+from isodepth.base.export import ResultPart, document, p_text, printable
 from isodepth.base.options import ALPHA
 from isodepth.base.seeds import rng_for
 from isodepth.base.words import listed
@@ -658,7 +658,7 @@ class TwoSampleResult(TwoSampleReport):
     def __repr__(self) -> str:
         shown = self._keeps_rows and sum(self.n_rows) <= _ROWS_IN_REPR
         rows = self.suspicious_rows() if shown else None
-        return "\n  ".join(summary_lines(self, self._names, rows=rows))
+        return printable("\n  ".join(summary_lines(self, self._names, rows=rows)))
 
 
 class NullProfile(NamedTuple):
