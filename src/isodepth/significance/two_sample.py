@@ -51,6 +51,7 @@ from isodepth.metric.settings import (
     settings_of_data,
 )
 from isodepth.rows.checks import Check, table_checks
+from isodepth.rows.suspicious import ChangedColumns
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.changes import joint_change, significant_changes
 from isodepth.significance.findings import (
@@ -551,8 +552,11 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
             samples,
             find_bounds=partial(_later_bounds, pool, alpha),
             compare=partial(_compare_regions, pool, settings.metric) if rows.names else None,
-            changed=frozenset(
-                name for each in changes if each.kind in _WHOLE_KINDS for name in each.columns
+            changed=ChangedColumns(
+                frozenset(name for each in changes for name in each.columns),
+                frozenset(
+                    name for each in changes if each.kind in _WHOLE_KINDS for name in each.columns
+                ),
             ),
         ),
     )
