@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.base.export import Headline, ResultPart, keys, p_text, table_of
+from isodepth.base.export import Headline, ResultPart, keys, p_text, printable, table_of
 from isodepth.base.options import ALPHA
 from isodepth.base.words import counted, listed
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError, ScaleWarning, warn_user
@@ -701,7 +701,7 @@ class TwoSampleResult(PairResult):
     def __repr__(self) -> str:
         shown = self._keeps_rows and sum(self.n_rows) <= _ROWS_IN_REPR
         rows = self.suspicious_rows() if shown else None
-        return "\n  ".join(self._summary(self._names, rows))
+        return printable("\n  ".join(self._summary(self._names, rows)))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

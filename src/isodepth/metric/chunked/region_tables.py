@@ -16,7 +16,7 @@ from isodepth import _core
 from isodepth.base.compiled import Resources, write_supports
 from isodepth.base.export import EqualFields
 from isodepth.base.fold import Fold
-from isodepth.errors import InvalidOptionError
+from isodepth.base.options import option_error
 from isodepth.geometry.depth.resolve import builtin_name, is_plain
 from isodepth.geometry.regions import Sample
 from isodepth.geometry.scaling import (
@@ -149,11 +149,12 @@ def _by_passes(
         name == "ai_irw" and isinstance(depth.covariance, str) and depth.covariance == "empirical"
     )
     if not is_plain(depth) or not (by_ranks or name == "projection"):
-        raise InvalidOptionError(
-            f"{checked.source._label} has {selection.n_rows} rows, which do not fit into "
-            f"memory_mb={memory_mb:g}, and this depth needs them all at once; give more memory, or "
-            "use depth='projection', 'halfspace', 'irw', or 'ai_irw' with the empirical covariance"
-        )
+        raise option_error(
+            "{source} has {count} rows, which do not fit into {--memory_mb=}, and this depth needs "
+            "them all at once; give more memory, or use {--depth='projection'}, 'halfspace', "
+            "'irw', or 'ai_irw' with the empirical covariance", "depth",
+            source=checked.source._label, count=selection.n_rows, memory_mb=memory_mb,
+        )  # fmt: skip
     assert fitted._betas is not None
     directions, summary, tolerance = fitted.directions, checked.summary, 0.0
     model: ProjectionModel | RankModel
