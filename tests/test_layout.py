@@ -39,6 +39,7 @@ LAYERS = (
     ("torch",),
     ("api",),
     ("many", "text"),
+    ("compat", "theory"),
     ("monitor",),
     ("__init__", "typing"),
     ("cli",),

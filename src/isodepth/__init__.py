@@ -14,4 +14,5 @@ from isodepth._version import __version__ as __version__
 __getattr__, __dir__, _names = lazy_loader.attach_stub(__name__, __file__)
 
 # `from isodepth import *` imports no modules: some of them need optional packages.
-__all__ = sorted({*_names, "__version__"} - {"errors", "plot", "report", "text", "torch", "typing"})
+_MODULES = {"compat", "errors", "plot", "report", "text", "theory", "torch", "typing"}
+__all__ = sorted({*_names, "__version__"} - _MODULES)

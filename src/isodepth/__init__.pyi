@@ -1,3 +1,4 @@
+from . import compat as compat
 from . import errors as errors
 from . import plot as plot
 from . import report as report
