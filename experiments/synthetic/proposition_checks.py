@@ -9,13 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.baselines import wasserstein
-from experiments.theory import (
-    gaussian_bounds,
-    gaussian_distance,
-    translation_bounds,
-    univariate_distance,
-)
+from experiments.theory import univariate_distance
 from isodepth import HalfspaceDepth, Metric
+from isodepth.theory import gaussian_bounds, gaussian_distance, translation_bounds
 
 #: Relative tolerance for distances that are not small.
 ROUNDING = 1e-9
