@@ -14,7 +14,8 @@ python -m experiments NAME [--runs N] [--size full|reduced|quick] [--quick] [--o
                            [--seed S] [--jobs N]
 python -m experiments list      the names
 python -m experiments all       all experiments on synthetic data, one after another
-python -m experiments report    write the verdicts and figures of a run into the documentation
+python -m experiments report    write the verdicts and figures of a run into the documentation;
+                                --counts prints the numbers of verdicts only
 """
 
 
