@@ -48,9 +48,10 @@ METHODS = tuple(PUBLISHED)
 class Settings:
     """Settings of the experiment.
 
-    `runs` is the number of seeds, and `blocks` that of blocks of images. A block has `per_class` images of each
-    class, of which `patched` get a white square. `K` is the number of directions, and `levels` that
-    of levels. Exact Wasserstein distances use `exact_per_class` images of each class.
+    `runs` is the number of seeds, and `blocks` that of blocks of images. A block has `per_class`
+    images of each class, of which `patched` get a white square. `K` is the number of directions,
+    and `levels` that of levels. Exact Wasserstein distances use `exact_per_class` images of each
+    class.
     """
 
     runs: int

@@ -14,7 +14,7 @@ from experiments.images.spectral import AFFINITIES, GRAPHS, NEIGHBORS
 def summary(results: Results) -> str:
     """Return the tables of all measurements, with the published numbers, as Markdown."""
     seeds, blocks = results.tables["clustering_seeds"], results.tables["clustering_blocks"]
-    n = results.settings.runs
+    n, n_blocks = results.settings.runs, results.settings.blocks
     sections = [
         *(
             (f"Block 0, nonzero pixels, {graph}: mean ± standard deviation over {n} seeds, rank",
@@ -22,7 +22,7 @@ def summary(results: Results) -> str:
             for affinity, graph in GRAPHS.items()
         ),
         *(
-            (f"DR minus the others on {n} disjoint blocks, {graph}: mean ± standard error",
+            (f"DR minus the others on {n_blocks} disjoint blocks, {graph}: mean ± standard error",
              _paired(blocks, affinity))
             for affinity, graph in GRAPHS.items()
         ),

@@ -178,7 +178,8 @@ def _loses_least(blocks: Table, others: list[str]) -> Verdict:
     )
     return Verdict(
         "Contamination affects DR less than the others.",
-        f"DR loses by a patch of 10: {losses}. Additional loss of the others, mean ± standard error "
-        f"over blocks. {text}. It is more by two standard errors in {sum(clear)} of {len(clear)}.",
+        f"DR loses by a patch of 10: {losses}. Additional loss of the others, mean ± standard "
+        f"error over blocks. {text}. It is more by two standard errors in {sum(clear)} of "
+        f"{len(clear)}.",
         outcome(clear),
     )
