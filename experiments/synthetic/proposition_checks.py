@@ -334,7 +334,8 @@ CHECKS = [
     Check("isometry", "Rotations and translations of both do not change DR (halfspace, d = 2).",
           isometry),
     Check("isometry, all depths", "The same for all four depths, d = 3 to 5, with the directions "
-          "rotated as well (AI-IRW: permutations and reflections of columns).", isometry_of_all_depths),
+          "rotated as well (AI-IRW: permutations and reflections of columns).",
+          isometry_of_all_depths),
     Check("D4, halfspace, projection", "The depth of a point between two others is at least the "
           "smaller of theirs, with the halfspace and the projection depth.", quasiconcavity),
     Check("D4, IRW, AI-IRW", "The same with IRW and AI-IRW, in whitened narrow clusters: all three "
