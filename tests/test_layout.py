@@ -32,6 +32,7 @@ LAYERS = (
     ("significance",),
     ("torch",),
     ("many", "text"),
+    ("compat", "theory"),
     ("monitor",),
     ("show",),
     ("plot", "report", "typing"),

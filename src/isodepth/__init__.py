@@ -25,4 +25,5 @@ def _showing() -> Any:
 
 
 # `from isodepth import *` imports no modules: some of them need optional packages.
-__all__ = sorted({*_names, "__version__"} - {"errors", "plot", "report", "text", "torch", "typing"})
+_MODULES = {"compat", "errors", "plot", "report", "text", "theory", "torch", "typing"}
+__all__ = sorted({*_names, "__version__"} - _MODULES)

@@ -8,8 +8,8 @@ from combined import compare_and_test
 
 import isodepth
 from isodepth.cli import main
-from isodepth.show.report import write_report_of_files
 from isodepth.show.repeat import Reading
+from isodepth.show.report import write_report_of_files
 from isodepth.table.frames import NamedArray
 from isodepth.table.readers import ReadOptions, read_table
 

@@ -28,6 +28,8 @@ def packed(value: Any, names: FieldNames) -> Any:
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, base64.b64encode(value.tobytes()).decode()
     type_: Any = type(value)
+    if isinstance(value, str):
+        return str(value)
     if fields := _fields(type_):
         return {names[type_][name]: packed(getattr(value, name), names) for name in fields}
     if isinstance(value, Mapping):

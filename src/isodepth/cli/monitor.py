@@ -17,7 +17,7 @@ import click
 import isodepth
 import isodepth.cli.options as cli
 from isodepth.base.export import LEAST_PVALUE, document
-from isodepth.cli.commands import INPUT_ERROR, INTERRUPTED, Answer, Command, note
+from isodepth.cli.commands import INPUT_ERROR, INTERRUPTED, Answer, Command, note, session
 from isodepth.cli.tables import (
     _natural,
     frames_of,
@@ -59,7 +59,7 @@ def monitor() -> None:
 )  # fmt: skip
 @click.option("--patience", type=int, help="Crossings of a threshold before an alarm (default 1).")
 @cli.reading_options(TEST_NAN_POLICIES, kinds=True)
-@cli.settings_options(only=("random_state",))
+@cli.add_options("settings", cli.METRIC.only("random_state"))
 def fit(
     reference: str, output: str, overwrite: bool, blocks: str | None, groups: str | None,
     reading: cli.ReadingOptions, settings: dict[str, Any], **alarms: Any,
@@ -181,11 +181,10 @@ def _check_all(
         try:
             verdicts.append(_check(monitor, source, group, label, reading))
         except (IsodepthError, OSError, KeyboardInterrupt) as error:
-            if isinstance(error, IsodepthError) and len(sources) > 1:
-                before = {0: "no batch", 1: "1 batch"}.get(
-                    len(verdicts), f"{len(verdicts)} batches"
-                )
-                error.args = (f"{error} (the batch is {source.path}; counted before it: {before})",)
+            if len(sources) > 1:
+                count = len(verdicts)
+                before = {0: "no batch", 1: "1 batch"}.get(count, f"{count} batches")
+                session().about = f"the batch is {source.path}; counted before it: {before}"
             if not verdicts:
                 raise
             return verdicts, error

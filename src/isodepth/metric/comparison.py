@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from isodepth.base.compiled import write_supports
-from isodepth.base.export import Headline, ResultMixin, equal_values, keys, read_only
+from isodepth.base.export import Headline, ResultMixin, equal_values, keys, printable, read_only
 from isodepth.base.options import check_integer
 from isodepth.base.seeds import rng_for
 from isodepth.base.words import counted, listed
@@ -698,4 +698,4 @@ class Comparison(PairResult):
             how = f"{n_levels} levels, {n_directions} {noun}, no refinement"
             exact = f"exact depths would give between {low:.6g} and {high:.6g}"
             lines[1:1] = [f"read in chunks: {how}", *([exact] if low < high else [])]
-        return "\n  ".join(lines)
+        return printable("\n  ".join(lines))

@@ -11,15 +11,16 @@ from typing import Any, Unpack
 
 from isodepth.base import output
 from isodepth.base.annotations import KindsLike, LabelsLike, RandomStateLike, TestNanPolicy
+from isodepth.base.declared import MONITOR
 from isodepth.base.export import DrawnResult, Headline, keys, table_of
-from isodepth.base.options import check_boolean, check_class_options
+from isodepth.base.messages import Message
+from isodepth.base.options import Boolean, option_error, takes
 from isodepth.base.paths import as_path
 from isodepth.base.showing import MonitorReportOptions, showing
 from isodepth.base.words import FEW, is_missing, listed
 from isodepth.errors import (
     BusyFileError,
     InvalidInputError,
-    InvalidOptionError,
     UnreadableFileError,
 )
 from isodepth.geometry.directions import integer_seed
@@ -30,12 +31,11 @@ from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy
 from isodepth.stream.source import SampleLike
 from isodepth.table.kinds import ColumnKind, numeric_kinds
-from isodepth.table.validation import check_test_nan_policy
 
 _LONGEST_LABEL = 200
 
 
-@check_class_options
+@takes()
 class Monitor(DrawnResult):
     """Compare batches of a stream with a reference, and raise an alarm if they change.
 
@@ -122,12 +122,13 @@ class Monitor(DrawnResult):
     ) -> None:
         policy = AlarmPolicy(alpha, arl, tolerance, patience)
         if blocks is not None and policy.tolerance is not None:
-            raise InvalidOptionError(
-                f"tolerance has no guarantee with blocks, got {tolerance!r}; remove one of the two"
+            raise option_error(
+                "{--tolerance=} has no guarantee with {--blocks}; remove one of the two",
+                tolerance=tolerance,
             )
-        if check_boolean(overwrite, "overwrite") and path is None:
-            raise InvalidOptionError("overwrite has no effect without path; remove it")
-        check_test_nan_policy(nan_policy)
+        MONITOR.check({"overwrite": overwrite, "nan_policy": nan_policy})
+        if overwrite and path is None:
+            raise option_error("{--overwrite} has no effect without {--path}; remove it")
         seed = integer_seed(random_state)
         self._path = None if path is None else check_new(path, overwrite)
         self._digest, self._lock = output.archive_digest(self._path), threading.RLock()
@@ -247,13 +248,13 @@ class Monitor(DrawnResult):
         named = label is None or isinstance(label, str)
         if not named and (isinstance(label, Collection) or is_missing(label) or label != label):
             raise InvalidInputError(
-                f"label must be a string, a date or a number, got {label!r:.80}"
-            )
+                Message("{--label} must be a string, a date or a number, got {received!r:.80}",
+                        received=label)
+            )  # fmt: skip
         label, group = (None if name is None else label_string(name) for name in (label, group))
         if label is not None and not (label.isprintable() and 0 < len(label) <= _LONGEST_LABEL):
-            raise InvalidInputError(
-                f"label must have 1 to {_LONGEST_LABEL} printable characters, got {label!r:.80}"
-            )
+            template = "{--label} must have 1 to {most} printable characters, got {received!r:.80}"
+            raise InvalidInputError(Message(template, most=_LONGEST_LABEL, received=label))
         grouping = self._state.grouping
         if group is None and isinstance(grouping, str):
             group = group_of(batch, grouping, self._state.groups)
@@ -297,12 +298,12 @@ class Monitor(DrawnResult):
         if group in groups:
             return
         if None in groups:
-            raise InvalidInputError(
-                f"group has no effect, got {group!r}: the monitor has no groups; remove group"
-            )
+            template = "{--group=} has no effect: the monitor has no groups; remove {--group}"
+            raise InvalidInputError(Message(template, group=group))
         names = ", ".join(map(repr, groups))
         received = "none is given" if group is None else f"got {group!r}"
-        raise InvalidInputError(f"group must be one of {names}; {received}")
+        template = "{--group} must be one of {names}; {received}"
+        raise InvalidInputError(Message(template, names=names, received=received))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the monitor to an .npz file; an existing monitor is replaced atomically.
@@ -317,7 +318,7 @@ class Monitor(DrawnResult):
             Whether another monitor, and its history, may be replaced. The file to which this
             monitor is saved after every batch is always replaced.
         """
-        check_boolean(overwrite, "overwrite")
+        MONITOR["overwrite"].check(overwrite)
         target = output.check_archive_target(path)
         own = self._path is not None and target.resolve() == self._path.resolve()
         write_state(check_new(target, overwrite or own), self._state)
@@ -330,7 +331,9 @@ class Monitor(DrawnResult):
         With ``autosave=False``, the file never changes: batches are counted in memory only.
         """
         monitor = cls.__new__(cls)
-        saved = as_path(path, UnreadableFileError) if check_boolean(autosave, "autosave") else None
+        saved = (
+            as_path(path, UnreadableFileError) if Boolean().check("autosave", autosave) else None
+        )
         # Read the digest first: if the file changes in between, the next batch is refused.
         digest = output.archive_digest(saved)
         monitor.__setstate__({"_path": saved, "_digest": digest, "_state": read_state(path)})

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Self, TypeVar, Unpack
 
-from isodepth.base.export import DrawnResult, Headline, printable
+from isodepth.base.export import DrawnResult, Headline
+from isodepth.base.messages import joined
 from isodepth.base.showing import PairReportOptions, showing
 from isodepth.errors import InvalidInputError, UnavailableError
 from isodepth.rows.kept import KeptRows, ReleasedRows
@@ -191,7 +192,7 @@ class PairResult(DrawnResult):
             Distances between random splits of the pooled rows, or the reason why there are none.
             None to replace them by a hint how to compute them.
         """
-        lines = [self._headline(names).sentence, "; ".join(self._remarks(rows, names))]
+        lines = [self._headline(names).sentence, joined("; ", self._remarks(rows, names))]
         lines += self._difference_lines(names)
         if rows is not None:
             repeated = {(each.sample, each.value) for each in rows.repeated_values}
@@ -199,7 +200,7 @@ class PairResult(DrawnResult):
             lines += [row._text(names["XY".index(row.sample)]) for row in single[:_MAX_ROWS]]
         elif self._keeps_rows:
             lines.append("suspicious_rows() lists the rows that look wrong")
-        return [printable(line) for line in [*lines, *self._last_lines(chance)] if line]
+        return [line for line in [*lines, *self._last_lines(chance)] if line]
 
     @property
     def _keeps_rows(self) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.base.export import Headline, ResultPart, keys, p_text, table_of
+from isodepth.base.export import Headline, ResultPart, keys, p_text, printable, table_of
 from isodepth.base.options import ALPHA
 from isodepth.base.words import counted, listed
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError, ScaleWarning, warn_user
@@ -29,7 +29,7 @@ from isodepth.rows.checks import Check, overlap_sentence, with_names
 from isodepth.rows.kept import KeptRows, ReleasedRows
 from isodepth.rows.pair_result import PairResult
 from isodepth.rows.rows import TwoSamples
-from isodepth.rows.suspicious import SuspiciousRows
+from isodepth.rows.suspicious import UNCHANGED, ChangedColumns, SuspiciousRows
 from isodepth.rows.suspicious.far import FarValues, far_texts
 from isodepth.rows.suspicious.results import split_repeated
 from isodepth.significance.findings import too_few_labelings, too_few_permutations
@@ -172,15 +172,15 @@ class TestedRows(KeptRows):
         It compares the samples by the distance between their regions. None without numeric columns.
     random_rows : SubsetPair or None
         Random rows of two sources, which were tested; None if the samples are in memory.
-    changed : frozenset of str
-        Names of the columns whose whole distribution differs.
+    changed : ChangedColumns
+        Names of the columns that changed.
     """
 
     tested: Samples
     find_bounds: Callable[[], ShareBounds]
     compare: Callable[[], Comparison] | None
     random_rows: SubsetPair | None = None
-    changed: frozenset[str] = frozenset()
+    changed: ChangedColumns = UNCHANGED
 
     @property
     def samples(self) -> TwoSamples:
@@ -701,7 +701,7 @@ class TwoSampleResult(PairResult):
     def __repr__(self) -> str:
         shown = self._keeps_rows and sum(self.n_rows) <= _ROWS_IN_REPR
         rows = self.suspicious_rows() if shown else None
-        return "\n  ".join(self._summary(self._names, rows))
+        return printable("\n  ".join(self._summary(self._names, rows)))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from experiments.theory.ellipsoids import hausdorff, norm
-from experiments.theory.means import (
-    check_eps,
-    check_p,
-    kept_mass,
-    mean_gap,
-    power_mean_over_radii,
-    radius_power_mean,
-)
 from isodepth.base.options import check_number
 from isodepth.errors import InvalidInputError
 from isodepth.table.validation import check_points, check_same_width
+from isodepth.theory.ellipsoids import hausdorff, norm
+from isodepth.theory.radii import (
+    check_eps,
+    check_p,
+    kept_mass,
+    power_mean_over_radii,
+    radius_power_mean,
+)
 
 # Tolerance of the checks that a covariance is symmetric and positive semi-definite.
 _COVARIANCE_ROUNDING = 1e-8
@@ -81,7 +80,7 @@ def gaussian_gap(m1: Any, S1: Any, m2: Any, S2: Any, radius: float) -> tuple[flo
     The ellipsoid of radius r of N(m, S) has the support function <u, m> + r sqrt(u'Su). The gap is
     therefore the supremum over unit vectors u of ``|<u, m1 - m2> + r (sqrt(u'S1u) -
     sqrt(u'S2u))|``. This problem may have several local solutions. It is solved globally, see
-    `experiments.theory.ellipsoids`. As a function of r the gap is convex and does not decrease.
+    the module `ellipsoids`. As a function of r the gap is convex and does not decrease.
 
     Parameters
     ----------
@@ -100,7 +99,7 @@ def gaussian_gap(m1: Any, S1: Any, m2: Any, S2: Any, radius: float) -> tuple[flo
     Examples
     --------
     >>> import numpy as np
-    >>> from experiments.theory import gaussian_gap
+    >>> from isodepth.theory import gaussian_gap
     >>> gap, direction = gaussian_gap([0, 0], np.diag([1, 4]), [0, 0], np.eye(2), radius=3.0)
     >>> round(gap, 12), np.abs(direction).round(6).tolist()
     (3.0, [0.0, 1.0])
@@ -123,7 +122,6 @@ def gaussian_distance(
     p: float = 2,
     eps: float = 0.1,
     normalize: bool = True,
-    q: float = math.inf,
 ) -> float:
     """Return the distance of N(m1, S1) and N(m2, S2), for any affine-invariant depth.
 
@@ -141,35 +139,25 @@ def gaussian_distance(
     eps : float in (0, 1], default 0.1
     normalize : bool, default True
         Average over beta; False gives the integral.
-    q : float in [1, inf], default inf
-        Power of the mean over directions, as in :class:`isodepth.Metric`. A finite q other than 2
-        needs equal covariances or at most two dimensions.
 
     Returns
     -------
     distance : float
-        The relative error is about 1e-9. For a finite q and different covariances, the error is
-        about 1e-9 of the standard deviations.
+        The relative error is about 1e-9.
 
     Examples
     --------
-    >>> from experiments.theory import gaussian_distance
+    >>> from isodepth.theory import gaussian_distance
     >>> gaussian_distance([0, 0], [[2, 1], [1, 3]], [3, 4], [[2, 1], [1, 3]])
     5.0
     >>> round(gaussian_distance(0, 1, 1, 4, p=1, eps=0.05), 6)
     1.716836
-    >>> round(gaussian_distance([0, 0, 0], [[1, 0, 0], [0, 4, 0], [0, 0, 9]], [1, 0, 0],
-    ...                         [[4, 0, 0], [0, 4, 0], [0, 0, 4]], q=2), 6)
-    1.696445
     """
     pair = GaussianPair.of(m1, S1, m2, S2)
-    p, eps, q = check_p(p), check_eps(eps), check_number(q, "q", 1)
+    p, eps = check_p(p), check_eps(eps)
     kept = float(kept_mass(eps))
     if kept == 0 or np.array_equal(pair.first, pair.second):
         mean = pair.distance_of_means
-    elif q < math.inf:
-        gap = mean_gap(pair.shift, pair.first, pair.second, q)
-        mean = pair.unit * power_mean_over_radii(gap, pair.d, eps, p)
     elif not pair.shift.any():
         mean = pair.distance_of_shapes() * radius_power_mean(pair.d, eps, p)
     else:
@@ -216,7 +204,7 @@ def gaussian_bounds(
 
     Examples
     --------
-    >>> from experiments.theory import gaussian_bounds, gaussian_distance
+    >>> from isodepth.theory import gaussian_bounds, gaussian_distance
     >>> pair = [0, 0], [[1, 0], [0, 2]], [5, 0], [[4, 0], [0, 1]]
     >>> lower, upper = gaussian_bounds(*pair)
     >>> lower <= gaussian_distance(*pair, p=1) <= upper
@@ -263,7 +251,7 @@ def translation_bounds(
 
     Examples
     --------
-    >>> from experiments.theory import translation_bounds
+    >>> from isodepth.theory import translation_bounds
     >>> translation_bounds(centered_2=2.0, centered_1=1.5, shift=3.0)
     (4.0, 22.0)
     """

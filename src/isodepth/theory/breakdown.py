@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from experiments.theory.means import check_eps, kept_mass
 from isodepth.base.options import check_choice, check_integer, check_number
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.table.validation import check_points
+from isodepth.theory.radii import check_eps, kept_mass
 
 
 def breakdown_from_levels(n: int, alpha: float, alpha_max: float) -> float:
@@ -35,7 +35,7 @@ def breakdown_from_levels(n: int, alpha: float, alpha_max: float) -> float:
 
     Examples
     --------
-    >>> from experiments.theory import breakdown_from_levels
+    >>> from isodepth.theory import breakdown_from_levels
     >>> round(breakdown_from_levels(100, alpha=0.05, alpha_max=0.4), 6)  # 6 / 106
     0.056604
     >>> round(breakdown_from_levels(100, alpha=0.35, alpha_max=0.4), 6)  # 40 / 140
@@ -110,7 +110,7 @@ def breakdown_bound(
 
     Examples
     --------
-    >>> from experiments.theory import breakdown_bound
+    >>> from isodepth.theory import breakdown_bound
     >>> sample = [[float(i)] for i in range(100)]
     >>> round(breakdown_bound(sample, eps=0.2), 4)  # 8 / 108
     0.0741
