@@ -28,8 +28,9 @@ def results() -> list[ResultMixin]:
     comparison = isodepth.compare(x, y, random_state=0)
     monitor = isodepth.Monitor(x, random_state=0)
     return [
-        comparison, isodepth.two_sample_test(x, y, **options), comparison.largest_gap, comparison.chance_level(3),
-        comparison.suspicious_rows(), comparison.typical_rows(), Scores(values=[0.5]),
+        comparison, isodepth.two_sample_test(x, y, **options), comparison.largest_gap,
+        comparison.chance_level(3), comparison.suspicious_rows(), comparison.typical_rows(),
+        Scores(values=[0.5]),
         isodepth.pairwise_test({"a": x, "b": y}, **options), monitor.check(y), monitor,
     ]  # fmt: skip
 

@@ -96,9 +96,9 @@ def read_two_groups(
     files = [
         _reading(paths[0], grouped.table, reading, group=(by, group)) for group in grouped.groups
     ]
-    about = {"names": [f"{by} {group}" for group in grouped.groups], "files": files}
-    _name_samples(about["names"])
-    return *grouped.samples, about
+    names = [f"{by} {group}" for group in grouped.groups]
+    _name_samples(names)
+    return *grouped.samples, {"names": names, "files": files}
 
 
 def _name_samples(names: Sequence[str]) -> None:
@@ -446,12 +446,10 @@ def report(
             + ("; isodepth monitor check compares tables with a monitor" if check else "")
         )
     cli.save_report(result, page, **about)
-    type_ = result._result_type
-    if type_ != "monitor":
+    content = result.to_dict()
+    if not isinstance(result, isodepth.Monitor):
         from isodepth.show.pair import Pair
 
         content = Pair(result, **about).content()
-    else:
-        content = result.to_dict()
     content |= {"report": page, "files": files}
-    return Answer([f"report of {type_} in {page}"], content)
+    return Answer([f"report of {result._result_type} in {page}"], content)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
-from isodepth.base.options import ALPHA
+from isodepth.base.declared import METRIC, TEST
 from isodepth.geometry.depth import BY_NAME
 from isodepth.metric.comparison import Comparison
 from isodepth.significance.result import TwoSampleResult
@@ -16,12 +17,6 @@ CANNOT_REPEAT = (
     "# This result cannot be repeated from files alone: it has directions, scales, a depth or\n"
     "# blocks that were given as objects in Python, or it was read from standard input."
 )
-# Defaults of `isodepth.Metric` as the method of a test, and of `isodepth.two_sample_test`.
-_OF_METRIC = {"depth": "projection", "p": 2.0, "q": math.inf, "eps": 0.1}
-_OF_TEST = {
-    "method": "aggregated", "scale": "pooled", "n_directions": 0, "alpha": ALPHA,
-    "nan_policy": "keep",
-}  # fmt: skip
 # Settings of a test that are excluded from its options.
 _OF_DATA = ("blocks", "kinds", "max_rows")
 
@@ -35,7 +30,8 @@ class Code(str):
         return str(self)
 
 
-class Reading(NamedTuple):
+@dataclass(frozen=True)
+class Reading:
     """File of a sample, and the options with which the command line read the file.
 
     Attributes
@@ -54,7 +50,7 @@ class Reading(NamedTuple):
     """
 
     path: str
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = field(default_factory=dict)
     in_chunks: bool = False
     blocks: str | None = None
     group: tuple[str, Any] | None = None
@@ -161,9 +157,8 @@ def _test_call(test: TwoSampleResult, data: dict[str, Any]) -> str | None:
     if any(has_objects):
         return None
     if metric is not None:
-        values = {name: value for name, value in metric.items() if value != _OF_METRIC.get(name)}
-        options["method"] = Code(f"isodepth.Metric({keywords(values).removeprefix(', ')})")
+        changed = keywords(METRIC.changed(metric)).removeprefix(", ")
+        options["method"] = Code(f"isodepth.Metric({changed})")
     if not test._has_all_rows:
         options["max_rows"] = max(test.n_used_rows)
-    options = {name: value for name, value in options.items() if value != _OF_TEST.get(name)}
-    return f"test = isodepth.two_sample_test(X, Y{keywords(options | data)})"
+    return f"test = isodepth.two_sample_test(X, Y{keywords(TEST.changed(options) | data)})"
