@@ -16,6 +16,7 @@ import numpy as np
 
 from isodepth.base.export import ResultPart
 from isodepth.base.export import percent_text as _percent
+from isodepth.base.messages import Message, Wording
 from isodepth.base.words import listed
 from isodepth.rows.rows import TwoSamples, category_codes
 from isodepth.table.arrays import is_duplicated, repeated_rows, row_hashes
@@ -53,11 +54,19 @@ _TYPES = {
     "number": "numbers", "date": "dates", "boolean": "booleans", "category": "categories",
     "text": "strings",
 }  # fmt: skip
-# Words for the samples, which a headline replaces by their names, and for many rows in both.
-_FIRST, _SECOND = "the first sample", "the second sample"
-_NOT_INDEPENDENT = "a test of independent samples does not apply"
 # Minimum number of rows of each sample in which integers in increasing order are row numbers.
 _FEWEST_ROW_NUMBERS = 10
+
+
+class Overlap(Wording):
+    """Many rows of one sample occur in the other, so that the samples are not independent."""
+
+    X_IN_Y = "{second} contains all {n} rows of {first}{rest}"
+    Y_IN_X = "{first} contains all {n} rows of {second}{rest}"
+    PARTS = (
+        "{part} rows of {first} also occur in {second}, and {other} rows of {second} in {first}"
+        "{rest}"
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -614,7 +623,7 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
     # of X equals another row of X.
     expected = max(len(rows[1]) * equal[0], len(rows[0]) * equal[1])
     if _has_many_rows_of(*rows) or _has_many_rows_of(*rows[::-1]):
-        text = f"{_overlap(in_y.sum(), n, in_x.sum(), m)}{where}; {_NOT_INDEPENDENT}"
+        text = _overlap(in_y.sum(), n, in_x.sum(), m, where)
         yield Check(kind="shared rows", columns=(), text=text, before=shares[0], after=shares[1])
     elif min(equal) <= _DISCRETE and in_x[has_value[1]].sum() > 2 * expected + 2:
         text = (
@@ -637,17 +646,22 @@ def _has_many_rows_of(rows: np.ndarray, others: np.ndarray) -> bool:
     return bool(shared >= max(0.5 * n, 0.37 * n + 1.5 * np.sqrt(n)))
 
 
-def _overlap(in_y: int, n: int, in_x: int, m: int) -> str:
-    """Describe that `in_y` of n rows of X also occur in Y, and `in_x` of m rows of Y in X."""
+def _overlap(in_y: int, n: int, in_x: int, m: int, where: str) -> Message:
+    """Describe that `in_y` of n rows of X also occur in Y, and `in_x` of m rows of Y in X.
+
+    `where` is a phrase about the compared columns.
+    """
+    samples = {"first": "the first sample", "second": "the second sample"}
+    rest = f"{where}; a test of independent samples does not apply"
     if in_y == n == in_x:
-        return f"{_SECOND} contains all {n} rows of {_FIRST}" + _more(m - n, "new")
+        return Overlap.X_IN_Y(**samples, n=n, rest=_more(m - n, "new") + rest)
     if in_x == m == in_y:
-        return f"{_FIRST} contains all {m} rows of {_SECOND}" + _more(n - m, "other")
-    parts = ["all" if count == size else f"{count} of" for count, size in ((in_y, n), (in_x, m))]
-    return (
-        f"{parts[0]} {n} rows of {_FIRST} also occur in {_SECOND}, and {parts[1]} {m} rows of "
-        f"{_SECOND} in {_FIRST}"
-    )
+        return Overlap.Y_IN_X(**samples, n=m, rest=_more(n - m, "other") + rest)
+    parts = [
+        f"all {size}" if count == size else f"{count} of {size}"
+        for count, size in ((in_y, n), (in_x, m))
+    ]
+    return Overlap.PARTS(**samples, part=parts[0], other=parts[1], rest=rest)
 
 
 def _more(count: int, word: str) -> str:
@@ -656,19 +670,22 @@ def _more(count: int, word: str) -> str:
 
 def with_names(check: Check, names: Sequence[str]) -> str:
     """Return the text of a check in which the samples have the given names."""
-    if not check.text.endswith(_NOT_INDEPENDENT):
-        return check.text
-    return check.text.replace(_FIRST, names[0]).replace(_SECOND, names[1])
+    text = check.text
+    if not isinstance(text, Message) or not isinstance(text.kind, Overlap):
+        return text
+    return Message(
+        text.template, text.kind, **{**text.values, "first": names[0], "second": names[1]}
+    )
 
 
 def overlap_sentence(checks: Sequence[Check], names: Sequence[str]) -> str:
     """Return the first sentence of a headline if many rows occur in both samples, else ""."""
-    found = [check for check in checks if check.text.endswith(_NOT_INDEPENDENT)]
-    if not found:
-        return ""
-    text = with_names(found[0], names)
-    # The name of a sample keeps its case.
-    return f"A{text[1:]}. " if found[0].text.startswith("all ") else f"{text}. "
+    for text in (with_names(check, names) for check in checks):
+        if isinstance(text, Message) and isinstance(text.kind, Overlap):
+            # The name of a sample keeps its case.
+            start = text[:1].upper() if text.kind is Overlap.PARTS else text[:1]
+            return f"{start}{text[1:]}. "
+    return ""
 
 
 def _copied_rows(
