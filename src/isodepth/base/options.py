@@ -449,6 +449,10 @@ def unknown_option(name: str, names: Sequence[str], owner: str = "") -> UnknownO
     unknown option 'esp'; did you mean 'eps'? (options are eps, p)
     >>> print(unknown_option("seed", ["scale", "random_state"]))
     unknown option 'seed'; did you mean 'random_state'? (options are scale, random_state)
+    >>> print(unknown_option("n_permutations", ["eps", "p"]))
+    'n_permutations' is an option of two_sample_test; here the options are eps, p
+    >>> print(unknown_option("q", ["method", "scale"]))
+    'q' is an option of method=isodepth.Metric(q=...); here the options are method, scale
     """
     known = ", ".join(names)
     owners = [each for each, options in OWNERS.items() if name in options]

@@ -21,6 +21,17 @@ def named_counts(counts: Iterable[tuple[str, int]]) -> str:
     return listed([f"{label} ({count})" for label, count in positive], FEW)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with a noun in the singular or plural.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def listed(names: Sequence[str], most: int = 20) -> str:
     """Return a string with at most `most` names, and the number of the remaining names.
 

@@ -27,12 +27,13 @@ from isodepth.errors import (
     NoCompleteRowError,
     NotNumbersError,
 )
+from isodepth.significance.result import TestedComparison
 from isodepth.table.frames import labels_of
 from isodepth.table.missing import TEST_NAN_POLICIES
 from isodepth.table.readers import ReadResult, split_names, unknown_column
 
 if TYPE_CHECKING:
-    from isodepth.report.table_files import RowLabels, TableFile
+    from isodepth.show.table_files import RowLabels, TableFile
 
 Options = dict[str, Any]
 #: The command `compare` reads files larger than this number of bytes in chunks.
@@ -69,7 +70,7 @@ def read_two_tables(
     read = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
     samples = tables.frames_of(read, reading.kinds)
     # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.report.table_files import RowLabels
+    from isodepth.show.table_files import RowLabels
 
     blocks = [None if each is None else RowLabels(test["blocks"], each) for each in labels]
     each_file = zip(paths, read, samples, blocks, strict=True)
@@ -96,7 +97,7 @@ def read_two_groups(
             f"rows of two groups, or compute all distances with isodepth pairwise --by {by}"
         )
     # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.report.table_files import RowLabels
+    from isodepth.show.table_files import RowLabels
 
     files = [
         _table_file(paths[0], grouped.table, rows, RowLabels(by, grouped.labels, group), reading)
@@ -120,7 +121,7 @@ def _table_file(
     `read` is the result of reading the file, `sample` are the rows that are compared, and `labels`
     the labels of rows, if there are any.
     """
-    from isodepth.report.table_files import TableFile
+    from isodepth.show.table_files import TableFile
 
     chosen = split_names(reading.columns)
     if chosen and not isinstance(read.frame, np.ndarray):
@@ -134,7 +135,7 @@ def _table_file(
 
 def _chunk_options(paths: Sequence[str], reading: cli.ReadingOptions) -> Options:
     """Return the options of a report about tables that are read in chunks."""
-    from isodepth.report.table_files import TableFile
+    from isodepth.show.table_files import TableFile
 
     columns, dropped, words = map(split_names, (reading.columns, reading.drop, reading.missing))
     files = [
@@ -151,15 +152,24 @@ def compare_samples(
 
     Without a test (0 permutations), such samples raise an error.
     """
-    options: Options = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
-    if test["n_permutations"]:
-        options |= {**test, "progress": progress_wanted()}
+    metric = isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
+    compared = None
     try:
-        return isodepth.compare(x, y, **settings, **options)
+        compared = metric._compare(x, y, None, reading.kinds)
     except (NotNumbersError, NoCompleteRowError) as error:
         _check_distance_may_be_omitted(error, tested=bool(test["n_permutations"]))
-        options |= {"nan_policy": reading.test_nan_policy}
-        return isodepth.two_sample_test(x, y, random_state=settings["random_state"], **options)
+    if compared is not None and not test["n_permutations"]:
+        compared._warn_of_units()
+        return compared
+    tested = isodepth.two_sample_test(
+        x, y, kinds=reading.kinds, nan_policy=reading.test_nan_policy,
+        random_state=metric.random_state, progress=progress_wanted(), **test,
+    )  # fmt: skip
+    if compared is None:
+        return tested
+    both = TestedComparison.of(compared, tested)
+    both._warn_of_units()
+    return both
 
 
 def _check_distance_may_be_omitted(error: InvalidInputError, *, tested: bool) -> None:
@@ -228,12 +238,13 @@ def _answer(
     `about` has the names and files of the samples, and `reading` the columns that were left out.
     `scale` and `page` are the options --scale and --output.
     """
-    from isodepth.report.comparison import comparison_content, comparison_lines
+    from isodepth.show.pair import Pair
 
-    first, *lines = comparison_lines(result, about["names"])
+    pair = Pair(result, **about)
+    first, *lines = pair.lines()
     lines += [f"left out: {', '.join(reading.left_out)}"] if reading.left_out else []
     lines += [] if page is None else [f"report: {page}"]
-    content = comparison_content(result, **about)
+    content = pair.content()
     content = {name: content[name] for name in content if name not in ("levels", "gaps")}
     content |= {"columns": _compared_columns(result), "files": files}
     content |= {"left_out": reading.left_out, "scale": scale, "report": page}
@@ -321,7 +332,7 @@ def _compare_chunks(
         levels = compared.settings["levels"]
         template = "{clause}; {--levels=} {--refine=0} selects this explicitly"
         note(Message(template, clause=clause, levels=levels))
-    return compared if tested is None else compared._with_test(tested)
+    return compared if tested is None else TestedComparison.of(compared, tested)
 
 
 # -- test -----------------------------------------------------------------------------------------
@@ -441,9 +452,9 @@ def report(
     cli.save_report(result, page, **about)
     type_ = result._result_type
     if type_ != "monitor":
-        from isodepth.report.comparison import comparison_content
+        from isodepth.show.pair import Pair
 
-        content = comparison_content(result, **about)
+        content = Pair(result, **about).content()
     else:
         content = result.to_dict()
     content |= {"report": page, "files": files}

@@ -295,7 +295,6 @@ def reset(monitor: str, group: str | None) -> Answer:
 
 
 def _shown(fitted: isodepth.Monitor) -> Answer:
-    from isodepth.results.summary import alarm_promise, monitor_headline
     from isodepth.table.kinds import column_lines
 
     summary = fitted.to_dict()
@@ -307,8 +306,8 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
         rows = f"{own['n_rows']} rows{blocks}{group}"
         lines.append(f"reference   {rows}, {own['n_functions']} functions")
     verdicts = fitted.verdicts
-    lines.append(f"guarantee   {alarm_promise(summary)}")
-    lines.append(f"stream      {monitor_headline(verdicts, summary['groups']).sentence}")
+    lines.append(f"guarantee   {fitted._guarantee}")
+    lines.append(f"stream      {fitted._headline.sentence}")
     if shown := verdicts[-_SHOWN:]:
         # The column of groups is left out if the monitor has no groups.
         width = max((len(v.group) + 2 for v in shown if v.group is not None), default=0)
@@ -319,13 +318,12 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
 
 
 def _line(verdict: isodepth.typing.Verdict, group_width: int) -> str:
-    change = verdict.changes[0].text if verdict.changes else ""
     label = "" if verdict.label is None else f"  ({verdict.label})"
     group = f"{verdict.group or '':{group_width}}"
     return (
         f"{verdict.batch_number:5d}  {group}{verdict.n_rows:5d}  {_short(verdict.pvalue):>7}  "
         f"{_short(verdict.window_pvalue):>8}  {verdict.threshold:9.2g}  "
-        f"{'ALARM' if verdict.alarm else '':5}  {change}{label}"
+        f"{'ALARM' if verdict.alarm else '':5}  {verdict._strongest_change}{label}"
     )
 
 

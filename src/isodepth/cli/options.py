@@ -38,7 +38,7 @@ from isodepth.table.missing import NAN_POLICIES
 from isodepth.table.readers import split_names
 
 if TYPE_CHECKING:
-    from isodepth.report.table_files import TableFile
+    from isodepth.show.table_files import TableFile
 
 #: Options of the distance. On the command line, columns mostly have different units.
 METRIC = (
@@ -337,13 +337,13 @@ def save_report(
     """
     if page is not None:
         # The import is inside the function, because it imports Jinja, which is slow.
-        from isodepth.report.writing import write_report_of_files
-        from isodepth.results.summary import tested_result
+        from isodepth.show.report import write_report_of_files
 
         notes = [text for _, text in session().notes()]
         if result._result_type != "monitor":
             # The report shows the lines about columns of doubtful kind itself.
-            lines = joined("; ", attention_lines(tested_result(result).kinds))
+            tested = result if result._test is None else result._test
+            lines = joined("; ", attention_lines(tested.kinds))
             notes = [text for text in notes if text != lines.rendered(command_names())]
         command = shlex.join(["isodepth", *session().arguments])
         write_report_of_files(result, page, files, notes=notes, command=command, **about)
@@ -355,6 +355,6 @@ def monitor_source(path: str) -> dict[str, Any]:
     The monitor was read from the file `path`.
     """
     # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.report.table_files import TableFile
+    from isodepth.show.table_files import TableFile
 
     return {"files": [TableFile(path)]}

@@ -18,8 +18,8 @@ from isodepth import _core
 from isodepth.errors import DegenerateDepthWarning
 from isodepth.functions.families import Member
 from isodepth.geometry.directions import mean_of_direction
-from isodepth.metric.fitted import fit_for_one_sample
-from isodepth.metric.settings import MetricSettings, check_level_memory, midpoint_levels
+from isodepth.metric.metric import Metric
+from isodepth.metric.settings import check_level_memory, midpoint_levels
 from isodepth.significance.features import (
     Feature,
     all_shares,
@@ -71,7 +71,7 @@ Advance = Callable[[int], None]
 
 def aggregated_statistics(
     rows: PooledSample,
-    metric: MetricSettings,
+    metric: Metric,
     advance: Advance,
     *,
     only_regions: bool,
@@ -216,7 +216,7 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
 # -- distances between trimmed regions -----------------------------------------------------------
 
 
-def region_statistics(rows: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
+def region_statistics(rows: PooledSample, metric: Metric, advance: Advance) -> np.ndarray:
     """Return the distances DR (B + 1,) between the trimmed regions of X and Y, for all labelings.
 
     Regions are computed by projection depth. The constant divisor `mean_of_direction` of DR, by
@@ -251,7 +251,7 @@ def _may_be_simplex(rows: PooledSample) -> bool:
     return bool(largest >= rows.permutations.sizes.min())
 
 
-def depth_statistics(rows: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
+def depth_statistics(rows: PooledSample, metric: Metric, advance: Advance) -> np.ndarray:
     """Return the distances DR (B + 1,) between the trimmed regions, by the depth of `metric`.
 
     The regions are computed for each labeling separately. As in `region_statistics`, the constant
@@ -261,7 +261,7 @@ def depth_statistics(rows: PooledSample, metric: MetricSettings, advance: Advanc
     settings = replace(
         metric, directions=rows.directions, scale=None, nan_policy="raise", random_state=0
     )
-    fitted = fit_for_one_sample(settings, d)
+    fitted = settings.with_directions(d)
     # Columns are divided by their units, but not centered at their medians: rounding in the
     # subtraction could change the order of the values of a column.
     points = np.ascontiguousarray(rows.filled_columns.T / rows.divisors)

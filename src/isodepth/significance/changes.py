@@ -570,7 +570,7 @@ def _multiplied(column: ColumnPair, explanation: Explanation, pvalue: float) -> 
     quantity, both = "median", column.medians
     if both[0] == both[1]:
         quantity, both = "interquartile range", _ranges(column)
-    elif kind == "unit" and not shift and not _shows_factor(both, factor) and _is_positive(column):
+    elif kind == "unit" and not shift and not _shows_factor(both, factor):
         means = float(np.mean(column.x)), float(np.mean(column.y))
         others = {"mean": means, "interquartile range": _ranges(column)}
         shown = (each for each in others.items() if _shows_factor(each[1], factor))
@@ -584,10 +584,6 @@ def _multiplied(column: ColumnPair, explanation: Explanation, pvalue: float) -> 
             kind = "spread" if quantity == "interquartile range" else "location"
             return _change(column, kind, quantity, both, pvalue)
     return _change(column, kind, quantity, both, pvalue, factor=factor, **details)
-
-
-def _is_positive(column: ColumnPair) -> bool:
-    return bool(min(column.x.min(), column.y.min()) >= 0)
 
 
 def _shows_factor(both: tuple[float, float], factor: float) -> bool:

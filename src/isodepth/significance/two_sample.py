@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,9 +43,8 @@ from isodepth.functions.families import LEAST_ROWS
 from isodepth.geometry.directions import integer_seed, mean_of_direction
 from isodepth.geometry.scaling import aligned_scale, check_scale_width, column_units
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.fitted import compare_arrays
+from isodepth.metric.metric import Metric
 from isodepth.metric.settings import (
-    MetricSettings,
     RandomLevels,
     described_settings,
     settings_of_data,
@@ -93,9 +92,6 @@ from isodepth.table.frames import NamedArray
 from isodepth.table.kinds import column_lines
 from isodepth.table.validation import is_chunked, is_tensor
 
-if TYPE_CHECKING:
-    from isodepth.api import Metric
-
 METHODS = ("aggregated", "regions")
 # Kinds of changes of the whole distribution of a column.
 _WHOLE_KINDS = ("location", "spread", "shape", "unit", "sign", "exchange", "precision")
@@ -130,7 +126,7 @@ class Settings:
     nan_policy: str
     n_directions: int | None
     progress: bool
-    metric: MetricSettings
+    metric: Metric
     given_metric: bool
 
     def __post_init__(self) -> None:
@@ -162,7 +158,7 @@ class Settings:
         return self.metric.n_jobs or available_cores()
 
 
-def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricSettings:
+def _metric(method: str | Metric, scale: Any, **options: Any) -> Metric:
     """Return the options of the distance between trimmed regions, with the scale and `options`.
 
     `method` is a metric, or the name of a method, which has the default metric of the test.
@@ -175,17 +171,17 @@ def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricS
             option="scale",
         )
     of_regions = OF_REGIONS
-    if isinstance(method, MetricSettings):
+    if isinstance(method, Metric):
         _check_method(method)
         of_regions = {name: getattr(method, name) for name in OF_REGIONS}
         if method.levels in (None, "exact"):
             of_regions["levels"] = OF_REGIONS["levels"]
-    return MetricSettings(refine=0, scale=scale, **of_regions, **options)
+    return Metric(refine=0, scale=scale, **of_regions, **options)
 
 
-def _check_method(metric: MetricSettings) -> None:
+def _check_method(metric: Metric) -> None:
     """Raise InvalidOptionError if an option of the metric is invalid or has no effect in a test."""
-    defaults = {field.name: field.default for field in fields(MetricSettings)}
+    defaults = {field.name: field.default for field in fields(Metric)}
     for name, reason in _NOT_OF_METHOD.items():
         value = getattr(metric, name)
         plain = value is None or isinstance(value, str | int | float)
@@ -339,9 +335,9 @@ def two_sample_test(
                 "{--blocks}"
             )
     metric = _metric(method, scale, random_state=integer_seed(random_state), n_jobs=n_jobs)
-    given_metric = isinstance(method, MetricSettings)
+    given_metric = isinstance(method, Metric)
     settings = Settings(
-        method="regions" if isinstance(method, MetricSettings) else method,
+        method="regions" if isinstance(method, Metric) else method,
         given_metric=given_metric, n_permutations=n_permutations, tolerance=tolerance,
         alpha=check_alpha(alpha), nan_policy=nan_policy, n_directions=n_directions,
         progress=progress, metric=metric,
@@ -613,7 +609,7 @@ def _later_bounds(pool: Callable[[], PooledSample], alpha: float) -> ShareBounds
     return _lower_bounds(rows, findings, alpha)
 
 
-def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -> Comparison:
+def _compare_regions(pool: Callable[[], PooledSample], metric: Metric) -> Comparison:
     """Compare the samples by the distance between their trimmed regions.
 
     `pool` returns the pooled rows as in the test. Distances need complete rows: missing values are
@@ -624,7 +620,7 @@ def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -
     fixed = replace(metric, directions=rows.directions, scale=scale)
     parts = np.split(rows.filled_columns.T, [rows.n_x])
     x, y = (NamedArray(part, rows.names) for part in parts)
-    return compare_arrays(fixed, x, y)
+    return fixed._compare_arrays(x, y)
 
 
 def _notes(samples: Samples, tolerance: float | None) -> list[str]:

@@ -107,7 +107,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
         return X.points, None if X.columns is None else column_names(X.columns, name)
     frame = check_frame(X, name)
     labels = list(frame.columns)
-    return _numbers(frame, name), None if _is_count(labels) else column_names(labels, name)
+    return _numbers(frame, name), None if is_count(labels) else column_names(labels, name)
 
 
 def check_frame(X: Any, name: str) -> Any:
@@ -209,7 +209,7 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     """Return the sample X with its columns in the order of `names`.
 
     X is returned unchanged if it has no names, if `names` is None, if two of its columns have the
-    same name, or if columns are matched by position (see `_matched_by_position`). Raise an error if
+    same name, or if columns are matched by position (see `matched_by_position`). Raise an error if
     the names differ otherwise than in their order.
 
     Parameters
@@ -241,7 +241,7 @@ in june, 'c' is only in july; select columns that both have
     if labels is None or labels == names or len(set(labels)) < len(labels):
         return X
     if sorted(labels) != sorted(names):
-        if _matched_by_position(labels, names):
+        if matched_by_position(labels, names):
             return X
         raise differing(names, labels, like, name)
     points, _ = read_frame(X, name)
@@ -251,7 +251,7 @@ in june, 'c' is only in july; select columns that both have
     return NamedArray(points, None if _counts(names) else names)
 
 
-def _matched_by_position(labels: tuple[str, ...], names: tuple[str, ...]) -> bool:
+def matched_by_position(labels: tuple[str, ...], names: tuple[str, ...]) -> bool:
     """Return whether the columns of two samples are matched by position instead of by name.
 
     Default labels 0, 1, ... of one sample are matched by position with the names of the other
@@ -279,7 +279,7 @@ def common_columns(X: Any, Y: Any) -> tuple[Any, Any, tuple[tuple[str, ...], tup
     """
     first, second = column_names(labels_of(X) or (), "X"), column_names(labels_of(Y) or (), "Y")
     in_x, in_y = set(first), set(second)
-    if in_x == in_y or not in_x or not in_y or _matched_by_position(first, second):
+    if in_x == in_y or not in_x or not in_y or matched_by_position(first, second):
         return X, Y, ((), ())
     both = tuple(name for name in first if name in in_y)
     if not both:
@@ -387,7 +387,7 @@ def clashing_columns(first: Names, second: Names) -> bool:
     return list(named) != count and sorted(named) == sorted(count)
 
 
-def _is_count(labels: list[Any]) -> bool:
+def is_count(labels: list[Any]) -> bool:
     """Return whether the labels are 0, 1, ... in this order; True and 1.0 are not integers here."""
     return all(
         isinstance(label, numbers.Integral) and not isinstance(label, bool) and label == place

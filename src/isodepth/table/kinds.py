@@ -140,13 +140,18 @@ def column_lines(columns: Sequence[ColumnKind], *, codes: bool = True) -> list[s
             if each.use == use
         ]  # fmt: skip
         lines += [joined(": ", [head, joined(", ", described)])] if described else []
+    return lines + number_lines(columns, codes=codes)
+
+
+def number_lines(columns: Sequence[ColumnKind], *, codes: bool = True) -> list[str]:
+    """Return the line of `column_lines` about numeric columns, or [] if none has a note."""
     by_note: dict[str, list[str]] = {}
     for each in columns:
         note = "" if each.note.endswith(_MAYBE_CODES) and not codes else each.note
         if each.use == "numeric" and note and not each.attention:
             by_note.setdefault(note, []).append(each.column)
     described = [f"{listed(names, 6)} ({note})" for note, names in by_note.items()]
-    return [*lines, f"numbers: {listed(described, 6)}"] if described else lines
+    return [f"numbers: {listed(described, 6)}"] if described else []
 
 
 def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:
@@ -305,7 +310,7 @@ def _check_without_frames(
             check_frame(sample, name)
     if kinds:
         types = " and ".join(type(each).__name__ for each in samples)
-        raise _kinds_error(f"kinds needs data frames in memory, got {types}")
+        raise kinds_error(f"kinds needs data frames in memory, got {types}")
 
 
 def _pooled_columns(
@@ -328,7 +333,7 @@ def _pooled_columns(
     ]
     unknown = next((name for name in kinds if name not in labels[0]), None)
     if unknown is not None:
-        raise _kinds_error(f"kinds has the key {unknown!r}, which is not a column of {names[0]}")
+        raise kinds_error(f"kinds has the key {unknown!r}, which is not a column of {names[0]}")
     other = next((at for at, each in enumerate(labels) if each.keys() != labels[0].keys()), None)
     if other is not None:
         if not kinds and all(t.is_numeric() for frame in frames for t in frame.schema.values()):
@@ -531,7 +536,7 @@ def check_kinds(kinds: Any) -> dict[str, Any]:
     Keys are converted to strings, like the labels of columns.
     """
     if not isinstance(kinds, Mapping | None):
-        raise _kinds_error(
+        raise kinds_error(
             f"kinds must be a dictionary such as {{'zip': 'category'}}, got {kinds!r:.80}"
         )
     for name, kind in (kinds or {}).items():
@@ -544,7 +549,7 @@ def check_kinds(kinds: Any) -> dict[str, Any]:
         if not allowed:
             is_date = isinstance(kind, str) and kind in _DATES
             dates = "; dates are left out unless their kind is 'numeric'" if is_date else ""
-            raise _kinds_error(
+            raise kinds_error(
                 f"kinds[{name!r}] must be one of {', '.join(KINDS)}, a list of distinct values in "
                 "increasing order, or an integer to subtract from integers beyond 2**53; got "
                 f"{kind!r:.80}{dates}"
@@ -552,11 +557,11 @@ def check_kinds(kinds: Any) -> dict[str, Any]:
     given = dict(kinds or {})
     checked = {str(name): kind for name, kind in given.items()}
     if len(checked) < len(given):
-        raise _kinds_error(f"kinds has keys that are equal as strings: {list(given)}; remove one")
+        raise kinds_error(f"kinds has keys that are equal as strings: {list(given)}; remove one")
     return checked
 
 
-def _kinds_error(message: str) -> InvalidOptionError:
+def kinds_error(message: str) -> InvalidOptionError:
     return InvalidOptionError(message, option="kinds")
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.api import Metric
 from isodepth.base.declared import SCORE
-from isodepth.base.export import ResultMixin, document
+from isodepth.base.export import ResultMixin, keys
 from isodepth.base.options import Choice, option_error, takes
 from isodepth.errors import InvalidInputError, warn_user
 from isodepth.geometry.depth import BY_NAME, OF_TEXTS
 from isodepth.geometry.directions import mean_of_direction
+from isodepth.metric.metric import Metric
 from isodepth.text.clouds import check_counts, check_texts, clean_clouds
 from isodepth.text.encoder import CachedEncoder, Encoder, EncoderOptions
 from isodepth.text.pairs import pair_distances
@@ -56,6 +56,8 @@ class Scores(ResultMixin):
     signature: str = ""
 
     higher_is_better = False
+    _result_type = "scores"
+    _in_json = keys("higher_is_better", "signature", scores="values", mean="_mean")
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=float)
@@ -64,6 +66,10 @@ class Scores(ResultMixin):
         object.__setattr__(self, "values", values)
         super().__post_init__()
 
+    @property
+    def _mean(self) -> float:
+        return self.mean()
+
     # numpy.mean(scores) calls this method with options of NumPy, such as `axis`.
     def mean(self, **options: Any) -> float:
         """Return the mean of all scores; NaN if there are no scores, or if any score is NaN.
@@ -71,11 +77,6 @@ class Scores(ResultMixin):
         The options are those of `numpy.mean`.
         """
         return float(np.mean(self.values, **options)) if len(self) else math.nan
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary of the scores, their mean, `higher_is_better` and the signature."""
-        settings = {"higher_is_better": self.higher_is_better, "signature": self.signature}
-        return document("scores", {"scores": self.values, "mean": self.mean(), **settings})
 
     def _rows(self) -> dict[str, list[Any]]:
         return {"text": list(range(len(self))), "score": self.values.tolist()}
