@@ -94,7 +94,7 @@ METRIC = Options(
 )  # fmt: skip
 
 #: Options of `distance` and `compare`.
-DISTANCE = Options(_WEIGHTS, _KINDS) + METRIC.change(
+DISTANCE = Options(_WEIGHTS, _KINDS) | METRIC.change(
     "levels", allowed=Anything('"exact" or int', "Literal['exact'] | int")
 )
 
@@ -191,9 +191,9 @@ SCORE = (
     .change("eps", default=0.01)
     .change("levels", default="exact", none=None, type="Any")
     .change("n_directions", default=None, none="4000")
-    .change("gap", default=None, none="exact if q is infinite, else search")
+    .change("gap", default=None, none="exact if q is infinite, else search", type="str | None")
     .change("refine", default=0, none=None)
-) + Options(
+) | Options(
     Option("multi_ref", Choice(("mean", "min")), "mean",
            "Mean or minimum of the distances from several references.", type="str"),
     Option("l2_normalize", Boolean(), True, "Whether to scale token vectors to length one."),
@@ -203,5 +203,4 @@ SCORE = (
     _N_JOBS,
 )  # fmt: skip
 
-OWNERS |= {"two_sample_test": TEST, "Monitor": MONITOR, "Metric": METRIC, "scan": SCAN,
-           "DepthScore": SCORE}  # fmt: skip
+OWNERS |= {"two_sample_test": TEST, "Monitor": MONITOR, "Metric": METRIC, "scan": SCAN}

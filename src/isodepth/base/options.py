@@ -383,7 +383,7 @@ class Options(Mapping[str, Option]):
     def __len__(self) -> int:
         return len(self._options)
 
-    def __add__(self, other: Options) -> Options:
+    def __or__(self, other: Options) -> Options:
         """Return the options of both; those of `other` replace options with the same name."""
         return Options(*{**self, **other}.values())
 
@@ -397,7 +397,7 @@ class Options(Mapping[str, Option]):
 
     def change(self, name: str, **fields: Any) -> Options:
         """Return the options with other fields of one option, such as its default."""
-        return self + Options(replace(self[name], **fields))
+        return self | Options(replace(self[name], **fields))
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -474,13 +474,16 @@ def suggested_name(name: str, names: Sequence[str], shown_as: Names = PYTHON) ->
     return f"; did you mean {shown_as.option(here)!r}{conversion}?" if here else ""
 
 
-def takes(options: Options | None = None) -> Callable[[Documented], Documented]:
+def takes(
+    options: Options | None = None, hidden: Sequence[str] = ()
+) -> Callable[[Documented], Documented]:
     """Return a decorator of a function or class that checks the names of keyword arguments.
 
     An unknown name raises the error of `unknown_option`. `options` are those that ``**options`` of
     the function stands for: they replace it in the signature that `inspect.signature` and notebooks
     show, and their descriptions replace the line OPTIONS_LINE of the docstring. Options that the
-    signature or the docstring has itself are left out.
+    signature or the docstring has itself are left out. Options named in `hidden` are accepted but
+    not shown, because the settings of results contain them.
     """
 
     def decorate(documented: Documented) -> Documented:
@@ -490,7 +493,7 @@ def takes(options: Options | None = None) -> Callable[[Documented], Documented]:
             _document(documented, options)
         is_class = inspect.isclass(documented)
         function: Any = documented.__init__ if is_class else documented
-        known = dict.fromkeys(signature.parameters)
+        known = dict.fromkeys([*signature.parameters, *hidden])
 
         @functools.wraps(function)
         def checked(*args: Any, **given: Any) -> Any:
@@ -548,63 +551,3 @@ def _document(documented: Any, options: Options) -> None:
         each.paragraph for name, each in options.items() if name not in described
     ]
     documented.__doc__ = "\n".join(lines)
-
-
-# -- checks of single arguments -------------------------------------------------------------------
-
-
-def check_number(
-    value: Any,
-    name: str,
-    low: float = -math.inf,
-    high: float = math.inf,
-    *,
-    low_open: bool = False,
-    high_open: bool = False,
-) -> float:
-    """Check that `value` is a real number from `low` to `high`, and return it as a float."""
-    return Number(low, high, low_open, high_open).check(name, value)
-
-
-def check_integer(
-    value: Any, name: str, low: int, hint: str = "", *, high: int | None = None
-) -> int:
-    """Check that `value` is an integer >= `low` and, unless `high` is None, <= `high`."""
-    return Integer(low, UNLIMITED if high is None else high).check(name, value, hint)
-
-
-def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """Check that `value`, the value of the option `name`, is one of the strings `choices`."""
-    return Choice(tuple(choices)).check(name, value)
-
-
-def check_dtype(value: Any, name: str) -> Any:
-    """Return the name of the precision `value`, the option `name`: "float32" or "float64"."""
-    return Precision().check(name, value)
-
-
-def check_alpha(alpha: Any) -> float:
-    """Check the option `alpha`, the level of a test, and return it as a float."""
-    hint = "; the level of a test with 95% confidence is 0.05"
-    return Number(0, 1, low_open=True, high_open=True).check("alpha", alpha, hint)
-
-
-def check_boolean(value: Any, name: str) -> bool:
-    """Check that `value` is True or False; 0 and 1 are not accepted."""
-    return Boolean().check(name, value)
-
-
-def check_n_jobs(value: Any) -> int | None:
-    """Check the option `n_jobs` and return it; -1 is converted to None, for all available cores."""
-    return Threads().check("n_jobs", value)
-
-
-def keyword_names(function: Callable[..., Any]) -> list[str]:
-    """Return the names of the keyword-only parameters of a function, as in its signature."""
-    return _keywords(inspect.signature(function))
-
-
-check_class_options = check_option_names = takes()
-
-#: Default significance level.
-ALPHA = 0.05

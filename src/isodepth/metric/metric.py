@@ -6,9 +6,9 @@ Methods and functions accept arrays, data frames, tensors, and samples that are 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack, cast, overload
 
 import numpy as np
@@ -21,19 +21,10 @@ from isodepth.base.annotations import (
     ScaleLike,
 )
 from isodepth.base.compiled import Resources
+from isodepth.base.declared import DISTANCE, METRIC, TABLE_DTYPE
 from isodepth.base.export import ReadOnlyFields, equal_values
-from isodepth.base.options import (
-    check_boolean,
-    check_choice,
-    check_class_options,
-    check_dtype,
-    check_integer,
-    check_n_jobs,
-    check_number,
-    keyword_names,
-    unknown_option,
-)
-from isodepth.base.seeds import check_random_state, rng_for
+from isodepth.base.options import Integer, takes
+from isodepth.base.seeds import rng_for
 from isodepth.errors import (
     ColumnWarning,
     InvalidOptionError,
@@ -44,7 +35,6 @@ from isodepth.geometry.depth import BY_NAME
 from isodepth.geometry.depth.base import DepthSource
 from isodepth.geometry.depth.resolve import private_copy, resolve_depth, same_depth
 from isodepth.geometry.directions import integer_seed, seeded_vectors, unit_vectors
-from isodepth.geometry.hull import WAYS
 from isodepth.geometry.regions import Sample, TrimmedRegions
 from isodepth.geometry.scaling import (
     NamedScale,
@@ -71,14 +61,13 @@ from isodepth.metric.settings import (
     RandomLevels,
     check_for_tables,
     check_level_memory,
-    check_refine,
+    check_relations,
     checked_directions,
     checked_levels,
     checked_scale,
     midpoint_levels,
     settings_of_data,
     used_settings,
-    with_options_of,
 )
 from isodepth.metric.signature import signature_text
 from isodepth.rows.kept import RowsInMemory
@@ -94,7 +83,6 @@ from isodepth.table.missing import MissingPair
 from isodepth.table.validation import (
     SampleRows,
     as_pair,
-    check_nan_policy,
     copy_of_sample,
     is_chunked,
     is_tensor,
@@ -116,7 +104,7 @@ if TYPE_CHECKING:
     from isodepth.stream.source import SampleLike
 
 
-@check_class_options
+@takes()
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Metric(ReadOnlyFields):
     """Pseudo-metric DR_{p,eps} between samples, with all its settings.
@@ -235,53 +223,19 @@ class Metric(ReadOnlyFields):
     memory_mb: float | None = None
 
     def __post_init__(self) -> None:
-        gap, q = check_choice(self.gap, "gap", WAYS), check_number(self.q, "q", 1)
-        if gap == "exact" and q < math.inf:
-            raise InvalidOptionError(
-                f"gap={gap!r} is the exact supremum over directions, which is q=inf; got q={q:g}, "
-                "a mean over the given directions: remove gap",
-                option="gap",
-            )
-        check_nan_policy(self.nan_policy)
-        if self.memory_mb is not None:
-            check_number(self.memory_mb, "memory_mb", 0, low_open=True, high_open=True)
-        check_refine(self.refine, q, gap)
-        directions, n_directions = checked_directions(
-            self.directions, self.n_directions, type(self).n_directions
-        )
-        checked = {
-            "depth": self.depth if isinstance(self.depth, str) else private_copy(self.depth),
-            "p": check_number(self.p, "p", 0, low_open=True),
-            "q": q,
-            "dtype": None if self.dtype is None else check_dtype(self.dtype, "dtype"),
-            "eps": check_number(self.eps, "eps", 0, 1, low_open=True),
-            "n_directions": n_directions,
-            "directions": directions,
-            "levels": checked_levels(self.levels),
-            "normalize": check_boolean(self.normalize, "normalize"),
-            "scale": checked_scale(self.scale),
-            "random_state": check_random_state(self.random_state),
-            "n_jobs": check_n_jobs(self.n_jobs),
-        }
+        given = {name: getattr(self, name) for name in METRIC}
+        if not isinstance(self.directions, str):  # their number is checked below
+            del given["n_directions"]
+        checked = METRIC.check(given)
+        check_relations(checked["gap"], checked["q"], checked["refine"])
+        checked |= checked_directions(self.directions, self.n_directions)
+        checked |= {"levels": checked_levels(self.levels), "scale": checked_scale(self.scale)}
+        if not isinstance(self.depth, str):
+            checked["depth"] = private_copy(self.depth)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         super().__post_init__()
         _ = self._source  # raises an error if the option `depth` is invalid
-
-    @classmethod
-    def _from_options(
-        cls, options: Mapping[str, Any], function: Callable[..., Any] | None = None
-    ) -> Self:
-        """Create a metric from keyword options; an unknown option raises InvalidOptionError.
-
-        The error lists the keyword parameters of `function`, which received the options, or the
-        fields of the metric if it is None.
-        """
-        names = [field.name for field in fields(cls)]
-        for name in options:
-            if name not in names:
-                raise unknown_option(name, keyword_names(function) if function else names)
-        return cls(**options)
 
     def __eq__(self, other: object) -> bool:
         """Return whether all options are equal; a depth of the user is equal only to itself."""
@@ -554,8 +508,9 @@ class Metric(ReadOnlyFields):
         >>> fitted.distance(x, x), fitted.distance(x, y) > 6
         (0.0, True)
         """
-        check_integer(n_features, "n_features", 1, "; it is the number of columns of the samples")
-        precision = None if dtype is None else check_dtype(dtype, "dtype")
+        hint = "; it is the number of columns of the samples"
+        Integer(1).check("n_features", n_features, hint)
+        precision = METRIC["dtype"].check(dtype)
         _refuse_learned_scale(self.scale)
         # Named divisors are matched with the columns of each sample.
         if self.scale is not None and not isinstance(self.scale, NamedScale):
@@ -590,7 +545,7 @@ class Metric(ReadOnlyFields):
             K is the number of directions: the length of an array `directions`, otherwise
             `n_directions`, or 1 if X has one column.
         """
-        table_dtype = check_dtype(table_dtype, "table_dtype")
+        table_dtype = TABLE_DTYPE.check(table_dtype)
         check_for_tables(self)
         if is_chunked(X):
             from isodepth.metric.chunked import entry
@@ -782,7 +737,6 @@ def _numeric(X: Any, Y: Any, kinds: Any) -> _NumericPair:
 
 
 #: Decorator that documents the options of `Metric` in a function or class.
-with_metric_options = partial(with_options_of, Metric)
 
 
 @overload
@@ -807,7 +761,7 @@ def distance(
 ) -> float: ...
 
 
-@with_metric_options()
+@takes(DISTANCE)
 def distance(
     X: SampleLike,
     Y: SampleLike,
@@ -839,7 +793,7 @@ def distance(
         of values in their order, or an integer to subtract; see :func:`isodepth.two_sample_test`.
         Keys are names of columns of data frames, which may be integers. The columns of a source
         without names are 0, 1, ... Arrays have numeric columns only.
-    {options of Metric}
+    {options}
 
     Returns
     -------
@@ -854,10 +808,10 @@ def distance(
     >>> round(isodepth.distance(X, X + [3, 4], random_state=0), 3)
     5.0
     """
-    return Metric._from_options(options, distance).distance(X, Y, weights=weights, kinds=kinds)
+    return Metric(**options).distance(X, Y, weights=weights, kinds=kinds)
 
 
-@with_metric_options()
+@takes(DISTANCE)
 def compare(
     X: SampleLike,
     Y: SampleLike,
@@ -885,7 +839,7 @@ def compare(
         of values in their order, or an integer to subtract; see :func:`isodepth.two_sample_test`.
         Keys are names of columns of data frames, which may be integers. The columns of a source
         without names are 0, 1, ... Arrays have numeric columns only.
-    {options of Metric}
+    {options}
 
     Returns
     -------
@@ -901,4 +855,4 @@ def compare(
       suspicious_rows() lists the rows that look wrong
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
     """
-    return Metric._from_options(options, compare).compare(X, Y, weights=weights, kinds=kinds)
+    return Metric(**options).compare(X, Y, weights=weights, kinds=kinds)

@@ -16,15 +16,10 @@ import numpy as np
 from isodepth import _core
 from isodepth.base.annotations import DirectionsLike, RandomStateLike
 from isodepth.base.compiled import Resources
+from isodepth.base.declared import METRIC
 from isodepth.base.export import equal_values
 from isodepth.base.messages import Message
-from isodepth.base.options import (
-    MOST,
-    check_choice,
-    check_class_options,
-    check_integer,
-    check_n_jobs,
-)
+from isodepth.base.options import Choice, takes
 from isodepth.errors import DegenerateDepthWarning, InvalidOptionError, warn_user
 from isodepth.geometry.regions import Sample, TrimmedRegions
 
@@ -130,7 +125,7 @@ class DepthSource:
         )
 
 
-@check_class_options
+@takes()
 @dataclass(eq=False, repr=False, kw_only=True)
 class Depth(DepthSource):
     """Base class of the depths of this package.
@@ -181,8 +176,7 @@ class Depth(DepthSource):
 
     def _check_options(self) -> None:
         """Raise an error if a setting of this depth is invalid."""
-        check_integer(self.n_directions, "n_directions", 1, high=MOST)
-        check_n_jobs(self.n_jobs)
+        METRIC.check({"n_directions": self.n_directions, "n_jobs": self.n_jobs})
 
     # -- settings ---------------------------------------------------------------------------
 
@@ -308,7 +302,7 @@ class Projection(MinimumDepth):
         return depths
 
 
-@check_class_options
+@takes()
 @dataclass(eq=False, repr=False, kw_only=True)
 class Halfspace(MinimumDepth):
     """Halfspace depth: the minimum mass of a closed halfspace that contains a point.
@@ -323,7 +317,7 @@ class Halfspace(MinimumDepth):
 
     def _check_options(self) -> None:
         super()._check_options()
-        check_choice(self.algorithm, "algorithm", ALGORITHMS)
+        Choice(ALGORITHMS).check("algorithm", self.algorithm)
         if self.algorithm != "exact":
             return
         defaults = Halfspace()

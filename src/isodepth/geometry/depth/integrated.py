@@ -9,7 +9,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.base.annotations import CovarianceLike
 from isodepth.base.compiled import Resources
-from isodepth.base.options import check_class_options
+from isodepth.base.options import takes
 from isodepth.base.seeds import rng_for
 from isodepth.geometry.depth.base import Depth, Projections, Queries, standardize
 from isodepth.geometry.depth.whitening import Whitening, check_covariance, outside_span, shrinks
@@ -42,7 +42,7 @@ class IRW(Depth):
         return along.run(_core.mean_rank_weight, sample.points, sample.masses, queries)
 
 
-@check_class_options
+@takes()
 @dataclass(eq=False, repr=False, kw_only=True)
 class AIIRW(Depth):
     """Affine-invariant IRW depth: the IRW depth of the whitened sample; see `isodepth.AIIRWDepth`.
