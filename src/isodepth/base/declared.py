@@ -68,7 +68,7 @@ METRIC = Options(
     Option("directions",
            Anything('{"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)',
                     "DirectionsLike"), "uniform",
-           "Family of directions, or an array of them, see :func:`isodepth.unit_vectors`."),
+           "Family of directions, or an array of them, as in `unit_vectors`."),
     Option("levels", Anything('"exact" or int', "Literal['exact'] | int | RandomLevels"), None,
            "Number of levels of a grid, or exact for the integral over all levels.",
            "exact, and 20 for samples that are read in chunks"),
@@ -76,7 +76,7 @@ METRIC = Options(
     Option("refine", Integer(0), None, "Number of steps of ascent from the best directions.",
            "20 if q is infinite, else 0"),
     Option("gap", Choice(("search", "exact")), "search",
-           '"exact" computes the supremum over all directions, for few rows or few columns.'),
+           'How to compute the gap of a level: "exact" is the supremum over all directions.'),
     Option("scale", Anything('"pooled", "reference" or array of shape (d,)', "ScaleLike"), None,
            'Units of the columns: "pooled" or "reference" for the robust standard deviation in '
            "both samples or in X, an array of divisors, or None for coordinates as they are.", "",

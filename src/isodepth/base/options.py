@@ -360,11 +360,17 @@ class Option:
         return (self.none or "none") if self.default is None else str(self.default)
 
     @property
+    def description(self) -> str:
+        """The sentence about the option, and the meaning of None."""
+        return f"{self.text} None for {self.none}." if self.none else self.text
+
+    @property
     def paragraph(self) -> str:
         """Description of the option in a docstring."""
         default, indent = repr(self.default).replace("'", '"'), "    "
-        text = f"{self.text} None for {self.none}." if self.none else self.text
-        lines = textwrap.wrap(text, 100, initial_indent=indent, subsequent_indent=indent)
+        lines = textwrap.wrap(
+            self.description, 100, initial_indent=indent, subsequent_indent=indent
+        )
         return "\n".join([f"{self.name} : {self.type_text}, default {default}", *lines])
 
 
