@@ -15,11 +15,12 @@ from scipy.stats import rankdata
 from isodepth import AIIRWDepth, Metric, scan
 from isodepth.base.compiled import Resources
 from isodepth.errors import InvalidOptionError
-from isodepth.geometry.depth import BY_NAME, CorrectedIRW
-from isodepth.geometry.depth.base import Projections, center_and_exponent
-from isodepth.geometry.depth.whitening import Whitening
+from isodepth.geometry.depth import BY_NAME
+from isodepth.geometry.depth.base import Projections
+from isodepth.geometry.depth.integrated import CorrectedIRW
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.regions import Sample
+from isodepth.geometry.transforms import Whitening, center_and_exponent
 from isodepth.metric.chunked import depths
 from isodepth.metric.chunked.depths import RankModel, rank_numbers, whitening
 from isodepth.metric.chunked.entry import compare

@@ -9,8 +9,7 @@ from twins.stepwise_refinement import chosen_levels
 
 import isodepth
 from isodepth.base.compiled import Resources
-from isodepth.geometry.hull import refine_gaps
-from isodepth.geometry.regions import LevelPlan, exact_plan
+from isodepth.geometry.regions import LevelPlan, exact_plan, refine_gaps
 
 
 def attained(result: isodepth.typing.Comparison, betas: np.ndarray) -> np.ndarray:

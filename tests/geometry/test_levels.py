@@ -10,12 +10,8 @@ import pytest
 from twins import naive
 
 import isodepth
-from isodepth.geometry.regions import (
-    TrimmedRegions,
-    exact_plan,
-    level_plan,
-    power_mean,
-)
+from isodepth.geometry.regions import exact_plan, level_plan, power_mean
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.settings import midpoint_levels
 
 X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0], [6.0], [7.0], [8.0], [9.0]])

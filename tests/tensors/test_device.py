@@ -14,7 +14,7 @@ from twins.naive import masses, weighted_median
 
 import isodepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.geometry.depth import CorrectedIRW
+from isodepth.geometry.depth.integrated import CorrectedIRW
 
 torch = pytest.importorskip("torch")
 from isodepth.device.regions import check_depth  # noqa: E402

@@ -30,34 +30,40 @@ class Resources(NamedTuple):
 
     Attributes
     ----------
-    n_jobs : int or None
-        Number of threads; None or -1 for all available cores, see `available_cores`.
+    n_threads : int
+        Maximum number of threads.
     memory_mb : float
         Working memory of all threads together, in MiB.
     """
 
-    n_jobs: int | None = None
+    n_threads: int
     memory_mb: float = 256.0
 
-    @property
-    def n_threads(self) -> int:
-        """Maximum number of threads."""
-        if self.n_jobs is None or self.n_jobs == -1:
-            return available_cores()
-        return self.n_jobs
+    @classmethod
+    def of(cls, n_jobs: int | None = None) -> Resources:
+        """Return resources with `n_jobs` threads; None or -1 for all available cores."""
+        return cls(thread_count(n_jobs))
 
 
-ALONE = Resources(n_jobs=1)
+ALONE = Resources(1)
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return the number of threads that the option `n_jobs` selects.
+
+    None or -1 selects all available cores, see `available_cores`.
+    """
+    return available_cores() if n_jobs is None or n_jobs == -1 else n_jobs
 
 
 def worker_count(n_jobs: int | None, n_tasks: int, operations: int) -> int:
     """Return the number of threads for `n_tasks` tasks with `operations` operations in total.
 
-    The number is at most `n_jobs`, see `Resources`, and at most `n_tasks`. It is 1 if the tasks are
-    too small for threads to be faster.
+    The number is at most `n_jobs`, see `thread_count`, and at most `n_tasks`. It is 1 if the tasks
+    are too small for threads to be faster.
     """
     worth = min(n_tasks, operations // core.WORTH_A_THREAD)
-    return max(1, min(worth, Resources(n_jobs).n_threads)) if worth > 1 else 1
+    return max(1, min(worth, thread_count(n_jobs))) if worth > 1 else 1
 
 
 def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int) -> list[Value]:

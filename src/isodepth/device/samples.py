@@ -14,8 +14,7 @@ import torch
 
 from isodepth.device.host import check_both_tensors, to_host
 from isodepth.errors import InvalidInputError
-from isodepth.geometry.depth.base import exact_center
-from isodepth.geometry.depth.whitening import column_exponents, inverse_root, stretch_of
+from isodepth.geometry.transforms import column_exponents, exact_center, inverse_root, stretch_of
 from isodepth.geometry.weights import exact_masses
 from isodepth.table.validation import (
     check_finite,
@@ -184,7 +183,7 @@ class DeviceSample(NamedTuple):
     def whitened(self) -> torch.Tensor:
         """Return the centered points (u, d) times the inverse square root of their covariance.
 
-        As in `geometry.depth.whitening`, the covariance is computed in double precision from
+        As in `geometry.transforms`, the covariance is computed in double precision from
         columns that are scaled to a common size. In one dimension whitening does not change ranks,
         and the result of `with_ranks` is returned.
         """

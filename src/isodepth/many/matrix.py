@@ -177,7 +177,7 @@ class DistanceMatrix(ResultMixin):
                 f"kind must be 'distance_matrix' for a DistanceMatrix, got {kind!r}", option="kind"
             )
         # Imported here and not at the top, because figures need optional packages.
-        from isodepth.plot import distance_matrix
+        from isodepth.plot.matrices import distance_matrix
 
         return distance_matrix(self, ax=ax)
 

@@ -23,8 +23,9 @@ from isodepth.base.compiled import decode, support_rows
 from isodepth.base.export import read_only
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
-from isodepth.geometry.hull import Gaps, project_to_hull
-from isodepth.geometry.regions import TrimmedRegions
+from isodepth.geometry.hull import project_to_hull
+from isodepth.geometry.regions import Gaps
+from isodepth.geometry.trimmed import TrimmedRegions
 
 # Maximum number of support values (levels times directions) in memory at a time.
 _HELD = 1 << 19
@@ -63,7 +64,7 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
     refined = regions[0].n_features > 1 and not gaps.exact
     check_has_gradient(scale=settings.scale, refine=settings._steps if refined else 0)
     slopes = mean_slopes(gaps.values, gaps.plan.shares, settings.p, settings._length)
-    rows = [each._ordered.astype(np.float64, copy=False) for each in regions]
+    rows = [each._nested.points.astype(np.float64, copy=False) for each in regions]
     if settings.q < math.inf:
         ordered = _gradients_of_means(gaps, rows, slopes, settings.q)
     elif gaps.exact:
@@ -213,8 +214,8 @@ def _by_row(regions: TrimmedRegions, ordered: np.ndarray) -> np.ndarray:
     equal to it. Rows of weight zero have gradient 0.
     """
     distinct = np.empty_like(ordered)
-    distinct[regions._order] = ordered
-    inverse = regions._sample.inverse
+    distinct[regions._nested.order] = ordered
+    inverse = regions._nested.sample.inverse
     present = inverse >= 0
     repeats = np.bincount(inverse[present], minlength=len(distinct))
     result = np.zeros((len(inverse), ordered.shape[1]))

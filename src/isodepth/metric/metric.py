@@ -20,7 +20,7 @@ from isodepth.base.annotations import (
     RandomStateLike,
     ScaleLike,
 )
-from isodepth.base.compiled import Resources
+from isodepth.base.compiled import Resources, available_cores
 from isodepth.base.export import ReadOnlyFields, equal_values
 from isodepth.base.options import (
     check_boolean,
@@ -45,7 +45,7 @@ from isodepth.geometry.depth.base import DepthSource
 from isodepth.geometry.depth.resolve import private_copy, resolve_depth, same_depth
 from isodepth.geometry.directions import integer_seed, seeded_vectors, unit_vectors
 from isodepth.geometry.hull import WAYS
-from isodepth.geometry.regions import Sample, TrimmedRegions
+from isodepth.geometry.regions import Sample
 from isodepth.geometry.scaling import (
     NamedScale,
     aligned_scale,
@@ -54,12 +54,13 @@ from isodepth.geometry.scaling import (
     units_of_samples,
     warn_of_different_spreads,
 )
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import (
     FittedMetric,
     FittedPair,
     Origin,
-    regions_of_both,
+    fit_both,
 )
 from isodepth.metric.region_table import RegionTable
 from isodepth.metric.settings import (
@@ -448,10 +449,12 @@ class Metric(ReadOnlyFields):
             from isodepth.metric.tensors import distance as tensor_distance
 
             return tensor_distance(self, X, Y, weights)
-        fitted, x, y, _ = _with_integer_seed(self)._fit_pair(X, Y, weights)
+        metric = self if self.random_state is None else _with_integer_seed(self)
+        fitted, x, y, _ = metric._fit_pair(X, Y, weights)
         if self.scale is None and used:
-            warn_of_different_spreads(x._sample.points, y._sample.points, x.columns)
-        return fitted.distance(x, y)
+            columns = tuple(each.column for each in used if each.use == "numeric")
+            warn_of_different_spreads(x.sample.points, y.sample.points, columns)
+        return fitted._distance(x, y)
 
     def compare(
         self,
@@ -598,7 +601,7 @@ class Metric(ReadOnlyFields):
             return entry.region_table(self, X, weights, table_dtype)
         fitted, regions = self._fit_one(X, weights, "a table of rows")
         values = np.empty(fitted._table_shape, dtype=table_dtype)
-        fitted._write_table(regions, values)
+        fitted._write_table(regions._nested, values)
         settings = fitted._table_settings(str(regions.points.dtype))
         return RegionTable(
             values=values,
@@ -617,9 +620,9 @@ class Metric(ReadOnlyFields):
         _refuse_learned_scale(self.scale)
         points, columns, checked, *_ = self._read(X, weights, "X", self._units, "weights")
         fitted = self.with_directions(points.shape[1])
-        sample = Sample.of(points, checked)
+        sample = Sample.of(points, checked, resources=fitted._resources)
         self._source._warn_if_uninformative(sample)
-        return fitted, fitted._fit_regions(points, checked, columns, sample)
+        return fitted, fitted._fit_regions(sample, columns)
 
     # -- steps of a comparison ----------------------------------------------------------------
 
@@ -644,7 +647,7 @@ class Metric(ReadOnlyFields):
         if isinstance(levels, RandomLevels):
             betas = rng_for(seed, "levels").uniform(0.0, 1.0 - self.eps, levels.n_levels)
         used = np.asarray(directions, dtype)
-        resources = Resources(Resources(self.n_jobs).n_threads, self.memory_mb or MEMORY_MB)
+        resources = Resources(self.n_jobs or available_cores(), self.memory_mb or MEMORY_MB)
         return FittedMetric(self, Origin(self._source, directions, scale), used, betas, resources)
 
     def _read(
@@ -662,10 +665,11 @@ class Metric(ReadOnlyFields):
         scale = aligned_scale(scale, sample.columns)
         return sample._replace(points=scaled(sample.points, scale, name, sample.columns))
 
-    def _fit_pair(self, X: Any, Y: Any, weights: Any) -> FittedPair:
+    def _fit_pair(self, X: Any, Y: Any, weights: Any, way: str = "_nest") -> FittedPair:
         """Sample directions and compute the regions of two samples in memory.
 
-        `weights` is a pair with the weights of the rows of X and of Y, or None.
+        `weights` is a pair with the weights of the rows of X and of Y, or None. `way` is the method
+        of `FittedMetric` that computes the regions, see `fit_both`.
         """
         if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
             Y = in_order(Y, labels_of(X), "Y", "X")
@@ -684,9 +688,10 @@ class Metric(ReadOnlyFields):
                 advice = "leave out these columns, or use two_sample_test, which drops no row"
                 warn_user(f"{missing._many_dropped}; {advice}", ColumnWarning)
         fitted = self._fitted(x.points.shape[1], scale=scale)
-        regions = regions_of_both(fitted, (x, y))
-        self._source._warn_if_uninformative(*(each._sample for each in regions))
-        return FittedPair(fitted, regions[0], regions[1], missing)
+        regions = fit_both(fitted, (x, y), way)
+        nested = regions if way == "_nest" else [each._nested for each in regions]
+        self._source._warn_if_uninformative(*(each.sample for each in nested))
+        return FittedPair(fitted, *regions, missing)
 
     def _pair_scale(self, x: SampleRows, y: SampleRows) -> np.ndarray | None:
         """Return the divisors (d,) of the columns of two samples, which the option `scale` defines.
@@ -703,7 +708,7 @@ class Metric(ReadOnlyFields):
 
     def _compare_arrays(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
         """Compare two samples in memory, which may be arrays or data frames."""
-        fitted, x, y, missing = self._fit_pair(X, Y, weights)
+        fitted, x, y, missing = self._fit_pair(X, Y, weights, "_fit_regions")
         comparison = fitted.compare(x, y)
         return comparison if missing is None else comparison._with(missing=missing)
 

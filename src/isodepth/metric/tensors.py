@@ -34,8 +34,9 @@ from isodepth.device.regions import (
 from isodepth.device.samples import DeviceSample, TensorPair, check_finite_tensor, check_tensors
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
-from isodepth.geometry.regions import Sample, TrimmedRegions
+from isodepth.geometry.regions import Sample
 from isodepth.geometry.scaling import aligned_scale
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.gradient import check_has_gradient, mean_slopes

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Literal, Protocol, TypedDict
 import numpy as np
 
 from isodepth.functions.changes import Change, Contribution
-from isodepth.geometry.regions import TrimmedRegions
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.rows.checks import Check
 from isodepth.rows.rows import TwoSamples
-from isodepth.rows.suspicious import RepeatedValue, SuspiciousRows
+from isodepth.rows.suspicious.results import RepeatedValue, SuspiciousRows
 from isodepth.rows.typical import TypicalRows
 from isodepth.table.kinds import ColumnKind
 from isodepth.table.missing import MissingPair

@@ -8,9 +8,8 @@ from scipy.spatial.distance import pdist
 
 from isodepth import Metric
 from isodepth.base.compiled import Resources
-from isodepth.geometry.depth import IRW, CorrectedIRW, Dual
 from isodepth.geometry.depth.base import Projections
-from isodepth.geometry.depth.integrated import MOST_POINTS, span_of_sample
+from isodepth.geometry.depth.integrated import IRW, MOST_POINTS, CorrectedIRW, Dual, span_of_sample
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.regions import Sample
 

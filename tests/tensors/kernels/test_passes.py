@@ -9,7 +9,7 @@ from strategies import cases
 
 from isodepth import _core
 from isodepth.base.compiled import Resources, level_gaps, support_rows
-from isodepth.geometry.depth.base import standardize
+from isodepth.geometry.transforms import standardize
 from isodepth.geometry.regions import Sample
 
 torch = pytest.importorskip("torch")

@@ -103,7 +103,8 @@ def stream_table(
     errors: dict[str, Any] = {}
     points, weights = checked.summary.drawn()
     if n_rows <= checked.summary.whole:
-        sample = Sample.of(points, weights if source.weighted else None)
+        weights = weights if source.weighted else None
+        sample = Sample.of(points, weights, resources=fitted._resources)
     else:
         selection = selection_of(checked)
         drawn = _core.distinct_rows(points, None, checked.how.n_threads)[0]
@@ -115,7 +116,7 @@ def stream_table(
     else:
         fitted._source._warn_if_uninformative(sample)
         values = np.empty(shape)
-        fitted._write_table(fitted._fit_regions(sample.points, None, None, sample), values)
+        fitted._write_table(fitted._nest(sample), values)
     settings = fitted._table_settings(checked.how.dtype)
     columns, scale = source.columns, metric._units
     table = RegionTable(

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth import _core
-from isodepth.geometry.depth.base import moved_by
+from isodepth.geometry.transforms import moved_by
 from isodepth.stream.passes import Fold, Pass, Rows, row_keys
 
 # Margin of error of a relative frequency in a random subset, in standard deviations. The ends of a
