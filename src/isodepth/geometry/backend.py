@@ -10,7 +10,7 @@ that are read in chunks, in `isodepth.metric.chunked`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,9 @@ class Backend:
     points: Any
     masses: Any
     total: int
+
+    #: Package with the functions `where`, `sign`, `bincount` and `zeros_like` for the arrays.
+    xp: ClassVar[Any]
 
     @property
     def is_double(self) -> bool:
@@ -108,6 +111,28 @@ class Backend:
             If several directions are tied, it is the first of them. A backend may return zeros for
             a finite q.
         """
+        raise NotImplementedError
+
+    # -- arrays -------------------------------------------------------------------------------
+
+    def index_of_rows(self) -> Any:
+        """Return the index (n,) of each row in `points`; -1 for rows of weight zero."""
+        raise NotImplementedError
+
+    def from_host(self, array: np.ndarray) -> Any:
+        """Convert an array of NumPy to an array of the backend."""
+        raise NotImplementedError
+
+    def to_host(self, array: Any) -> np.ndarray:
+        """Convert an array of the backend to an array of NumPy."""
+        raise NotImplementedError
+
+    def block_size(self, n_numbers: int) -> int:
+        """Return the number of directions of a block if one direction needs `n_numbers` numbers."""
+        raise NotImplementedError
+
+    def scattered(self, values: Any, rows: Any, n: int) -> Any:
+        """Return the sums (n, B) of `values` (L, B) at the row indices `rows` (L, B)."""
         raise NotImplementedError
 
     def support_rows(self, points: Any, prefix_sizes: np.ndarray, directions: np.ndarray) -> Any:

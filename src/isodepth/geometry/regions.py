@@ -54,6 +54,8 @@ SLIVER = 1e-14
 SMALL_POWER = 1e-3
 
 
+# Maximum number of projections of a block of directions in Python.
+_HELD_NUMBERS = 1 << 19
 # Minimum and maximum number of ascents.
 _FEWEST_ASCENTS, _MOST_ASCENTS = 10, 40
 # A search for a gap ends if the relative difference from an upper bound is at most this value.
@@ -255,7 +257,28 @@ class Sample(Backend):
     def support_rows(
         self, points: np.ndarray, prefix_sizes: np.ndarray, directions: np.ndarray
     ) -> SupportRows:
-        return compiled.support_rows(points, prefix_sizes, directions)
+        return compiled.support_rows(
+            points.astype(np.float64, copy=False), prefix_sizes, directions
+        )
+
+    xp = np
+
+    def index_of_rows(self) -> np.ndarray:
+        return self.inverse
+
+    def from_host(self, array: np.ndarray) -> np.ndarray:
+        return array
+
+    def to_host(self, array: np.ndarray) -> np.ndarray:
+        return array
+
+    def block_size(self, n_numbers: int) -> int:
+        return max(1, _HELD_NUMBERS // n_numbers)
+
+    def scattered(self, values: np.ndarray, rows: np.ndarray, n: int) -> np.ndarray:
+        sums = np.zeros((n, values.shape[1]))
+        np.add.at(sums, (rows, np.arange(values.shape[1])), values)
+        return sums
 
 
 class Nested(NamedTuple):

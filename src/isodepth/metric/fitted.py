@@ -204,7 +204,7 @@ class FittedMetric(ReadOnlyFields):
         return self._source._nested(sample, self._source._depths(sample, self.directions))
 
     def _fit_regions(self, sample: Sample, columns: tuple[str, ...] | None) -> TrimmedRegions:
-        """Compute the nested regions of a sample in memory; `columns` are the names of its columns."""
+        """Compute the nested regions of a sample in memory with the column names `columns`."""
         distinct, depths = self._source._all_depths(sample, self.directions)
         nested = self._source._nested(sample, distinct)
         return TrimmedRegions.of(nested, depths, columns, self._origin)
