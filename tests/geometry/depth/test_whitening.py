@@ -8,8 +8,8 @@ from sklearn.covariance import EmpiricalCovariance
 
 from isodepth import AIIRWDepth, IRWDepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.geometry import transforms as whitening
 from isodepth.geometry.regions import Sample
-from isodepth.metric.chunked.depths import whitening
 
 
 @pytest.mark.parametrize("covariance", ["oas", 3, object()])

@@ -55,6 +55,10 @@ class DepthSource:
         """
         return None
 
+    def _whitens(self, n_features: int) -> bool:
+        """Return whether samples of this width are whitened before their ranks are computed."""
+        return False
+
     def _depths(self, sample: Backend, directions: np.ndarray) -> Any:
         """Return the depths (u,) of the u distinct points of a sample, along directions (K, d)."""
         raise NotImplementedError

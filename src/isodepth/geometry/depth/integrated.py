@@ -74,9 +74,12 @@ class AIIRW(Depth):
         by_moments = isinstance(self.covariance, str) and self.covariance == "empirical"
         return "rank_weights" if by_moments else None
 
-    def _evaluate(self, sample: Any, queries: Queries, directions: np.ndarray) -> Any:
+    def _whitens(self, n_features: int) -> bool:
         # In one dimension whitening is not needed, because it does not change ranks.
-        white = self._whitening(sample) if sample.points.shape[1] > 1 else None
+        return n_features > 1
+
+    def _evaluate(self, sample: Any, queries: Queries, directions: np.ndarray) -> Any:
+        white = self._whitening(sample) if self._whitens(sample.points.shape[1]) else None
         depths = sample.rank_weights(directions, queries, white)
         if queries is not None and not shrinks(self.covariance):
             # Query points that are not in the affine hull of the sample have depth zero.

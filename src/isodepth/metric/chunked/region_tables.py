@@ -16,7 +16,6 @@ from isodepth import _core
 from isodepth.base.compiled import Resources, write_supports
 from isodepth.base.export import EqualFields
 from isodepth.errors import InvalidOptionError
-from isodepth.geometry.depth.resolve import builtin_name, is_plain
 from isodepth.geometry.regions import Sample
 from isodepth.geometry.scaling import (
     CLIPPED,
@@ -142,12 +141,8 @@ def _by_passes(
     with the values of `SourceRegions.bounds` and `depth_bound`. The dictionary is empty if the
     support values are exact.
     """
-    depth: Any = fitted._source
-    name, memory_mb = builtin_name(depth), fitted._resources.memory_mb
-    by_ranks = name in ("halfspace", "irw") or (
-        name == "ai_irw" and isinstance(depth.covariance, str) and depth.covariance == "empirical"
-    )
-    if not is_plain(depth) or not (by_ranks or name == "projection"):
+    depth, memory_mb = fitted._source, fitted._resources.memory_mb
+    if depth._primitive is None:
         raise InvalidOptionError(
             f"{checked.source._label} has {selection.n_rows} rows, which do not fit into "
             f"memory_mb={memory_mb:g}, and this depth needs them all at once; give more memory, or "
@@ -157,13 +152,14 @@ def _by_passes(
     directions, summary, tolerance = fitted.directions, checked.summary, 0.0
     model: ProjectionModel | RankModel
     pairs: tuple[tuple[int, int], ...] = ((0, 0),)
+    by_ranks = depth._primitive != "outlyingness"
     if by_ranks:
-        # In one dimension whitening is not needed, because it does not change ranks.
-        if name == "ai_irw" and drawn.shape[1] > 1:
+        if depth._whitens(drawn.shape[1]):
             numbers = whitened_numbers(selection.fold, summary, drawn, directions)
         else:
             numbers = rank_numbers(summary, drawn, directions)
-        model = RankModel.fit(selection, numbers, memory_mb * 2**18, name == "halfspace")
+        smallest = depth._primitive == "smallest_masses"
+        model = RankModel.fit(selection, numbers, memory_mb * 2**18, smallest)
         # Each pair has the index of a depth and the index of a threshold: 0 for the midpoint of the
         # bounds on the depth, 1 for the lower bound, 2 for the upper bound. If the lower bound of a
         # row is at least the threshold of the upper bounds, the row is in the exact region. For
