@@ -1,7 +1,9 @@
+from . import compat as compat
 from . import errors as errors
 from . import plot as plot
 from . import report as report
 from . import text as text
+from . import theory as theory
 from . import torch as torch
 from . import typing as typing
 from ._version import __version__ as __version__

@@ -8,8 +8,8 @@ from combined import compare_and_test
 
 import isodepth
 from isodepth.cli import main
-from isodepth.report.table_files import TableFile
-from isodepth.report.writing import write_report_of_files
+from isodepth.show.report import write_report_of_files
+from isodepth.show.table_files import TableFile
 from isodepth.table.frames import NamedArray
 from isodepth.table.readers import ReadOptions, read_table
 

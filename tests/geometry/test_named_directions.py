@@ -26,7 +26,8 @@ def assert_attained(result: Comparison, slack: float = RELATIVE) -> None:
     x, y = result.regions
     for u, level, gap in zip(result.gap_directions, result.levels, result.gaps, strict=True):
         h_x, h_y = (
-            (r._nested.sample.points[r._sample.inverse[r.indices(level)]] @ u).max() for r in (x, y)
+            (r._nested.sample.points[r._nested.sample.inverse[r.indices(level)]] @ u).max()
+            for r in (x, y)
         )
         attained = abs(h_x - h_y)
         assert attained >= gap * (1 - RELATIVE) - RELATIVE

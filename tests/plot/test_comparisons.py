@@ -12,9 +12,9 @@ import isodepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.functions.changes import Change
 from isodepth.plot import contributions, gap_profile, nested_regions, null_distribution
-from isodepth.plot.changes import change_figure, column_figure
-from isodepth.plot.style import loose_figure
 from isodepth.rows.rows import TwoSamples
+from isodepth.show.columns import change_figure, column_figure
+from isodepth.show.style import loose_figure
 from isodepth.significance.result import null_profile
 from isodepth.typing import RandomLevels
 

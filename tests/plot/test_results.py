@@ -13,8 +13,8 @@ from combined import compare_and_test
 import isodepth
 import isodepth.plot
 from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
-from isodepth.plot import FIGURES
-from isodepth.plot.style import new_axes
+from isodepth.show import FIGURES
+from isodepth.show.style import new_axes
 
 pytest.importorskip("matplotlib")
 

@@ -79,7 +79,7 @@ def test_all_errors_are_public() -> None:
     assert names - {"Note"} == {*isodepth.errors.__all__}  # `Note` is shown by the command line
 
 
-@pytest.mark.parametrize("name", ["errors", "plot", "report", "text"])
+@pytest.mark.parametrize("name", ["compat", "errors", "plot", "report", "text"])
 def test_modules_list_only_public_names(name: str) -> None:
     module = getattr(isodepth, name)
     assert dir(module) == sorted(module.__all__)

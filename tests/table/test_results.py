@@ -13,7 +13,7 @@ from combined import compare_and_test
 import isodepth
 from isodepth.base.export import ResultMixin, plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.html import escaped, shown
+from isodepth.show.page import escaped, shown
 from isodepth.table.frames import NamedArray
 from isodepth.text import Scores
 

@@ -42,7 +42,10 @@ def refine_gaps(
         gaps = np.maximum(new_gaps, gaps)
         directions = np.concatenate([directions, vectors])
     if cost <= regions._AFFORDABLE * limit:
-        stops, slack = np.stack(plan.prefix_sizes), regions._FULL if replaces_ascent else regions._SLACK
+        stops, slack = (
+            np.stack(plan.prefix_sizes),
+            regions._FULL if replaces_ascent else regions._SLACK,
+        )
         raised, values, vectors = raise_gaps(x, y, stops, gaps, slack, limit, resources)
         gaps, codes = gaps.copy(), codes.copy()
         gaps[raised] = np.maximum(gaps[raised], values)

@@ -8,16 +8,18 @@ samples. It is computed along directions, which are unit vectors.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from isodepth.base.compiled import write_supports
-from isodepth.base.export import ResultMixin, document, equal_values, read_only
+from isodepth.base.export import Headline, ResultMixin, equal_values, keys, printable, read_only
 from isodepth.base.options import check_integer
 from isodepth.base.seeds import rng_for
+from isodepth.base.words import counted, listed
 from isodepth.errors import InvalidInputError, UnavailableError
 from isodepth.functions.changes import Contribution
 from isodepth.geometry.hull import upper_bounds
@@ -27,21 +29,19 @@ from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.attribution import (
     LargestGap,
     contribution_rows,
+    largest_contributions,
     shares_of_directions,
     shares_of_levels,
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
 from isodepth.metric.settings import RandomLevels
-from isodepth.metric.signature import json_settings, signature_text
-from isodepth.results.base import TwoSampleReport
-from isodepth.results.rows import KeptRows, ReleasedRows
-from isodepth.results.summary import (
-    comparison_headline,
-    summary_lines,
-)
+from isodepth.metric.signature import signature_text
+from isodepth.rows.kept import KeptRows, ReleasedRows
+from isodepth.rows.pair_result import PairResult
 from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious import SuspiciousRows
 from isodepth.table.arrays import column_labels
-from isodepth.table.kinds import ColumnKind
+from isodepth.table.kinds import ColumnKind, attention_suffix
 from isodepth.table.missing import MissingPair
 
 # Options of the metric that are not in the code which repeats a comparison. The code has the
@@ -64,6 +64,9 @@ class ChanceLevel(ResultMixin):
     distances : ndarray of shape (n_splits,), increasing
     """
 
+    _result_type = "chance_level"
+    _more_in_json = keys("interval")
+
     distances: np.ndarray
     # Remark if the rows have few different splits, else "".
     _few_splits: str = field(init=False, repr=False, default="")
@@ -81,11 +84,6 @@ class ChanceLevel(ResultMixin):
         """
         low, high = np.quantile(self.distances, [0.05, 0.95], method="weibull")
         return float(low), float(high)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers and strings."""
-        content = {"distances": self.distances, "interval": self.interval}
-        return document("chance_level", content)
 
     def _rows(self) -> dict[str, list[Any]]:
         return {"distance": self.distances.tolist()}
@@ -173,7 +171,7 @@ class ComparisonDetails:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Comparison(TwoSampleReport):
+class Comparison(PairResult):
     """Result of :func:`isodepth.compare`.
 
     Attributes
@@ -225,7 +223,12 @@ class Comparison(TwoSampleReport):
     19
     """
 
-    _result_type: ClassVar[Literal["comparison"]] = "comparison"
+    _result_type = "comparison"
+    _in_json = keys(
+        "headline", "distance", "units", "n_rows", "n_used_rows", "contributions", "largest_gap",
+        "levels", "gaps", "missing", "kinds", "signature", settings="_json_settings",
+    )  # fmt: skip
+    _more_in_json = keys("distance_bounds")
 
     distance: float
     settings: dict[str, Any]
@@ -391,10 +394,50 @@ class Comparison(TwoSampleReport):
         upper = upper_bounds(x, y, np.stack(plan.prefix_sizes), self.gaps, _BOUND_SLACK)
         return self.distance, self._fitted._mean(upper, plan)
 
-    @property
-    def headline(self) -> str:
-        """One sentence with the distance."""
-        return comparison_headline(self, ("X", "Y")).sentence
+    def _headline(self, names: Sequence[str]) -> Headline:
+        x, y = names
+        dropped = "" if self.missing is None else self.missing._many_dropped
+        ending = f"; {dropped}" if dropped else ""
+        text = f"{x} and {y} are at distance {self.distance:.3g}, not tested{ending}"
+        return Headline(f"{text}{attention_suffix(self.kinds)}.", "open")
+
+    def _remarks(self, rows: SuspiciousRows | None, names: Sequence[str]) -> list[str]:
+        omitted = [kind.column for kind in self.kinds if kind.use == "omit"]
+        return [
+            *super()._remarks(rows, names),
+            *([f"not compared: {listed(omitted, 3)}"] if omitted else []),
+            *self._dropped("" if self.missing is None else self.missing._difference(names)),
+        ]
+
+    def _dropped(self, difference: str = "") -> list[str]:
+        """Return a phrase with the number of dropped rows and `difference`, a reason; or []."""
+        if self.missing is None or not any(self.missing.n_dropped):
+            return []
+        dropped = counted(sum(self.missing.n_dropped), "row")
+        return [f"{dropped} dropped: {difference or 'missing values'}"]
+
+    def _difference_lines(self, names: Sequence[str]) -> list[str]:
+        if self._has_typical_rows:
+            return ["typical_rows() lists the rows that are most typical of the difference"]
+        if not self.contributions:
+            return []
+        return [f"largest contributions: {largest_contributions(self.contributions)}"]
+
+    def _last_lines(self, chance: ChanceLevel | str | None) -> list[str]:
+        if chance is None:
+            chance = (
+                "chance_level() gives the distances of random splits" if self._keeps_rows
+                else "a level of chance needs the rows, which this result does not have"
+            )  # fmt: skip
+        return [self._distance_sentence(chance)]
+
+    def _distance_sentence(self, chance: ChanceLevel | str, name: str = "distance") -> str:
+        """Return a sentence with the distance, called `name`, and the level of chance.
+
+        The level of chance consists of the distances between random splits of the pooled rows, or
+        is the reason why there are none.
+        """
+        return f"{name} {self.distance:.4g} in {self.units}; {chance}"
 
     def gradient(self) -> Gradient:
         """Compute the derivative of the distance with respect to each entry of X and Y.
@@ -623,30 +666,6 @@ class Comparison(TwoSampleReport):
 
     # -- conversion to other types ----------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to numbers, strings, lists and dictionaries, for JSON.
-
-        The page "JSON" of the documentation describes the keys.
-        """
-        content = {
-            "headline": self.headline,
-            "distance": self.distance,
-            "units": self.units,
-            "n_rows": self.n_rows,
-            "n_used_rows": self.n_used_rows,
-            "contributions": list(self.contributions),
-            "largest_gap": self.largest_gap.to_dict(),
-            "levels": self.levels,
-            "gaps": self.gaps,
-            "missing": None if self.missing is None else self.missing.to_dict(),
-            "kinds": list(self.kinds),
-            "settings": json_settings(self.settings),
-            "signature": self.signature,
-        }
-        if self.distance_bounds is not None:
-            content["distance_bounds"] = self.distance_bounds
-        return document("comparison", content)
-
     def _rows(self) -> dict[str, list[Any]]:
         """Return a table with one row per column of the samples: its contribution.
 
@@ -672,7 +691,7 @@ class Comparison(TwoSampleReport):
         return self.distance
 
     def __repr__(self) -> str:
-        lines = summary_lines(self)
+        lines = self._summary(self._names)
         if self.distance_bounds is not None:
             low, high = self.distance_bounds
             n_levels, n_directions = len(self._gaps.values), len(self._gaps.vectors)
@@ -680,4 +699,4 @@ class Comparison(TwoSampleReport):
             how = f"{n_levels} levels, {n_directions} {noun}, no refinement"
             exact = f"exact depths would give between {low:.6g} and {high:.6g}"
             lines[1:1] = [f"read in chunks: {how}", *([exact] if low < high else [])]
-        return "\n  ".join(lines)
+        return printable("\n  ".join(lines))

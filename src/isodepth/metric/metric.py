@@ -82,7 +82,7 @@ from isodepth.metric.settings import (
     with_options_of,
 )
 from isodepth.metric.signature import signature_text
-from isodepth.results.rows import RowsInMemory
+from isodepth.rows.kept import RowsInMemory
 from isodepth.table.frames import in_order, labels_of
 from isodepth.table.kinds import (
     ColumnKind,

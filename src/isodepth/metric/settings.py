@@ -23,6 +23,7 @@ from isodepth.base.options import (
     MOST,
     check_choice,
     check_integer,
+    option_error,
 )
 from isodepth.device.host import to_host
 from isodepth.errors import InvalidOptionError
@@ -203,12 +204,11 @@ def check_for_tables(metric: Any, subject: str = "tables need") -> None:
     wrong["gap"] = metric.gap != "search"
     for name in (name for name, refused in wrong.items() if refused):
         value = metric._memory_levels if name == "levels" else getattr(metric, name)
-        raise InvalidOptionError(
-            f"{subject} a fixed grid of levels (an integer, such as levels=20), the same "
-            "directions in each call (an integer, such as random_state=0, or an array of "
-            f"directions) and gap='search'; got {name}={value!r}",
-            option=name,
-        )
+        raise option_error(
+            "{subject} a fixed grid of levels (an integer, such as {--levels=20}), the same "
+            "directions in each call (an integer, such as {--random_state=0}, or an array of "
+            "directions) and {--gap='search'}; got {--=}", name, subject=subject, **{name: value},
+        )  # fmt: skip
 
 
 def checked_directions(directions: Any, n_directions: Any, default: int) -> tuple[Any, int]:
@@ -262,11 +262,11 @@ def check_level_memory(n_levels: int, level_bytes: int, memory_mb: float | None)
     limit = memory_mb or MEMORY_MB
     most = max(_FEW_LEVELS, int(limit * 2**20 / level_bytes))
     if n_levels > most:
-        raise InvalidOptionError(
-            f"levels={n_levels} needs {n_levels * level_bytes / 2**20:.1f} MB of memory, more than "
-            f"memory_mb={limit:g}; use at most {most} levels",
-            option="levels",
-        )
+        raise option_error(
+            "{--levels=} needs {needed:.1f} MB of memory, more than {--memory_mb=}; use at most "
+            "{most} levels", levels=n_levels, needed=n_levels * level_bytes / 2**20,
+            memory_mb=limit, most=most,
+        )  # fmt: skip
 
 
 def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
@@ -279,11 +279,10 @@ def check_refine(refine: Any, q: float, gap: str) -> None:
         return
     steps = check_integer(refine, "refine", 0, "; or None, which chooses by q", high=MOST)
     if steps and q < math.inf:
-        raise InvalidOptionError(
-            f"refine needs q=inf, the supremum over directions; got refine={refine!r} with "
-            f"q={q:g}, a mean over directions; remove refine",
-            option="refine",
-        )
+        raise option_error(
+            "{--refine} needs {--q=inf}, the supremum over directions; got {--refine=} with "
+            "{--q=}, a mean over directions; remove {--refine}", refine=refine, q=q,
+        )  # fmt: skip
     if steps and gap == "exact":
         raise InvalidOptionError(
             f"refine has no effect with gap='exact', which is the supremum over all directions; "

@@ -563,29 +563,27 @@ def _multiplied(column: ColumnPair, explanation: Explanation, pvalue: float) -> 
     """Return the change of the sign or the unit of a column.
 
     It is described by the medians, or by means or interquartile ranges if their ratio agrees
-    better with the factor. If the factor is an estimate, the ratio of these numbers is stated.
+    better with the factor. If the factor is an estimate, the ratio of these numbers is stated. An
+    estimate that these numbers do not show is not stated.
     """
     kind, factor, shift = explanation.kind, explanation.factor, explanation.shift
     quantity, both = "median", column.medians
     if both[0] == both[1]:
         quantity, both = "interquartile range", _ranges(column)
-    elif kind == "unit" and not shift and not _shows_factor(both, factor) and _is_positive(column):
+    elif kind == "unit" and not shift and not _shows_factor(both, factor):
         means = float(np.mean(column.x)), float(np.mean(column.y))
         others = {"mean": means, "interquartile range": _ranges(column)}
         shown = (each for each in others.items() if _shows_factor(each[1], factor))
         quantity, both = next(shown, (quantity, both))
     details = {"shift": shift} if shift else {}
     if not explanation.is_exact:
-        if _shows_factor(both, factor):
-            factor = both[1] / both[0]
-        details, factor = {"is_approximate": True}, approximate_factor(factor, column.supports)
+        is_shown = _shows_factor(both, factor)
+        factor = approximate_factor(both[1] / both[0], column.supports) if is_shown else 1.0
+        details = {"is_approximate": True}
         if factor == 1.0:
-            return _change(column, "location", quantity, both, pvalue)
+            kind = "spread" if quantity == "interquartile range" else "location"
+            return _change(column, kind, quantity, both, pvalue)
     return _change(column, kind, quantity, both, pvalue, factor=factor, **details)
-
-
-def _is_positive(column: ColumnPair) -> bool:
-    return bool(min(column.x.min(), column.y.min()) >= 0)
 
 
 def _shows_factor(both: tuple[float, float], factor: float) -> bool:

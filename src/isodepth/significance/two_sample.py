@@ -30,6 +30,7 @@ from isodepth.base.options import (
     check_integer,
     check_number,
     check_option_names,
+    option_error,
 )
 from isodepth.base.progress import progress_bar
 from isodepth.base.seeds import rng_for
@@ -49,6 +50,7 @@ from isodepth.metric.settings import (
     settings_of_data,
 )
 from isodepth.rows.checks import Check, table_checks
+from isodepth.rows.suspicious import ChangedColumns
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.changes import joint_change, significant_changes
 from isodepth.significance.findings import (
@@ -328,9 +330,9 @@ def two_sample_test(
     if tolerance is not None:
         tolerance = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
         if blocks is not None:
-            raise InvalidOptionError(
-                "tolerance has no guarantee for blocks of rows; remove tolerance or blocks",
-                option="tolerance",
+            raise option_error(
+                "{--tolerance} has no guarantee for blocks of rows; remove {--tolerance} or "
+                "{--blocks}"
             )
     metric = _metric(method, scale, random_state=integer_seed(random_state), n_jobs=n_jobs)
     given_metric = isinstance(method, Metric)
@@ -378,10 +380,9 @@ def _test_sources(
     Rare events are not tested with a tolerance, with method="regions", or if no other rows exist.
     """
     if blocks is not None:
-        raise InvalidOptionError(
-            "blocks are not available for samples that are read in chunks; remove blocks, or pass "
-            "rows in memory",
-            option="blocks",
+        raise option_error(
+            "{--blocks} is not available for samples that are read in chunks; remove it, or pass "
+            "rows in memory"
         )
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
         n_threads, seed = settings.n_threads, settings.metric.random_state
@@ -547,8 +548,11 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
             samples,
             find_bounds=partial(_later_bounds, pool, alpha),
             compare=partial(_compare_regions, pool, settings.metric) if rows.names else None,
-            changed=frozenset(
-                name for each in changes if each.kind in _WHOLE_KINDS for name in each.columns
+            changed=ChangedColumns(
+                frozenset(name for each in changes for name in each.columns),
+                frozenset(
+                    name for each in changes if each.kind in _WHOLE_KINDS for name in each.columns
+                ),
             ),
         ),
     )

@@ -572,7 +572,7 @@ def test_small_matrices_are_inverted_by_one_thread(monkeypatch: pytest.MonkeyPat
         info = threadpoolctl.threadpool_info()
         counts.extend(each["num_threads"] for each in info if each["user_api"] == "blas")
 
-    monkeypatch.setattr("isodepth.results.rows.suspicious_rows", record)
+    monkeypatch.setattr("isodepth.rows.kept.suspicious_rows", record)
     x = np.random.default_rng(0).normal(size=(30, 2))
     with threadpoolctl.threadpool_limits(2, "blas"):
         isodepth.compare(x, x + 1).suspicious_rows()

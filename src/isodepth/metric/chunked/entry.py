@@ -28,7 +28,7 @@ from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.region_table import RegionTable, distances_between
 from isodepth.metric.settings import check_for_tables
 from isodepth.metric.signature import array_text
-from isodepth.results.rows import RowsOfSources
+from isodepth.rows.kept import RowsOfSources
 from isodepth.stream.passes import Runner, runner_of
 from isodepth.stream.scan import as_source
 from isodepth.stream.source import Source

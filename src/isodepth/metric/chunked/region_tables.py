@@ -15,7 +15,8 @@ import numpy as np
 from isodepth import _core
 from isodepth.base.compiled import Resources, write_supports
 from isodepth.base.export import EqualFields
-from isodepth.errors import InvalidOptionError
+from isodepth.base.fold import Fold
+from isodepth.base.options import option_error
 from isodepth.geometry.regions import Sample
 from isodepth.geometry.scaling import (
     CLIPPED,
@@ -30,12 +31,13 @@ from isodepth.metric.chunked.depths import (
     rank_numbers,
     whitened_numbers,
 )
+from isodepth.metric.chunked.preparation import Rows
 from isodepth.metric.chunked.reading import CheckedSource, selection_of
 from isodepth.metric.chunked.selection import RowValues, Selection
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.region_table import RegionTable
 from isodepth.metric.settings import check_for_tables
-from isodepth.stream.passes import Pass, Rows, Runner
+from isodepth.stream.passes import Runner
 from isodepth.stream.source import Source
 from isodepth.table.missing import MissingReport
 
@@ -143,11 +145,12 @@ def _by_passes(
     """
     depth, memory_mb = fitted._source, fitted._resources.memory_mb
     if depth._primitive is None:
-        raise InvalidOptionError(
-            f"{checked.source._label} has {selection.n_rows} rows, which do not fit into "
-            f"memory_mb={memory_mb:g}, and this depth needs them all at once; give more memory, or "
-            "use depth='projection', 'halfspace', 'irw', or 'ai_irw' with the empirical covariance"
-        )
+        raise option_error(
+            "{source} has {count} rows, which do not fit into {--memory_mb=}, and this depth needs "
+            "them all at once; give more memory, or use {--depth='projection'}, 'halfspace', "
+            "'irw', or 'ai_irw' with the empirical covariance", "depth",
+            source=checked.source._label, count=selection.n_rows, memory_mb=memory_mb,
+        )  # fmt: skip
     assert fitted._betas is not None
     directions, summary, tolerance = fitted.directions, checked.summary, 0.0
     model: ProjectionModel | RankModel
@@ -208,8 +211,8 @@ def column_spreads(sources: Sequence[Source], metric: Any, runner: Runner) -> np
 
 
 @dataclass(frozen=True)
-class DistinctPass(Pass):
-    """Pass over the data that collects the distinct rows and their masses.
+class DistinctPass(Fold):
+    """Fold over the data that collects the distinct rows and their masses.
 
     The state is [(rows, masses)], or [None] if there are more than `most` distinct rows.
     """
@@ -235,8 +238,8 @@ class DistinctPass(Pass):
 
 
 @dataclass(frozen=True)
-class ClippedPass(Pass):
-    """Pass over the data that sums the clipped values of each column, and their squares.
+class ClippedPass(Fold):
+    """Fold over the data that sums the clipped values of each column, and their squares.
 
     Clipping to [low, high] and division convert a value x to (x - low) / (high - low), between 0
     and 1. The sums are weighted by mass. The state (2, d) has the sums of these values, then those
@@ -257,8 +260,8 @@ class ClippedPass(Pass):
 
 
 @dataclass(frozen=True)
-class SupportPass(Pass):
-    """Pass over the data that computes the support values of the regions {depth >= threshold}.
+class SupportPass(Fold):
+    """Fold over the data that computes the support values of the regions {depth >= threshold}.
 
     The support value of a region along a direction is the maximum projection of its rows. The
     results of two chunks are therefore merged by their maximum.
