@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.base.compiled import Resources, level_gaps, signed_directions
+from isodepth.base.compiled import Resources
 from isodepth.geometry import regions as gaps_module
-from isodepth.geometry.regions import exact_plan
+from isodepth.geometry.regions import exact_plan, level_gaps, signed_directions
 from isodepth.metric.comparison import Comparison
 
 # Rounding error of a dot product of a few dozen numbers.

@@ -9,8 +9,9 @@ from dataclasses import fields
 import pytest
 
 import isodepth
-from isodepth.metric.metric import Metric, with_metric_options
-from isodepth.metric.settings import OPTIONS_LINE, metric_parameters
+from isodepth.base.declared import METRIC
+from isodepth.base.options import OPTIONS_LINE
+from isodepth.metric.metric import Metric
 
 #: Options of Metric that functions of region tables do not have.
 TABLES = {"gap", "refine"}
@@ -33,11 +34,9 @@ def explained(documented: object) -> list[str]:
 
 
 def test_metric_explains_all_its_fields() -> None:
-    names = [field.name for field in fields(Metric)]
-
-    # Every parameter has at least one line of description.
-    assert set(metric_parameters(Metric)) == set(names)
-    assert [name for name, (_, lines) in metric_parameters(Metric).items() if not lines] == []
+    assert {field.name for field in fields(Metric)} == set(explained(Metric)) == set(METRIC)
+    for field in fields(Metric):
+        assert METRIC[field.name].default == field.default
 
 
 @pytest.mark.parametrize("name", TAKERS)
@@ -66,21 +65,5 @@ def test_estimators_explain_all_they_take() -> None:
 
 
 def test_defaults_are_those_of_the_metric_or_of_tables() -> None:
-    assert 'depth : str, estimator or callable, default "projection"\n' in isodepth.distance.__doc__
-    assert "memory_mb : float or None, default None\n" in isodepth.distance.__doc__
-    assert 'levels : "exact", int or None, default None\n' in isodepth.compare.__doc__
+    assert "memory_mb : float in (0, inf) or None, default None\n" in isodepth.distance.__doc__
     assert "levels : int, default 20\n" in isodepth.pairwise.__doc__
-
-
-def test_a_docstring_without_the_place_is_a_mistake() -> None:
-    def nothing() -> None:
-        """Nothing."""
-
-    with pytest.raises(ValueError, match="nothing lacks"):
-        with_metric_options()(nothing)
-
-
-def test_docstrings_may_be_absent() -> None:
-    def nothing() -> None: ...
-
-    assert with_metric_options()(nothing) is nothing

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from isodepth import _core
-from isodepth.base.compiled import ALONE, Resources, level_gaps, signed_directions
+from isodepth.base.compiled import ALONE, Resources
 from isodepth.geometry import regions
 from isodepth.geometry.hull import common_frame
-from isodepth.geometry.regions import LevelPlan
+from isodepth.geometry.regions import LevelPlan, level_gaps, signed_directions
 
 # Maximum number of levels at which the ascent starts, and maximum number of directions that attain
 # the gap of some level among the starts.

@@ -511,6 +511,18 @@ def takes(options: Options | None = None) -> Callable[[Documented], Documented]:
     return decorate
 
 
+def shows(options: Options) -> Callable[[Documented], Documented]:
+    """Return a decorator like `takes`, for a function that checks its ``**options`` itself."""
+
+    def decorate(documented: Documented) -> Documented:
+        shown: Any = documented
+        shown.__signature__ = _with_options(inspect.signature(documented), options)
+        _document(documented, options)
+        return documented
+
+    return decorate
+
+
 def _keywords(signature: inspect.Signature) -> list[str]:
     """Return the names of the keyword-only parameters, which are the options of a function."""
     parameters = signature.parameters.values()

@@ -13,13 +13,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import torch
 
-from isodepth.base.compiled import SupportRows
 from isodepth.device.gaps import mean_gaps, supports
 from isodepth.device.host import check_both_tensors, to_host
 from isodepth.device.kernels import passes_for
 from isodepth.device.ranks import mean_rank_weight
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.backend import Backend
+from isodepth.geometry.regions import SupportRows
 from isodepth.geometry.transforms import column_exponents, exact_center, inverse_root, stretch_of
 from isodepth.geometry.weights import exact_masses
 from isodepth.table.validation import (
@@ -207,6 +207,10 @@ class DeviceSample(Backend):
         return SupportRows(tops.double(), -lows.double(), top_rows, low_rows)
 
     xp = torch
+
+    @property
+    def is_double(self) -> bool:
+        return self.points.dtype == torch.float64
 
     def from_host(self, array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(np.array(array)).to(self.points.device)

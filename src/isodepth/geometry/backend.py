@@ -47,7 +47,7 @@ class Backend:
     @property
     def is_double(self) -> bool:
         """Whether the points have double precision."""
-        return "float64" in str(self.points.dtype)
+        raise NotImplementedError
 
     def outlyingness(self, directions: np.ndarray, queries: Queries = None) -> Any:
         """Return the maximum outlyingness (u,) of each point over directions (spread).
@@ -138,7 +138,7 @@ class Backend:
     def support_rows(self, points: Any, prefix_sizes: np.ndarray, directions: np.ndarray) -> Any:
         """Return the extreme projections of nested regions, and the rows that attain them.
 
-        See `isodepth.base.compiled.SupportRows`. The region of level l has the first
+        See `isodepth.geometry.regions.SupportRows`. The region of level l has the first
         ``prefix_sizes[l]`` rows of `points`.
         """
         raise NotImplementedError

@@ -72,6 +72,7 @@ def hull_distance(X: ArrayLike, Y: ArrayLike) -> HullDistance:
     (2.0, [0.0, 1.0], 'Y')
     """
     a, b = as_points(X, "X"), as_points(Y, "Y")
+    check_same_width(a.shape[1], b.shape[1], "the first set of points", "the second")
     gaps, directions, from_first = exact_gaps(a, b, np.array([[len(a)], [len(b)]]))
     return HullDistance(float(gaps[0]), directions[0], "X" if from_first[0] else "Y")
 
@@ -191,7 +192,6 @@ def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
     most as many points as dimensions, they are represented by coordinates in their span, the
     triangular factor of a QR factorization.
     """
-    check_same_width(a.shape[1], b.shape[1], "the first set of points", "the second")
     points = np.ascontiguousarray(np.concatenate([a, b], dtype=np.float64))
     # The limit keeps the factor finite. Subnormal numbers are then scaled to at least 2**-52.
     exponent = max(math.frexp(max(points.max(), -points.min()))[1], -1022)

@@ -29,16 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth import _core
-from isodepth.base import compiled
-from isodepth.base.compiled import (
-    ALONE,
-    Resources,
-    SearchedPoints,
-    SupportRows,
-    level_gaps,
-    refined_gaps,
-    signed_directions,
-)
+from isodepth.base.compiled import ALONE, Resources
 from isodepth.geometry.backend import Backend, Queries
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.geometry.hull import common_frame, exact_gaps
@@ -257,11 +248,13 @@ class Sample(Backend):
     def support_rows(
         self, points: np.ndarray, prefix_sizes: np.ndarray, directions: np.ndarray
     ) -> SupportRows:
-        return compiled.support_rows(
-            points.astype(np.float64, copy=False), prefix_sizes, directions
-        )
+        return support_rows(points.astype(np.float64, copy=False), prefix_sizes, directions)
 
     xp = np
+
+    @property
+    def is_double(self) -> bool:
+        return self.points.dtype == np.float64
 
     def index_of_rows(self) -> np.ndarray:
         return self.inverse
@@ -569,3 +562,218 @@ def refine_gaps(
     if frame is not None:
         searched = frame.directions(searched)
     return gaps, np.concatenate([directions, ascended, searched]), codes
+
+
+# -- calls of the compiled core ---------------------------------------------------------------
+
+
+def level_gaps(
+    x: np.ndarray,
+    y: np.ndarray,
+    prefix_sizes: tuple[np.ndarray, np.ndarray],
+    directions: np.ndarray,
+    resources: Resources = ALONE,
+    q: float = math.inf,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the gap between the regions of two samples at each level.
+
+    The gap is a mean or maximum of |h_x(u) - h_y(u)| over the directions u and their opposites. The
+    support functions h_x(u) and h_y(u) are the maximum projections of both regions on u.
+
+    Parameters
+    ----------
+    x, y : ndarrays of shape (n, d) and (m, d), deepest rows first
+    prefix_sizes : pair of non-decreasing int64 ndarrays of shape (L,)
+        Number of rows of each sample in the region of each level.
+    directions : ndarray of shape (K, d)
+    resources : Resources
+    q : float in [1, inf]
+        Order of the mean over directions; inf for the maximum.
+
+    Returns
+    -------
+    gaps : float64 ndarray of shape (L,)
+        (mean of |h_x(u) - h_y(u)|**q over the 2K directions) ** (1/q), or the maximum for q = inf.
+        The bits of the result do not depend on the order of the samples or on the number of
+        threads.
+    codes : int64 ndarray of shape (L,)
+        Direction with the largest difference |h_x(u) - h_y(u)|: k for direction k, and -1 - k for
+        its opposite. If several directions are tied, it is the first of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sizes = np.array([1, 2])
+    >>> x, y = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, -3.0]])
+    >>> gaps, codes = level_gaps(x, y, (sizes, sizes), np.eye(2))
+    >>> gaps.tolist(), codes.tolist()
+    ([1.0, 3.0], [1, -2])
+    """
+    units = np.ascontiguousarray(directions, dtype=x.dtype)
+    sizes_x, sizes_y = map(_sizes, prefix_sizes)
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+    n_threads, memory_mb = resources.n_threads, resources.memory_mb
+    return _core.gaps(x, y, sizes_x, sizes_y, units, q, n_threads, memory_mb)
+
+
+def write_supports(
+    ordered: np.ndarray,
+    prefix_sizes: np.ndarray,
+    directions: np.ndarray,
+    out: np.ndarray,
+    resources: Resources,
+) -> None:
+    """Write the support values h(u) and h(-u) of nested regions along directions u to `out`.
+
+    The support value h(u) of a region is the maximum projection of its rows on u.
+
+    Parameters
+    ----------
+    ordered : ndarray of shape (n, d), deepest rows first
+    prefix_sizes : non-decreasing int64 ndarray of shape (L,)
+        Number of rows in the region of each level.
+    directions : ndarray of shape (K, d)
+    out : contiguous ndarray of shape (L, 2K)
+        Output: h(u) for the K directions, then h(-u).
+    resources : Resources
+    """
+    ordered = np.ascontiguousarray(ordered)
+    units = np.ascontiguousarray(directions, dtype=ordered.dtype)
+    sizes, n_threads = _sizes(prefix_sizes), resources.n_threads
+    with np.errstate(over="ignore"):
+        out[:] = _core.supports(ordered, sizes, units, n_threads, resources.memory_mb)
+
+
+class SupportRows(NamedTuple):
+    """Extreme projections of the rows of L regions on K directions, and rows that attain them.
+
+    Attributes
+    ----------
+    tops, lows : ndarrays of shape (L, K)
+        Maximum and minimum projection of the region of each level on each direction.
+    top_rows, low_rows : int64 ndarrays of shape (L, K)
+        Indices of the first rows with these projections.
+    """
+
+    tops: np.ndarray
+    lows: np.ndarray
+    top_rows: np.ndarray
+    low_rows: np.ndarray
+
+
+def support_rows(
+    ordered: np.ndarray, prefix_sizes: np.ndarray, directions: np.ndarray
+) -> SupportRows:
+    """Compute the extreme projections of nested regions, and the rows that attain them.
+
+    `ordered` (n, d) has the deepest rows first, and `directions` has shape (K, d). `prefix_sizes`
+    has shape (L,): the region of level l consists of the first `prefix_sizes[l]` rows.
+    """
+    along = ordered @ directions.T
+    last = prefix_sizes - 1
+    values, rows = [], []
+    for sign in (1, -1):
+        reach = np.maximum.accumulate(sign * along)
+        further = np.zeros(along.shape, dtype=np.int64)
+        further[1:] = np.where(reach[1:] > reach[:-1], np.arange(1, len(along))[:, None], 0)
+        values.append(sign * reach[last])
+        rows.append(np.maximum.accumulate(further)[last])
+    return SupportRows(*values, *rows)
+
+
+class SearchedPoints(NamedTuple):
+    """Coordinates for the search of vertices in `refined_gaps`.
+
+    Attributes
+    ----------
+    x, y : float64 ndarrays of shape (n, r) and (m, r), C-contiguous
+        Rows of both samples, with a common origin and scale.
+    exponent : int
+        Original lengths are lengths in these coordinates times ``2 ** exponent``.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    exponent: int
+
+
+def refined_gaps(
+    x: np.ndarray,
+    y: np.ndarray,
+    prefix_sizes: tuple[np.ndarray, np.ndarray],
+    shares: np.ndarray,
+    directions: np.ndarray,
+    *,
+    n_ascents: int,
+    steps: int,
+    slack: float,
+    points: SearchedPoints | None,
+    limit: float,
+    resources: Resources = ALONE,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Compute gaps as `level_gaps` with q = inf, raised by ascent and a search of vertices.
+
+    The ascent maximizes h_x(u) - h_y(u) over unit vectors u, for the support functions of the
+    regions of at most eight levels. All levels are compared along the vectors that it finds.
+
+    Parameters
+    ----------
+    x, y, prefix_sizes, directions, resources
+        As in `level_gaps`.
+    shares : ndarray of shape (L,)
+        Weights of the levels.
+    n_ascents : int
+        Maximum number of ascents, which start from the vectors with the largest differences; 0 for
+        none.
+    steps : int
+        Maximum number of steps of an ascent, each of which projects a sample once.
+    slack : float
+        Relative tolerance. An ascent or a search ends if the gap could increase by at most this
+        fraction.
+    points : SearchedPoints or None
+        Coordinates for the search of vertices; None for those of x and y.
+    limit : float
+        Maximum number of point coordinates that the search reads; 0 for no search. Levels are
+        searched from the innermost one outwards.
+
+    Returns
+    -------
+    gaps : float64 ndarray of shape (L,)
+    codes : int64 ndarray of shape (L,)
+        Vector that attains each gap, as in `level_gaps`. The vectors are the directions, followed
+        by `ascended` and `searched`.
+    ascended : ndarray of shape (J, d), with J <= n_ascents
+        Unit vectors at which the ascents ended.
+    searched : ndarray of shape (R, r)
+        Unit vectors that the search found, in the coordinates of `points`, or r = d.
+    """
+    units = np.ascontiguousarray(directions, dtype=x.dtype)
+    sizes_x, sizes_y = map(_sizes, prefix_sizes)
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+    points_x, points_y, exponent = points or (None, None, 0)
+    return _core.refined_gaps(
+        x, y, sizes_x, sizes_y, shares, units, n_ascents, steps, slack, points_x, points_y,
+        exponent, limit, resources.n_threads, resources.memory_mb,
+    )  # fmt: skip
+
+
+def _sizes(numbers: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(numbers, dtype=np.int64)
+
+
+def decode(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices (L,) and the signs (L,), 1.0 or -1.0, of the directions `codes` (L,).
+
+    The code k means direction k, and the code -1 - k its opposite.
+    """
+    forward = codes >= 0
+    return np.where(forward, codes, -1 - codes), np.where(forward, 1.0, -1.0)
+
+
+def signed_directions(directions: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the unit vectors (L, d) that `codes` (L,) select from `directions` (K, d).
+
+    The code k means direction k, and the code -1 - k its opposite.
+    """
+    indices, signs = decode(codes)
+    return directions[indices] * signs[:, None]

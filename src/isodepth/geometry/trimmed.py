@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.base.compiled import ALONE, write_supports
+from isodepth.base.compiled import ALONE
 from isodepth.base.export import ReadOnlyFields, equal_values
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.directions import check_direction_rows
-from isodepth.geometry.regions import Nested
+from isodepth.geometry.regions import Nested, write_supports
 from isodepth.table.validation import to_array
 
 

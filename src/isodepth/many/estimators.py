@@ -29,14 +29,14 @@ from isodepth.base.annotations import (
     ScaleLike,
     TableLike,
 )
-from isodepth.base.options import check_class_options, check_dtype
+from isodepth.base.declared import TABLES
+from isodepth.base.options import check_dtype, shows, takes
 from isodepth.errors import NotFittedError
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.many.collections import SampleGroup, as_list, prepare_group, with_shared_scale
 from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_LEVELS, fit_tables, table_metric
 from isodepth.many.refined import fill_refined_distances, fit_regions
-from isodepth.metric.metric import with_metric_options
 from isodepth.metric.region_table import RegionTables, check_comparable, fill_distances
 from isodepth.table.arrays import precision_of
 from isodepth.table.validation import check_same_width, refuse_chunks
@@ -44,7 +44,7 @@ from isodepth.table.validation import check_same_width, refuse_chunks
 _NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
 
 
-@check_class_options
+@takes()
 @dataclass(kw_only=True, eq=False, repr=False)
 class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of transformers whose input is a list of samples, called bags.
@@ -133,7 +133,7 @@ def _refuse_chunks(bags: Sequence[Any]) -> None:
         refuse_chunks(bag, f"X[{i}]")
 
 
-@with_metric_options(_NOT_HERE)
+@shows(TABLES.without("memory_mb"))
 class RegionTransformer(_BagTransformer):
     """Transform each bag of points into one row of features, its flattened region table.
 
@@ -152,7 +152,7 @@ class RegionTransformer(_BagTransformer):
         Divisors of the columns; "pooled" is the robust standard deviation in all fitted bags.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the directions. With None, `fit` samples new directions and keeps them.
-    {options of Metric}
+    {options}
     table_dtype : {"float64", "float32"}, default "float64"
         Precision of the stored support values.
 
@@ -219,8 +219,8 @@ class RegionTransformer(_BagTransformer):
         return share ** (1 / p) / mean_of_direction(self._first.n_features, q)
 
 
-@with_metric_options(_NOT_HERE)
-@check_class_options
+@shows(TABLES.without("memory_mb"))
+@takes()
 @dataclass(kw_only=True, eq=False, repr=False)
 class DistanceTransformer(_BagTransformer):
     """Transform each bag of points into one row of features, its distances DR to the fitted bags.
@@ -243,7 +243,7 @@ class DistanceTransformer(_BagTransformer):
         Divisors of the columns; "pooled" is the robust standard deviation in all fitted bags.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the directions. With None, `fit` samples new directions and keeps them.
-    {options of Metric}
+    {options}
     table_dtype : {"float64", "float32"}, default "float64"
         Precision of the stored support values, which are not used with a positive `refine`.
 

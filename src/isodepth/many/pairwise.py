@@ -14,7 +14,15 @@ import numpy as np
 
 from isodepth.base.annotations import KindsLike, Precision, VectorLike
 from isodepth.base.compiled import Resources, thread_map
-from isodepth.base.options import MOST, check_dtype, check_integer, check_n_jobs
+from isodepth.base.declared import METRIC, TABLES
+from isodepth.base.options import (
+    MOST,
+    check_dtype,
+    check_integer,
+    check_n_jobs,
+    keyword_names,
+    shows,
+)
 from isodepth.base.progress import progress_bar
 from isodepth.base.words import describe
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -33,7 +41,7 @@ from isodepth.many.collections import (
 )
 from isodepth.many.matrix import DistanceMatrix
 from isodepth.many.refined import fill_refined_distances, fit_regions
-from isodepth.metric.metric import Metric, with_metric_options
+from isodepth.metric.metric import Metric, metric_of
 from isodepth.metric.region_table import RegionTable, RegionTables, check_comparable, fill_distances
 from isodepth.metric.settings import (
     TableOptions,
@@ -70,7 +78,7 @@ def table_metric(
     subject = "tables need" if function is None else f"{function.__name__} needs"
     hint = f"; {subject} a fixed grid of levels"
     check_integer(options["levels"], "levels", 1, hint, high=MOST)
-    metric = Metric._from_options(options, function)
+    metric = metric_of(options, METRIC if function is None else keyword_names(function))
     if metric.gap != "search":
         check_for_tables(replace(metric, random_state=0), subject=subject)
     if isinstance(metric.random_state, int):
@@ -81,7 +89,7 @@ def table_metric(
     return replace(metric, random_state=integer_seed(metric.random_state))
 
 
-@with_metric_options(NOT_FOR_TABLES, TableOptions, levels=TABLE_LEVELS)
+@shows(TABLES)
 def region_tables(
     samples: SamplesLike,
     *,
@@ -126,7 +134,7 @@ def region_tables(
         Seed of the directions, which are sampled once for all samples. With None every call draws a
         new integer as the seed, and the signature contains this integer. Tables of different calls
         can be compared if they have the same integer.
-    {options of Metric}
+    {options}
 
     Returns
     -------
@@ -151,7 +159,7 @@ def region_tables(
     return replace(tables, labels=None if labels is None else tuple(labels))
 
 
-@with_metric_options(NOT_FOR_TABLES, TableOptions, levels=TABLE_LEVELS)
+@shows(TABLES)
 def pairwise(
     samples: SamplesLike,
     other: SamplesLike | None = None,
@@ -219,7 +227,7 @@ def pairwise(
         Seed of the directions, which are sampled once for all samples. With None every call draws a
         new integer as the seed, and the signature contains this integer. Tables of different calls
         can be compared if they have the same integer.
-    {options of Metric}
+    {options}
 
     Returns
     -------

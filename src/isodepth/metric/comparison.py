@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.base.compiled import write_supports
 from isodepth.base.export import Headline, ResultMixin, equal_values, keys, printable, read_only
 from isodepth.base.options import check_integer
 from isodepth.base.seeds import rng_for
@@ -23,7 +22,7 @@ from isodepth.base.words import counted, listed
 from isodepth.errors import InvalidInputError, UnavailableError
 from isodepth.functions.changes import Contribution
 from isodepth.geometry.hull import upper_bounds
-from isodepth.geometry.regions import Gaps
+from isodepth.geometry.regions import Gaps, write_supports
 from isodepth.geometry.scaling import SCALES, warn_of_different_spreads
 from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.attribution import (
@@ -39,7 +38,7 @@ from isodepth.metric.signature import signature_text
 from isodepth.rows.kept import KeptRows, ReleasedRows
 from isodepth.rows.pair_result import PairResult
 from isodepth.rows.rows import TwoSamples
-from isodepth.rows.suspicious import SuspiciousRows
+from isodepth.rows.suspicious.results import SuspiciousRows
 from isodepth.table.arrays import column_labels
 from isodepth.table.kinds import ColumnKind, attention_suffix
 from isodepth.table.missing import MissingPair
@@ -579,8 +578,11 @@ class Comparison(PairResult):
 
     def _warn_of_units(self) -> None:
         """Warn if a column dominates the distance because of its units."""
-        if self.settings["scale"] is None and self._keeps_rows:
-            x, y = (regions._nested.sample.points for regions in self._regions)
+        details = self._details
+        if details is None or self.settings["scale"] is not None:
+            return
+        if isinstance(details.regions[0], TrimmedRegions):  # not for samples in chunks
+            x, y = (regions._nested.sample.points for regions in details.regions)
             warn_of_different_spreads(x, y, self.columns)
 
     def _named(self, shares: np.ndarray | None) -> tuple[Contribution, ...]:

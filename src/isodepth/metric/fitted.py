@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isodepth.base.compiled import Resources, thread_map, worker_count, write_supports
+from isodepth import _core as core
+from isodepth.base.compiled import Resources, thread_map, worker_count
 from isodepth.base.export import ReadOnlyFields
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.backend import Backend
@@ -28,6 +29,7 @@ from isodepth.geometry.regions import (
     find_gaps,
     level_plan,
     power_mean,
+    write_supports,
 )
 from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
@@ -111,6 +113,9 @@ class FittedMetric(ReadOnlyFields):
     # (L,), levels at which regions are compared; None if the distance integrates over all levels.
     _betas: np.ndarray | None
     _resources: Resources
+
+    def __post_init__(self) -> None:
+        self.directions.setflags(write=False)
 
     @property
     def _source(self) -> DepthSource:
@@ -371,9 +376,9 @@ def fit_both(fitted: FittedMetric, sides: Sequence[SampleRows], way: str) -> lis
     """
     sizes = [len(side.points) for side in sides]
     resources = fitted._resources
-    workers = 1
-    if resources.n_threads > 1:
-        workers = fitted._workers(2, sum(sizes) * len(fitted.directions))
+    work = sum(sizes) * len(fitted.directions)
+    small = resources.n_threads == 1 or work < 2 * core.WORTH_A_THREAD
+    workers = 1 if small else fitted._workers(2, work)
 
     def fit(side: int) -> Any:
         rows, own = sides[side], resources

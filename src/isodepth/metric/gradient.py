@@ -19,12 +19,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.base.compiled import decode
 from isodepth.base.export import read_only
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.geometry.hull import project_to_hull
-from isodepth.geometry.regions import Gaps, Nested
+from isodepth.geometry.regions import Gaps, Nested, decode
 
 
 class _Gradients(NamedTuple):

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from strategies import cases
 
 from isodepth import _core
-from isodepth.base.compiled import Resources, level_gaps, support_rows
-from isodepth.geometry.regions import Sample
+from isodepth.base.compiled import Resources
+from isodepth.geometry.regions import Sample, level_gaps, support_rows
 from isodepth.geometry.transforms import standardize
 
 torch = pytest.importorskip("torch")

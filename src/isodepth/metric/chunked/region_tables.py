@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.base.compiled import Resources, write_supports
+from isodepth.base.compiled import Resources
 from isodepth.base.export import EqualFields
 from isodepth.base.fold import Fold
 from isodepth.base.options import option_error
-from isodepth.geometry.regions import Sample
+from isodepth.geometry.regions import Sample, write_supports
 from isodepth.geometry.scaling import (
     CLIPPED,
     aligned_scale,
