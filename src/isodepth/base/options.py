@@ -12,7 +12,7 @@ import numbers
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -480,24 +480,37 @@ def suggested_name(name: str, names: Sequence[str], shown_as: Names = PYTHON) ->
     return f"; did you mean {shown_as.option(here)!r}{conversion}?" if here else ""
 
 
+def shows(options: Options) -> Callable[[Documented], Documented]:
+    """Return a decorator of a function or class that shows the options behind ``**options``.
+
+    They replace ``**options`` in the signature that `inspect.signature` and notebooks show, and
+    their descriptions replace the line OPTIONS_LINE of the docstring. Options that the signature or
+    the docstring has itself are left out.
+    """
+
+    def decorate(documented: Documented) -> Documented:
+        shown: Any = documented
+        shown.__signature__ = _with_options(inspect.signature(documented), options)
+        _document(documented, options)
+        return documented
+
+    return decorate
+
+
 def takes(
     options: Options | None = None, hidden: Sequence[str] = ()
 ) -> Callable[[Documented], Documented]:
     """Return a decorator of a function or class that checks the names of keyword arguments.
 
-    An unknown name raises the error of `unknown_option`. `options` are those that ``**options`` of
-    the function stands for: they replace it in the signature that `inspect.signature` and notebooks
-    show, and their descriptions replace the line OPTIONS_LINE of the docstring. Options that the
-    signature or the docstring has itself are left out. Options named in `hidden` are accepted but
-    not shown, because the settings of results contain them.
+    An unknown name raises the error of `unknown_option`. If `options` are given, they are shown as
+    by `shows`. Options named in `hidden` are accepted but not shown, because the settings of
+    results contain them.
     """
 
     def decorate(documented: Documented) -> Documented:
-        signature = inspect.signature(documented)
         if options is not None:
-            signature = _with_options(signature, options)
-            _document(documented, options)
-        is_class = inspect.isclass(documented)
+            shows(options)(documented)
+        signature, is_class = inspect.signature(documented), inspect.isclass(documented)
         function: Any = documented.__init__ if is_class else documented
         known = dict.fromkeys([*signature.parameters, *hidden])
 
@@ -510,12 +523,11 @@ def takes(
                     raise unknown_option(name, _keywords(signature))
             return function(*args, **given)
 
-        taker: Any = documented if is_class else checked
-        if is_class:
-            taker.__init__ = checked
-        if options is not None:
-            taker.__signature__ = signature
-        return taker
+        if not is_class:
+            return cast(Documented, checked)
+        taker: Any = documented
+        taker.__init__ = checked
+        return documented
 
     return decorate
 

@@ -33,7 +33,7 @@ from isodepth.base.declared import TABLE_DTYPE, TABLES
 from isodepth.base.options import takes
 from isodepth.errors import NotFittedError
 from isodepth.geometry.directions import mean_of_direction
-from isodepth.geometry.regions import TrimmedRegions
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.many.collections import SampleGroup, as_list, prepare_group, with_shared_scale
 from isodepth.many.pairwise import TABLE_LEVELS, fit_tables, table_metric
 from isodepth.many.refined import fill_refined_distances, fit_regions

@@ -380,8 +380,8 @@ def _tables_of_arrays(
         points, columns, weights, *_ = samples[i]
         if metric.scale is not None:
             points = scaled(points, metric._units, f"{name}[{i}]", columns)
-        sample = Sample.of(points, weights)
-        fitted._write_table(fitted._fit_regions(points, weights, columns, sample), values[i])
+        sample = Sample.of(points, weights, resources=fitted._resources)
+        fitted._write_table(fitted._nest(sample), values[i])
         advance(1)
         return sample if sample.n_points <= sample.n_features + 1 else None
 

@@ -161,7 +161,7 @@ def distances_between(
     table whose settings apply to all tables.
     """
     p, q, length = _mean_settings(like.settings)
-    unit, resources = mean_of_direction(like.n_features, q), Resources(n_jobs)
+    unit, resources = mean_of_direction(like.n_features, q), Resources.of(n_jobs)
     return table_distances(rows, columns, p=p, q=q, unit=unit, length=length, resources=resources)
 
 

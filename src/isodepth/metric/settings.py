@@ -18,7 +18,12 @@ from isodepth.base.annotations import (
     ScaleLike,
 )
 from isodepth.base.declared import METRIC
-from isodepth.base.options import Choice, Integer, must, option_error, shown
+from isodepth.base.options import (
+    Choice,
+    Integer,
+    must,
+    option_error,
+)
 from isodepth.device.host import to_host
 from isodepth.geometry.depth.base import depth_text
 from isodepth.geometry.directions import FAMILIES, check_direction_rows, draws_at_random
@@ -199,43 +204,6 @@ def check_for_tables(metric: Any, subject: str = "tables need") -> None:
         )  # fmt: skip
 
 
-def checked_directions(directions: Any, n_directions: Any) -> dict[str, Any]:
-    """Check the option `directions`, and `n_directions` if `directions` is an array.
-
-    Return the checked options. An array is converted to unit vectors.
-    """
-    if isinstance(directions, str):
-        _refuse_description("directions", directions)
-        return {"directions": Choice(FAMILIES).check("directions", directions)}
-    directions = check_direction_rows(directions)
-    if n_directions not in (METRIC["n_directions"].default, len(directions)):
-        raise option_error(
-            "{--n_directions} has no effect with an array of {count} directions, got {received}; "
-            "remove it", count=len(directions), received=shown(n_directions),
-        )  # fmt: skip
-    return {"directions": directions, "n_directions": len(directions)}
-
-
-def _refuse_description(name: str, value: Any) -> None:
-    """Raise an error if a string is the description of an array in the settings of a result."""
-    if isinstance(value, str) and value.startswith("given:"):
-        raise option_error(
-            "{--=} is the description of an array in `settings`; pass the array itself", name,
-            **{name: value},
-        )  # fmt: skip
-
-
-def checked_levels(levels: Any) -> Any:
-    """Check the option `levels`, and return it."""
-    if levels is None or isinstance(levels, RandomLevels) or levels == "exact":
-        return levels
-    if isinstance(levels, str):
-        random = "; for random levels use Metric.paper(n_levels=20, n_directions=1000)"
-        hint = random if levels == "monte-carlo" else ""
-        raise must("levels", "be 'exact' or an integer", levels, hint)
-    return Integer(1).check("levels", levels, "; or 'exact'")
-
-
 def check_level_memory(n_levels: int, level_bytes: int, memory_mb: float | None) -> None:
     """Raise an error if more than 1000 levels need more than `memory_mb`, 256 if it is None.
 
@@ -256,12 +224,17 @@ def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
     return (np.arange(n_levels) + 0.5) / n_levels * (1.0 - eps)
 
 
-def check_relations(gap: str, q: float, refine: int | None) -> None:
-    """Raise an error if the options `gap` and `refine` have no effect with `q`, or together."""
+# -- checks of options ----------------------------------------------------------------------------
+
+
+def checked_options(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the options of a metric, and their relations; return them with standard types."""
+    checked = METRIC.check(values)
+    gap, q, refine = checked["gap"], checked["q"], checked["refine"]
     if gap == "exact" and q < math.inf:
         raise option_error(
             "{--gap='exact'} is the exact supremum over directions, which is {--q=inf}; got "
-            "{--q=}, a mean over the given directions: remove {--gap}", q=q,
+            "{--q=}, a mean over the given directions: remove {--gap}", "gap", q=q,
         )  # fmt: skip
     if refine and q < math.inf:
         raise option_error(
@@ -273,10 +246,47 @@ def check_relations(gap: str, q: float, refine: int | None) -> None:
             "{--refine} has no effect with {--gap='exact'}, which is the supremum over all "
             "directions; got {--refine=}: remove it", refine=refine,
         )  # fmt: skip
+    directions, n_directions = checked["directions"], checked["n_directions"]
+    if isinstance(directions, str):
+        _refuse_description("directions", directions)
+        Choice(FAMILIES).check("directions", directions)
+    else:
+        directions = check_direction_rows(directions)
+        if n_directions not in (METRIC["n_directions"].default, len(directions)):
+            raise option_error(
+                "{--n_directions} has no effect with an array of {count} directions, got "
+                "{--n_directions=}; remove it", count=len(directions), n_directions=n_directions,
+            )  # fmt: skip
+        checked |= {"directions": directions, "n_directions": len(directions)}
+    return checked | {
+        "levels": _checked_levels(checked["levels"]), "scale": _checked_scale(checked["scale"])
+    }  # fmt: skip
 
 
-def checked_scale(scale: Any) -> Any:
-    """Check the option `scale`, and return it; a sequence is converted to an array."""
-    _refuse_description("scale", scale)
-    named = isinstance(scale, str) and scale in SCALES
-    return scale if scale is None or named else check_scale(scale)
+def _refuse_description(name: str, value: str, hint: str = "") -> None:
+    """Raise an error if the value of an option is the description of an array in `settings`."""
+    if value.startswith("given:"):
+        raise option_error(
+            "{--=} is the description of an array in `settings`; pass the array itself{hint}", name,
+            hint=hint, **{name: value},
+        )  # fmt: skip
+
+
+def _checked_levels(levels: Any) -> Any:
+    if levels is None or levels == "exact" or isinstance(levels, RandomLevels):
+        return levels
+    if isinstance(levels, str):
+        hint = ""
+        if levels == "monte-carlo":
+            hint = "; for random levels use Metric.paper(n_levels=20, n_directions=1000)"
+        raise must("levels", "be 'exact' or an integer", levels, hint)
+    return Integer(1).check("levels", levels, "; or 'exact'")
+
+
+def _checked_scale(scale: Any) -> Any:
+    if scale is None or (isinstance(scale, str) and scale in SCALES):
+        return scale
+    if isinstance(scale, str):
+        hint = ", which is the attribute `scale` of a region table"
+        _refuse_description("scale", scale, hint)
+    return check_scale(scale)
