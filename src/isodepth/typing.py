@@ -25,7 +25,7 @@ from isodepth.base.annotations import (
 )
 from isodepth.functions.changes import Change, Contribution
 from isodepth.geometry.hull import HullDistance
-from isodepth.geometry.regions import TrimmedRegions
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.many.collections import SamplesLike
 from isodepth.many.multiple_testing import PairwiseTestResult
 from isodepth.metric.attribution import LargestGap
@@ -36,7 +36,7 @@ from isodepth.metric.region_table import RegionTables
 from isodepth.metric.settings import RandomLevels
 from isodepth.monitor.verdict import Verdict
 from isodepth.rows.checks import Check
-from isodepth.rows.suspicious import (
+from isodepth.rows.suspicious.results import (
     OneSidedValue,
     RepeatedValue,
     SuspiciousRow,

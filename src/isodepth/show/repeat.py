@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from isodepth.base.options import ALPHA
+from isodepth.base.declared import ALPHA
 from isodepth.geometry.depth import BY_NAME
 from isodepth.metric.comparison import Comparison
 from isodepth.rows.pair_result import PairResult
