@@ -24,7 +24,7 @@ from isodepth.base.annotations import VectorLike as VectorLike
 from isodepth.functions.changes import Change as Change
 from isodepth.functions.changes import Contribution as Contribution
 from isodepth.geometry.hull import HullDistance as HullDistance
-from isodepth.geometry.regions import TrimmedRegions as TrimmedRegions
+from isodepth.geometry.trimmed import TrimmedRegions as TrimmedRegions
 from isodepth.many.collections import SamplesLike as SamplesLike
 from isodepth.many.multiple_testing import PairwiseTestResult as PairwiseTestResult
 from isodepth.metric.attribution import LargestGap as LargestGap
@@ -36,10 +36,10 @@ from isodepth.metric.region_table import RegionTables as RegionTables
 from isodepth.metric.settings import RandomLevels as RandomLevels
 from isodepth.monitor.verdict import Verdict as Verdict
 from isodepth.rows.checks import Check as Check
-from isodepth.rows.suspicious import OneSidedValue as OneSidedValue
-from isodepth.rows.suspicious import RepeatedValue as RepeatedValue
-from isodepth.rows.suspicious import SuspiciousRow as SuspiciousRow
-from isodepth.rows.suspicious import SuspiciousRows as SuspiciousRows
+from isodepth.rows.suspicious.results import OneSidedValue as OneSidedValue
+from isodepth.rows.suspicious.results import RepeatedValue as RepeatedValue
+from isodepth.rows.suspicious.results import SuspiciousRow as SuspiciousRow
+from isodepth.rows.suspicious.results import SuspiciousRows as SuspiciousRows
 from isodepth.rows.typical import TypicalRow as TypicalRow
 from isodepth.rows.typical import TypicalRows as TypicalRows
 from isodepth.significance.result import ColumnTest as ColumnTest

@@ -51,7 +51,7 @@ def compare_tables(
     if any(map(_is_large, paths)):
         return _compare_chunks(paths, reading, settings, test), _chunk_options(paths, reading)
     # The options are checked first, so that an invalid option is reported before a file is read.
-    isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
+    isodepth.Metric(**settings, nan_policy=reading.nan_policy)
     x, y, test, about = read_two_tables(paths, reading, test)
     return compare_samples(x, y, reading, settings, test), about
 
@@ -148,7 +148,7 @@ def compare_samples(
 
     Without a test (0 permutations), such samples raise an error.
     """
-    metric = isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
+    metric = isodepth.Metric(**settings, nan_policy=reading.nan_policy)
     compared = None
     try:
         compared = metric._compare(x, y, None, reading.kinds)
@@ -309,7 +309,7 @@ def _compare_chunks(
             "which are read in chunks; got exact"
         )
     x, y = _scanned(paths, reading, test["blocks"])
-    metric = isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
+    metric = isodepth.Metric(**settings, nan_policy=reading.nan_policy)
     tested = None
     if test["n_permutations"]:
         options = {name: value for name, value in test.items() if name != "blocks"}

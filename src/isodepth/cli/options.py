@@ -58,7 +58,7 @@ PAIRWISE = (
         "scale", allowed=Choice(("pooled", "none")),
         text="Divide columns by their spread in all tables, or by nothing.",
     )
-    + declared.TABLES.only("levels")
+    | declared.TABLES.only("levels")
 ).change("refine", default=0)  # fmt: skip
 #: Options of a test.
 TEST = declared.TEST.only("n_permutations", "tolerance", "alpha", "blocks").change(
@@ -72,11 +72,11 @@ COMPARE = TEST.change(
 #: Options of a report, whose default is a test.
 REPORT = COMPARE.change("n_permutations", default=TEST["n_permutations"].default)
 #: Options of a test that the distance has too.
-DIRECTIONS = declared.TEST.only("n_directions") + PAIRWISE.only("scale", "random_state")
+DIRECTIONS = declared.TEST.only("n_directions") | PAIRWISE.only("scale", "random_state")
 #: Options of a depth.
 DEPTH = METRIC.only("depth", "n_directions", "random_state")
 #: Options of the score of texts.
-SCORE = declared.ENCODER.only("model", "layer", "batch_size") + declared.SCORE.only(
+SCORE = declared.ENCODER.only("model", "layer", "batch_size") | declared.SCORE.only(
     "depth", "eps", "p", "q", "n_directions", "random_state", "multi_ref"
 ).change("depth", allowed=Choice((*OF_TEXTS, *declared.DEPTHS)))
 

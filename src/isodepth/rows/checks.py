@@ -16,7 +16,7 @@ import numpy as np
 
 from isodepth.base.export import ResultPart
 from isodepth.base.export import percent_text as _percent
-from isodepth.base.messages import Message, Wording
+from isodepth.base.messages import Message, Sample, SampleNames, Wording, rendered
 from isodepth.base.words import listed
 from isodepth.rows.rows import TwoSamples, category_codes
 from isodepth.table.arrays import is_duplicated, repeated_rows, row_hashes
@@ -54,19 +54,20 @@ _TYPES = {
     "number": "numbers", "date": "dates", "boolean": "booleans", "category": "categories",
     "text": "strings",
 }  # fmt: skip
+# Words for the samples, which a headline replaces by their names, and for many rows in both.
+_FIRST, _SECOND = Sample("the first sample"), Sample("the second sample")
+
+
+class _Shared(Wording):
+    """Texts about rows that both samples have."""
+
+    DEPENDENT = "{overlap}{where}; a test of independent samples does not apply"
+    CONTAINED = "{larger} contains all {count} rows of {smaller}{others}"
+    SOME = "{in_y} {n} rows of {x} also occur in {y}, and {in_x} {m} rows of {y} in {x}"
+
+
 # Minimum number of rows of each sample in which integers in increasing order are row numbers.
 _FEWEST_ROW_NUMBERS = 10
-
-
-class Overlap(Wording):
-    """Many rows of one sample occur in the other, so that the samples are not independent."""
-
-    X_IN_Y = "{second} contains all {n} rows of {first}{rest}"
-    Y_IN_X = "{first} contains all {n} rows of {second}{rest}"
-    PARTS = (
-        "{part} rows of {first} also occur in {second}, and {other} rows of {second} in {first}"
-        "{rest}"
-    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -623,8 +624,9 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
     # of X equals another row of X.
     expected = max(len(rows[1]) * equal[0], len(rows[0]) * equal[1])
     if _has_many_rows_of(*rows) or _has_many_rows_of(*rows[::-1]):
-        text = _overlap(in_y.sum(), n, in_x.sum(), m, where)
-        yield Check(kind="shared rows", columns=(), text=text, before=shares[0], after=shares[1])
+        overlap = _overlap(in_y.sum(), n, in_x.sum(), m)
+        shared = _Shared.DEPENDENT(overlap=overlap, where=where)
+        yield Check(kind="shared rows", columns=(), text=shared, before=shares[0], after=shares[1])
     elif min(equal) <= _DISCRETE and in_x[has_value[1]].sum() > 2 * expected + 2:
         text = (
             f"{_percent(shares[1])} of the rows of the second sample also occur in the first "
@@ -646,22 +648,16 @@ def _has_many_rows_of(rows: np.ndarray, others: np.ndarray) -> bool:
     return bool(shared >= max(0.5 * n, 0.37 * n + 1.5 * np.sqrt(n)))
 
 
-def _overlap(in_y: int, n: int, in_x: int, m: int, where: str) -> Message:
-    """Describe that `in_y` of n rows of X also occur in Y, and `in_x` of m rows of Y in X.
-
-    `where` is a phrase about the compared columns.
-    """
-    samples = {"first": "the first sample", "second": "the second sample"}
-    rest = f"{where}; a test of independent samples does not apply"
+def _overlap(in_y: int, n: int, in_x: int, m: int) -> Message:
+    """Describe that `in_y` of n rows of X also occur in Y, and `in_x` of m rows of Y in X."""
     if in_y == n == in_x:
-        return Overlap.X_IN_Y(**samples, n=n, rest=_more(m - n, "new") + rest)
+        others = _more(m - n, "new")
+        return _Shared.CONTAINED(larger=_SECOND, smaller=_FIRST, count=n, others=others)
     if in_x == m == in_y:
-        return Overlap.Y_IN_X(**samples, n=m, rest=_more(n - m, "other") + rest)
-    parts = [
-        f"all {size}" if count == size else f"{count} of {size}"
-        for count, size in ((in_y, n), (in_x, m))
-    ]
-    return Overlap.PARTS(**samples, part=parts[0], other=parts[1], rest=rest)
+        others = _more(n - m, "other")
+        return _Shared.CONTAINED(larger=_FIRST, smaller=_SECOND, count=m, others=others)
+    parts = ["all" if count == size else f"{count} of" for count, size in ((in_y, n), (in_x, m))]
+    return _Shared.SOME(in_y=parts[0], in_x=parts[1], n=n, m=m, x=_FIRST, y=_SECOND)
 
 
 def _more(count: int, word: str) -> str:
@@ -670,21 +666,17 @@ def _more(count: int, word: str) -> str:
 
 def with_names(check: Check, names: Sequence[str]) -> str:
     """Return the text of a check in which the samples have the given names."""
-    text = check.text
-    if not isinstance(text, Message) or not isinstance(text.kind, Overlap):
-        return text
-    return Message(
-        text.template, text.kind, **{**text.values, "first": names[0], "second": names[1]}
-    )
+    return rendered(check.text, SampleNames(dict(zip((_FIRST, _SECOND), names, strict=True))))
 
 
 def overlap_sentence(checks: Sequence[Check], names: Sequence[str]) -> str:
     """Return the first sentence of a headline if many rows occur in both samples, else ""."""
-    for text in (with_names(check, names) for check in checks):
-        if isinstance(text, Message) and isinstance(text.kind, Overlap):
+    for check in checks:
+        if isinstance(check.text, Message) and check.text.kind is _Shared.DEPENDENT:
+            text = with_names(check, names)
             # The name of a sample keeps its case.
-            start = text[:1].upper() if text.kind is Overlap.PARTS else text[:1]
-            return f"{start}{text[1:]}. "
+            some = check.text.values["overlap"].kind is _Shared.SOME
+            return f"{text[0].upper() if some else text[0]}{text[1:]}. "
     return ""
 
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from isodepth._version import __version__
+from isodepth.base.declared import ALPHA
 from isodepth.base.export import Headline, ResultPart, keys, p_text, printable, table_of
-from isodepth.base.options import ALPHA
 from isodepth.base.words import counted, listed
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError, ScaleWarning, warn_user
 from isodepth.functions.changes import Change, at_least, for_kinds
