@@ -10,12 +10,12 @@ import isodepth
 from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError
 from isodepth.significance import result
-from isodepth.significance.findings import (
+from isodepth.significance.permutations import (
+    Permutations,
     neg_log_p,
     neg_log_p_of_largest,
     permutation_pvalue,
 )
-from isodepth.significance.permutations import Permutations
 from isodepth.significance.result import null_profile
 from isodepth.significance.samples import check_blocks
 
@@ -113,7 +113,7 @@ def test_calls_are_short_for_many_permutations(monkeypatch: pytest.MonkeyPatch) 
     expected = neg_log_p(values)
     sizes = []
     log_ndtr = scipy.special.log_ndtr
-    monkeypatch.setattr("isodepth.significance.findings._LONG_ROW", 499)
+    monkeypatch.setattr("isodepth.significance.permutations._LONG_ROW", 499)
     monkeypatch.setattr(scipy.special, "log_ndtr", lambda x: sizes.append(x.size) or log_ndtr(x))
     np.testing.assert_array_equal(neg_log_p(values), expected)
     assert sizes == [500] * 6

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import fisher_exact
-from sources.tables import FORMS, mixed_frame, scanned, to_polars
+from stream.tables import FORMS, mixed_frame, scanned, to_polars
 
 import isodepth
 from isodepth import scan

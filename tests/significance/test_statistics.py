@@ -30,16 +30,17 @@ from isodepth.significance import tolerance as tolerance_module
 from isodepth.significance.aggregated import aggregated_statistics, region_statistics
 from isodepth.significance.changes import _column_feature, _remaining_pairs, _strongest_change
 from isodepth.significance.features import Feature, direction_feature, direction_text
-from isodepth.significance.findings import (
-    FeatureTest,
-    Findings,
-    combined,
+from isodepth.significance.findings import FeatureTest, Findings, combined
+from isodepth.significance.learned import learned_direction
+from isodepth.significance.permutations import (
+    Moments,
+    Permutations,
     neg_log_p,
     neg_log_p_of_largest,
     permutation_pvalue,
+    rank_cosines,
+    unit_ranks,
 )
-from isodepth.significance.learned import learned_direction
-from isodepth.significance.permutations import Moments, Permutations, rank_cosines, unit_ranks
 from isodepth.significance.samples import Category, PooledSample, Samples, category_of
 from isodepth.significance.tolerance import (
     TolerantFindings,

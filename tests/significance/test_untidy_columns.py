@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 import isodepth
+from isodepth.functions.describer import describe_column, exchanged_columns
 from isodepth.functions.explanations import ColumnPair
 from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious import suspicious_rows
-from isodepth.significance.changes import describe_column, exchanged_columns
 
 N = 200
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from sources.tables import FORMS, mixed_frame, scanned
+from stream.tables import FORMS, mixed_frame, scanned
 
 import isodepth
 from isodepth import scan

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sources.tables import FORMS, mixed_frame, scanned
+from stream.tables import FORMS, mixed_frame, scanned
 
 import isodepth
 from isodepth import scan

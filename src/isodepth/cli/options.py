@@ -22,7 +22,7 @@ from isodepth.cli.commands import session
 from isodepth.cli.messages import command_message
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.depth import BY_NAME
-from isodepth.significance.findings import too_few_permutations
+from isodepth.significance.permutations import too_few_permutations
 from isodepth.table.kinds import attention_lines
 from isodepth.table.missing import NAN_POLICIES
 from isodepth.table.readers import split_names

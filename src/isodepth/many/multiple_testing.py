@@ -25,7 +25,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelE
 from isodepth.geometry.directions import integer_seed
 from isodepth.many.collections import SamplesLike, as_list, labeled
 from isodepth.metric.signature import json_settings
-from isodepth.significance.findings import fewest_labelings, too_few_permutations
+from isodepth.significance.permutations import fewest_labelings, too_few_permutations
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 

@@ -27,8 +27,8 @@ from isodepth.significance.features import (
     in_blocks,
     standardized_difference,
 )
-from isodepth.significance.findings import Findings, neg_log_p, neg_log_p_of_largest
-from isodepth.significance.permutations import WORD, Moments
+from isodepth.significance.findings import Findings
+from isodepth.significance.permutations import WORD, Moments, neg_log_p, neg_log_p_of_largest
 from isodepth.significance.samples import CENTER, PooledSample
 from isodepth.table.kinds import MISSING
 

@@ -33,8 +33,7 @@ from isodepth.rows.checks import Check, overlap_sentence
 from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious.far import FarValues, far_texts
 from isodepth.rows.suspicious.results import split_repeated
-from isodepth.significance.findings import too_few_labelings, too_few_permutations
-from isodepth.significance.permutations import Permutations
+from isodepth.significance.permutations import Permutations, too_few_labelings, too_few_permutations
 from isodepth.significance.samples import Samples, ValueShare
 from isodepth.stream.subsets import SubsetPair
 from isodepth.table.kinds import ColumnKind, date_columns

@@ -23,15 +23,16 @@ from isodepth._core import quantile, share_differences
 from isodepth.geometry.scaling import mad_spread
 from isodepth.geometry.weights import contaminated_rows
 from isodepth.significance.features import Feature, all_shares, direction_feature, in_blocks
-from isodepth.significance.findings import (
-    Findings,
-    combined,
+from isodepth.significance.findings import Findings, combined
+from isodepth.significance.learned import learned_direction
+from isodepth.significance.permutations import (
+    WORD,
+    Permutations,
     critical_value,
     fewest_labelings,
+    map_rows,
     neg_log_p,
 )
-from isodepth.significance.learned import learned_direction
-from isodepth.significance.permutations import WORD, Permutations, map_rows
 from isodepth.significance.samples import CENTER, TOTAL, PooledSample
 
 #: Weights w of the statistics. The test statistic is the maximum of -log p + log w over all

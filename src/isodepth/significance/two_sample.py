@@ -52,13 +52,8 @@ from isodepth.metric.settings import (
 from isodepth.rows.checks import Check, table_checks
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.changes import joint_change, significant_changes
-from isodepth.significance.findings import (
-    Findings,
-    bound_labelings,
-    combined,
-    permutation_pvalue,
-)
-from isodepth.significance.permutations import Permutations, map_rows
+from isodepth.significance.findings import Findings, bound_labelings, combined
+from isodepth.significance.permutations import Permutations, map_rows, permutation_pvalue
 from isodepth.significance.rare_events import with_rare_events
 from isodepth.significance.repeated import among_random_rows, ties_explain
 from isodepth.significance.result import (
