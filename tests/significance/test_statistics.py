@@ -27,7 +27,8 @@ from isodepth.metric.settings import MetricSettings
 from isodepth.rows.rows import TwoSamples
 from isodepth.significance import aggregated, features
 from isodepth.significance import tolerance as tolerance_module
-from isodepth.significance.aggregated import aggregated_statistics, region_statistics
+from isodepth.significance.statistics import aggregated_statistics
+from isodepth.significance.regions import projection_distances
 from isodepth.significance.changes import _column_feature, _remaining_pairs, _strongest_change
 from isodepth.significance.features import Feature, direction_feature, direction_text
 from isodepth.significance.findings import FeatureTest, Findings, combined

@@ -315,3 +315,25 @@ def _correlation(columns: np.ndarray) -> float:
     centered = columns - columns.mean(axis=0)
     norms = np.sqrt((centered**2).sum(axis=0))
     return 0.0 if not norms.all() else float(centered[:, 0] @ centered[:, 1] / norms.prod())
+
+
+def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
+    """Describe a direction by its largest entries, at most three.
+
+    Entries of absolute value below 0.1 are left out. "..." is added if the sum of squares of the
+    named entries is below 0.99.
+
+    Examples
+    --------
+    >>> direction_text(np.array([0.8, -0.6, 0.05]), ("temp", "dewp", "wind"))
+    '0.8 temp - 0.6 dewp'
+    >>> direction_text(np.array([-0.5, 0.5, 0.5, 0.5]), ("a", "b", "c", "d"))
+    '- 0.5 a + 0.5 b + 0.5 c ...'
+    """
+    order = np.argsort(-np.abs(direction), kind="stable")[:3]
+    kept = [j for j in order if abs(direction[j]) >= 0.1]
+    terms = "".join(
+        f" {'-' if direction[j] < 0 else '+'} {abs(direction[j]):.2g} {names[j]}" for j in kept
+    )
+    more = " ..." if np.square(direction[kept]).sum() < 0.99 else ""
+    return terms.removeprefix(" + ").lstrip() + more

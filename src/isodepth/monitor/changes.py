@@ -25,7 +25,7 @@ from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import RepeatedCounts
 from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
-from isodepth.significance.features import direction_text
+from isodepth.functions.describer import direction_text
 from isodepth.table.kinds import date_columns, rank_columns, subtracted_integers
 from isodepth.table.values import visible
 
