@@ -19,7 +19,7 @@ from isodepth.metric import signature as signatures
 from isodepth.metric.region_table import KIND
 from isodepth.metric.signature import ALGORITHM, json_settings
 
-FILES = Path(__file__).parents[1] / "data" / "files"
+FILES = Path(__file__).parents[1] / "table" / "files"
 RNG = np.random.default_rng(0)
 REFERENCE = RNG.normal(size=(30, 2))
 BATCH = RNG.normal(size=(20, 2)) + [1.0, 0.0]
