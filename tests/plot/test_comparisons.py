@@ -14,7 +14,7 @@ from isodepth.plot import contributions, gap_profile, nested_regions, null_distr
 from isodepth.plot.changes import change_figure, column_figure
 from isodepth.plot.style import loose_figure
 from isodepth.rows.rows import TwoSamples
-from isodepth.significance.result import null_profile
+from isodepth.significance.regions import null_profile
 from isodepth.typing import RandomLevels
 
 pytest.importorskip("matplotlib")

@@ -16,7 +16,7 @@ from isodepth.significance.permutations import (
     neg_log_p_of_largest,
     permutation_pvalue,
 )
-from isodepth.significance.result import null_profile
+from isodepth.significance.regions import null_profile
 from isodepth.significance.samples import check_blocks
 
 

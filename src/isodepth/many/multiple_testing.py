@@ -47,6 +47,7 @@ class TwoSampleOptions(TypedDict, total=False):
     kinds: KindsLike | None
     max_rows: int | None
     n_directions: int | None
+    bounds: bool
     random_state: RandomStateLike
     n_jobs: int | None
 
@@ -244,7 +245,8 @@ def pairwise_test(
     progress : bool
         Show a progress bar (needs tqdm).
     **options
-        Options of :func:`isodepth.two_sample_test`, for all pairs.
+        Options of :func:`isodepth.two_sample_test`, for all pairs. The default of `bounds` is
+        False: the tests have no `changed_share`.
 
     Returns
     -------
@@ -279,6 +281,7 @@ def pairwise_test(
     n_permutations = check_integer(n_permutations, "n_permutations", 1)
     # One seed for all pairs, so that `settings` repeat the result.
     options["random_state"] = integer_seed(options.get("random_state"))
+    options.setdefault("bounds", False)
     tests = []
     with progress_bar(progress, len(pairs), "tests", "pair") as advance:
         for i, j in pairs:

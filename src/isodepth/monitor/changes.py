@@ -18,6 +18,7 @@ import numpy as np
 from isodepth.base.export import name_text
 from isodepth.functions.changes import Change, for_kinds
 from isodepth.functions.conversions import approximate_factor
+from isodepth.functions.describer import direction_text
 from isodepth.functions.explanations import is_negated
 from isodepth.functions.families import UNSEEN, Member
 from isodepth.functions.fisher import least_changed, log_pvalues
@@ -25,7 +26,6 @@ from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import RepeatedCounts
 from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
-from isodepth.functions.describer import direction_text
 from isodepth.table.kinds import date_columns, rank_columns, subtracted_integers
 from isodepth.table.values import visible
 
