@@ -9,7 +9,7 @@ import scipy.special
 import isodepth
 from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError
-from isodepth.significance import result
+from isodepth.significance import regions
 from isodepth.significance.permutations import (
     Permutations,
     neg_log_p,
@@ -186,7 +186,7 @@ def test_null_profile_is_that_of_permuted_labels(
         np.testing.assert_allclose(null.distances[b], again.distance, rtol=1e-9)
         np.testing.assert_allclose(null.levels, again.levels)
     for affordable, most, count in ((25.5, 49, 25), (0, 200, 19), (25, 22, 22), (120, 200, 99)):
-        monkeypatch.setattr(result, "_WORK", int(affordable * 150 * 30))
+        monkeypatch.setattr(regions, "_WORK", int(affordable * 150 * 30))
         null = null_profile(tested, None, most)
         assert len(null.gaps) == len(null.distances) == count
         if count == 19:

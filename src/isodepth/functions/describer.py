@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 
 from isodepth.functions.changes import Change
-from isodepth.functions.conversions import approximate_factor
+from isodepth.functions.conversions import is_power_of_ten
 from isodepth.functions.explanations import (
     ColumnPair,
     Explanation,
     are_exchanged,
-    distribution_functions,
-    ks_distance,
     size_of,
 )
 
@@ -66,7 +64,7 @@ def describe_column(column: ColumnPair, pvalue: float) -> list[Change]:
                 return changes
     shares = [change for _, change in column.shares]
     largest = max(shares, key=size_of, default=None)
-    if largest is not None and size_of(largest) >= _COMPARABLE * ks_distance(column.x, column.y):
+    if largest is not None and size_of(largest) >= _COMPARABLE * column.ks_distance():
         return [largest]
     return [_shape(column, pvalue)]
 
@@ -113,29 +111,27 @@ def _multiplied(column: ColumnPair, explanation: Explanation, pvalue: float) -> 
     """Return the change of the sign or the unit of a column.
 
     It is described by the medians, or by means or interquartile ranges if their ratio agrees
-    better with the factor. If the factor is an estimate, the ratio of these numbers is stated.
+    better with the factor. If the factor is an estimate, the ratio of these numbers is stated. An
+    estimate that these numbers do not show is not stated, unless it is a power of ten.
     """
     kind, factor, shift = explanation.kind, explanation.factor, explanation.shift
-    quantity, both = "median", column.medians
+    shown = dict(column.locations)
+    quantity, both = "median", shown["median"]
     if both[0] == both[1]:
-        quantity, both = "interquartile range", _ranges(column)
-    elif kind == "unit" and not shift and not _shows_factor(both, factor) and _is_positive(column):
-        means = float(np.mean(column.x)), float(np.mean(column.y))
-        others = {"mean": means, "interquartile range": _ranges(column)}
-        shown = (each for each in others.items() if _shows_factor(each[1], factor))
-        quantity, both = next(shown, (quantity, both))
+        quantity, both = "interquartile range", column.spreads[0][1]
+    elif kind == "unit" and not shift and not _shows_factor(both, factor) and column.is_positive:
+        shown |= dict(column.spreads[:1])
+        agreeing = (each for each in shown.items() if _shows_factor(each[1], factor))
+        quantity, both = next(agreeing, (quantity, both))
     details = {"shift": shift} if shift else {}
     if not explanation.is_exact:
-        if _shows_factor(both, factor):
-            factor = both[1] / both[0]
-        details, factor = {"is_approximate": True}, approximate_factor(factor, column.supports)
-        if factor == 1.0:
-            return _change(column, "location", quantity, both, pvalue)
+        is_shown = _shows_factor(both, factor)
+        factor = column.approximate(both[1] / both[0] if is_shown else factor)
+        details = {"is_approximate": True}
+        if factor == 1.0 or not (is_shown or is_power_of_ten(factor)):
+            kind = "spread" if quantity == "interquartile range" else "location"
+            return _change(column, kind, quantity, both, pvalue)
     return _change(column, kind, quantity, both, pvalue, factor=factor, **details)
-
-
-def _is_positive(column: ColumnPair) -> bool:
-    return bool(min(column.x.min(), column.y.min()) >= 0)
 
 
 def _shows_factor(both: tuple[float, float], factor: float) -> bool:
@@ -167,12 +163,6 @@ def _change(
     )  # fmt: skip
 
 
-def _ranges(column: ColumnPair) -> tuple[float, float]:
-    """Return the interquartile ranges of X and Y."""
-    x, y = (float(np.subtract(*np.quantile(v, [0.75, 0.25]))) for v in (column.x, column.y))
-    return x, y
-
-
 def _moved(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change | None:
     """Return the change of the median or the mean if it agrees with an explanation, else None.
 
@@ -182,10 +172,9 @@ def _moved(column: ColumnPair, explanation: Explanation, pvalue: float) -> Chang
     middle = column.medians[0]
     with np.errstate(over="ignore", invalid="ignore"):
         wanted = explanation.factor * middle + explanation.shift - middle
-        means = float(np.mean(column.x)), float(np.mean(column.y))
     if not wanted:
         return None
-    for quantity, both in (("median", column.medians), ("mean", means)):
+    for quantity, both in column.locations:
         if _SHOWN[0] <= (both[1] - both[0]) / wanted <= _SHOWN[1]:
             return _change(column, "location", quantity, both, pvalue)
     return None
@@ -198,19 +187,11 @@ def _widened(column: ColumnPair, explanation: Explanation, pvalue: float) -> Cha
     spreads agrees with it if its logarithm is 0.5 to 4 times the logarithm of the factor.
     """
     wanted = math.log(explanation.factor)
-    with np.errstate(over="ignore", invalid="ignore"):
-        deviations = _standard_deviation(column.x), _standard_deviation(column.y)
-    spreads = (("interquartile range", _ranges(column)), ("standard deviation", deviations))
-    for quantity, both in spreads:
+    for quantity, both in column.spreads:
         known = wanted != 0 and min(both) > 0 and max(both) < math.inf
         if known and _SHOWN[0] <= (math.log(both[1]) - math.log(both[0])) / wanted <= _SHOWN[1]:
             return _change(column, "spread", quantity, both, pvalue)
     return None
-
-
-def _standard_deviation(values: np.ndarray) -> float:
-    """Return the standard deviation with the denominator n - 1, as in pandas; 0 for one value."""
-    return float(np.std(values, ddof=min(1, len(values) - 1)))
 
 
 def _shape(column: ColumnPair, pvalue: float) -> Change:
@@ -219,12 +200,12 @@ def _shape(column: ColumnPair, pvalue: float) -> Change:
     The point maximizes the difference between the empirical distribution functions. If the share of
     a single value changed nearly as much, the change of this share is returned instead.
     """
-    values, before, after = distribution_functions(column.x, column.y)
+    values, before, after = column.distribution_functions()
     at = int(np.abs(before - after).argmax())
     low, high = float(before[at]), float(after[at])
     x, y = np.diff(before, prepend=0.0), np.diff(after, prepend=0.0)
     single = int(np.abs(x - y).argmax())
-    if abs(x[single] - y[single]) >= _COMPARABLE * abs(high - low):
+    if column.has_values and abs(x[single] - y[single]) >= _COMPARABLE * abs(high - low):
         both, value = (float(x[single]), float(y[single])), float(values[single])
         return _change(column, "value", "share", both, pvalue, value=value)
     kind, side = "shape", "at most"
@@ -273,7 +254,7 @@ def _differing(column: ColumnPair) -> dict[str, Any]:
     """
     quantity, (before, after) = "median", column.medians
     if before == after:
-        quantity, (before, after) = "interquartile range", _ranges(column)
+        quantity, (before, after) = column.spreads[0]
     return {"quantity": quantity, "before": before, "after": after}
 
 

@@ -23,6 +23,7 @@ from isodepth.functions.conversions import (
     AFFINE_CONVERSIONS,
     CONSTANTS,
     CONVERSIONS,
+    approximate_factor,
     last_decimal,
     named_constant,
     named_factor,
@@ -250,7 +251,14 @@ class ColumnPair:
         differences do not overflow.
     shares : sequence of (Member, Change)
         Significant changes of functions of this column with values 0 and 1.
+
+    Attributes
+    ----------
+    has_values : bool
+        Whether `x` and `y` are the values themselves, see `isodepth.functions.counted`.
     """
+
+    has_values = True
 
     def __init__(
         self,
@@ -286,6 +294,42 @@ class ColumnPair:
             return member, change
         before = float(is_multiple(self.x, unit).mean())
         return member._replace(value=unit), replace(change, before=before, multiple_of=unit)
+
+    @cached_property
+    def locations(self) -> list[tuple[str, tuple[float, float]]]:
+        """Names and values in X and Y of the measures of location, the preferred one first."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            means = float(np.mean(self.x)), float(np.mean(self.y))
+        return [("median", self.medians), ("mean", means)]
+
+    @cached_property
+    def spreads(self) -> list[tuple[str, tuple[float, float]]]:
+        """Names and values in X and Y of the measures of spread, the preferred one first.
+
+        The standard deviation has the denominator n - 1, as in pandas; it is 0 for one value.
+        """
+        both = (self.x, self.y)
+        x, y = (float(np.subtract(*np.quantile(v, [0.75, 0.25]))) for v in both)
+        with np.errstate(over="ignore", invalid="ignore"):
+            s, t = (float(np.std(v, ddof=min(1, len(v) - 1))) for v in both)
+        return [("interquartile range", (x, y)), ("standard deviation", (s, t))]
+
+    @cached_property
+    def is_positive(self) -> bool:
+        """Whether no value is negative."""
+        return bool(min(self.x.min(), self.y.min()) >= 0)
+
+    def distribution_functions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return distinct values, and both empirical distribution functions at them."""
+        return distribution_functions(self.x, self.y)
+
+    def ks_distance(self) -> float:
+        """Return the Kolmogorov-Smirnov distance between X and Y."""
+        return float(np.abs(np.subtract(*self.distribution_functions()[1:])).max())
+
+    def approximate(self, factor: float) -> float:
+        """Return an estimated factor as it is stated, see `approximate_factor`."""
+        return approximate_factor(factor, self.supports)
 
     @property
     def penalty(self) -> float:

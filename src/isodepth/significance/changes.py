@@ -548,7 +548,7 @@ def _listed(names: Sequence[str]) -> str:
 # -- numbers that show a change --------------------------------------------------------------------
 
 
-# -- repeated rows -----------------------------------------------------------------------------------
+# -- repeated rows ---------------------------------------------------------------------------------
 
 
 def repeated_change(samples: Samples, feature: Feature, pvalue: float) -> Change:
@@ -594,7 +594,7 @@ def _value_in_common(samples: Samples, is_copy: np.ndarray, rows: np.ndarray) ->
     skipped = {*date_columns(kinds), *rank_columns(kinds), *subtracted_integers(kinds)}
     best = 1.0, 0.0, ""
     for j, name in enumerate(samples.all_names):
-        values, counts = np.unique(table[is_copy, j], return_counts=True)
+        values, counts = np.unique(table[rows[is_copy[rows]], j], return_counts=True)
         fraction, value = counts.max() / counts.sum(), values[counts.argmax()]
         if name in skipped or fraction < _IN_COMMON or np.isnan(value):
             continue

@@ -487,7 +487,7 @@ def outlyingness(values: np.ndarray, n_threads: int = 1) -> tuple[np.ndarray, np
     return reduce(np.maximum, found), limits
 
 
-# -- a direction that is fitted to the difference between the samples --------------------------------
+# -- a direction that is fitted to the difference between the samples ------------------------------
 
 
 def learned_direction(pool: PooledSample) -> tuple[np.ndarray, np.ndarray]:

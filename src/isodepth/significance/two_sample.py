@@ -319,9 +319,9 @@ def two_sample_test(
         with 100 to 200 directions together; for more than 100 columns, the axes and 100 other
         directions.
     bounds : bool
-        Whether to compute `changed_share`, the lower bounds for the share of rows that changed. They
-        take about two thirds of the time of a test. Without them, changes are in the order of their
-        p-values.
+        Whether to compute `changed_share`, the lower bound for the share of rows that changed, if
+        the test is significant. This takes about as long as the test. Without bounds, changes are
+        in the order of their p-values.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the directions and permutations. With None every call draws a new seed, which is in
         `settings` of the result, and the p-value varies: with a standard deviation of 0.01 to 0.08
