@@ -212,3 +212,16 @@ def test_equal_rows_by_chance_are_never_too_many() -> None:
                 frame[:k], frame[k:], n_permutations=19, kinds={"p": "category"}, random_state=0
             )
             assert "independent" not in result.headline
+
+
+def test_the_share_of_copies_with_a_common_value_is_that_of_their_sample() -> None:
+    rng = np.random.default_rng(8)
+    x, y = (
+        pd.DataFrame({"a": rng.normal(size=300), "kind": rng.choice(["u", "v"], 300)})
+        for _ in range(2)
+    )
+    x.loc[290:, :] = x.loc[:9].to_numpy()
+    y = pd.concat([y, *[y[y["kind"] == "u"]] * 2], ignore_index=True)
+    changes = isodepth.two_sample_test(x, y, random_state=0).changes
+    (change,) = [each for each in changes if each.kind == "repeated"]
+    assert "(all copies have kind = u)" in change.text

@@ -98,6 +98,7 @@ class Change(ResultPart):
     multiple_of : float or None
         For the kind "precision": the multiples of this number, which is 0.1, 1, 5 or 10, are
         counted. If all new values are multiples of a larger number, such as 100, it is this number.
+        A monitor names the larger number in `description` instead.
     factor : float or None
         For the kinds "unit" and "sign": constant by which the values were multiplied.
     is_approximate : bool

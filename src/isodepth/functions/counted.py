@@ -7,9 +7,7 @@ are those of the other sample, shifted and scaled to the quartiles.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np

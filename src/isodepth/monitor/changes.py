@@ -22,7 +22,7 @@ from isodepth.functions.describer import direction_text
 from isodepth.functions.explanations import is_negated
 from isodepth.functions.families import UNSEEN, Member
 from isodepth.functions.fisher import least_changed, log_pvalues
-from isodepth.monitor.functions import Counts, Functions
+from isodepth.monitor.functions import Batch, Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import RepeatedCounts
 from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
@@ -49,6 +49,8 @@ _FACTOR, _SAME = 3.0, 0.25
 # instead, also in standard errors. The standard error of the median of n normal values is 0.93
 # times the interquartile range divided by sqrt(n).
 _MOST_ERRORS, _MEDIAN_ERROR = 2.0, 0.93
+# Standard error of the logarithm of a factor above which it is rounded to one digit instead of two.
+_ONE_DIGIT = 0.05
 # Quantile of level 0.999 of the limit of the Kolmogorov-Smirnov statistic.
 _KS_QUANTILE = 1.95
 # Kinds of change of one column in the order in which they are preferred as its description.
@@ -58,15 +60,15 @@ _PREFERRED = (
 
 
 def window_changes(
-    evidence: Evidence, reader: BatchReader, unseen: dict[int, Counter[str]], reference: Counts
+    evidence: Evidence, reader: BatchReader, batch: Batch, reference: Counts
 ) -> list[Change]:
     """Return at most 10 changes of the window that `evidence` describes, smallest p-value first.
 
-    `reader` has the names and kinds of the columns. `unseen` counts the new categories of the last
-    batch: index of a category column -> counts. `reference` has the counts of all rows of the
-    reference, by which changes are described. The tests in `evidence` use a part of these rows.
+    `reader` has the names and kinds of the columns. `batch` is the last batch. `reference` has the
+    counts of all rows of the reference, by which changes are described. The tests in `evidence` use
+    a part of these rows.
     """
-    return _WindowChanges(evidence, reader, unseen, reference).all()
+    return _WindowChanges(evidence, reader, batch.unseen, batch.units, reference).all()
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class _WindowChanges:
     evidence: Evidence
     reader: BatchReader
     unseen: dict[int, Counter[str]]
+    units: np.ndarray  # (d,), of the last batch, see `Batch`
     reference: Counts  # of all rows, see `window_changes`
 
     @property
@@ -186,10 +189,19 @@ class _WindowChanges:
                 # Most of the new multiples, such as 1000, are these extreme values.
                 described = [change for change in described if change.kind != "precision"]
             change = min(described, key=lambda change: _PREFERRED.index(change.kind))
+            if change.multiple_of is not None:
+                change = self._with_coarsest_unit(column, change)
             if change.quantity == "share" and (found or change.kind == "shape"):
                 change = self._of_known_values(column, change)
             found.append(change)
         return found
+
+    def _with_coarsest_unit(self, column: int, change: Change) -> Change:
+        """Return a change of precision that names the unit of all new values if it is coarser."""
+        unit = float(self.units[column])
+        if self._n_batches is not None or not (change.multiple_of or 0.0) < unit < math.inf:
+            return change
+        return replace(change, description=f"{change._label} (all new values: of {unit:g})")
 
     def _of_known_values(self, column: int, change: Change) -> Change:
         """Convert a change of a share of all rows of a column to a share of the known values."""
@@ -388,7 +400,8 @@ class _WindowChanges:
                 (median, new_median), (spread, new_spread), self._present_rows(column)
             )
             mirrored = kind != "sign" or self._is_mirrored(column, median, new_median)
-            if not mirrored or change.columns[0] in self._shifted_columns:
+            no_factor = change.columns[0] in self._shifted_columns or self._is_exchanged(column)
+            if not mirrored or no_factor:
                 kind, factor = "location", None
             change = replace(
                 change, kind=kind, quantity="median", before=median, after=new_median,
@@ -420,6 +433,18 @@ class _WindowChanges:
         distance = f"{limit:.4g}{' days' * center.is_date}"
         text = f"{name_text(name)} within {distance} of {center._shown_limit}:"
         return replace(change, description=text)
+
+    def _is_exchanged(self, column: int) -> bool:
+        """Return whether a column and another one exchanged their medians and spreads.
+
+        They are compared up to a factor of 1.28. The factor between two exchanged columns is not
+        one by which values were multiplied.
+        """
+        before, after = (counts.quartiles for counts in self._described)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.log(np.stack([after[:, [column]] / before, after / before[:, [column]]]))
+        same = (np.abs(ratios) <= _SAME).all(axis=(0, 1))
+        return bool(np.delete(same, column).any())
 
     def _is_mirrored(self, column: int, median: float, new_median: float) -> bool:
         """Return whether the values of a column were multiplied by -1, see `is_negated`.
@@ -503,8 +528,8 @@ def _kind_of_shift(
     `sizes` the numbers of values. If their ratios agree, the kind is "sign" for a factor of about
     -1, and "unit" for a factor of at least 3 or at most 1/3. The factor is a power of ten if the
     ratio of the medians is near it and differs by at most two standard errors. Otherwise it is
-    rounded to two significant digits. For other changes, the kind is "location", and the factor is
-    None.
+    rounded to two significant digits, or to one if its error is large. For other changes, the kind
+    is "location", and the factor is None.
     """
     factor, widened = (after / before if before else 0.0 for before, after in (medians, spreads))
     if not (0.0 < abs(factor) < math.inf and 0.0 < widened < math.inf):
@@ -518,5 +543,6 @@ def _kind_of_shift(
         each = zip(medians, spreads, sizes, strict=True)
         error = _MEDIAN_ERROR * math.hypot(*(r / abs(m) / math.sqrt(max(n, 1)) for m, r, n in each))
         most = _MOST_ERRORS * error
-        return "unit", approximate_factor(factor, lambda near: abs(math.log(factor / near)) <= most)
+        named = approximate_factor(factor, lambda near: abs(math.log(factor / near)) <= most)
+        return "unit", named if error <= _ONE_DIGIT else float(f"{named:.1g}")
     return "location", None

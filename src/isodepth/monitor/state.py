@@ -161,7 +161,7 @@ class MonitorState:
             alarm=alarm_since > 0, alarm_since=alarm_since or None,
             changed_share=evidence.changed_share, beyond_blocks=evidence.beyond_blocks,
             changes=tuple(
-                window_changes(evidence, self.reader, batch.unseen, group.all_rows or reference)
+                window_changes(evidence, self.reader, batch, group.all_rows or reference)
             ),
             n_suspicious=len(batch.suspicious),
             suspicious_indices=tuple(batch.suspicious[:_MOST_SUSPICIOUS].tolist()),

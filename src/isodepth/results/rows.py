@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from isodepth.errors import ColumnWarning
 from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious import (
+    UNCHANGED,
+    ChangedColumns,
     RepeatedValue,
     SuspiciousRows,
     repeated_values,
@@ -45,9 +47,9 @@ class KeptRows:
     typical: dict[int, TypicalRows] = field(init=False, default_factory=dict)
 
     @property
-    def changed(self) -> frozenset[str]:
-        """Names of columns whose whole distribution differs according to a test."""
-        return frozenset()
+    def changed(self) -> ChangedColumns:
+        """Names of the columns that changed according to a test."""
+        return UNCHANGED
 
     @property
     def samples(self) -> TwoSamples:
@@ -93,7 +95,7 @@ class KeptRows:
         They are computed without the other suspicious rows, which takes less time than
         `find_suspicious`. See `isodepth.rows.suspicious.repeated_values`.
         """
-        return repeated_values(self.samples, changed=self.changed)
+        return repeated_values(self.samples, changed=self.changed.whole)
 
     @cached_property
     def far_values(self) -> tuple[FarValues, ...]:

@@ -29,6 +29,7 @@ from isodepth.results.rows import KeptRows, ReleasedRows
 from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
 from isodepth.rows.checks import Check, overlap_sentence
 from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious import UNCHANGED, ChangedColumns
 from isodepth.rows.suspicious.far import FarValues, far_texts
 from isodepth.rows.suspicious.results import split_repeated
 from isodepth.significance.permutations import too_few_labelings, too_few_permutations
@@ -145,14 +146,14 @@ class TestedRows(KeptRows):
         Metric that compares the samples, with directions and scale. None without numeric columns.
     random_rows : SubsetPair or None
         Random rows of two sources, which were tested; None if the samples are in memory.
-    changed : frozenset of str
-        Names of the columns whose whole distribution differs.
+    changed : ChangedColumns
+        Names of the columns that changed.
     """
 
     tested: Samples
     metric: MetricSettings | None
     random_rows: SubsetPair | None = None
-    changed: frozenset[str] = frozenset()
+    changed: ChangedColumns = UNCHANGED
 
     @property
     def samples(self) -> TwoSamples:

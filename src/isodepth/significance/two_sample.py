@@ -47,6 +47,7 @@ from isodepth.metric.settings import (
     settings_of_data,
 )
 from isodepth.rows.checks import Check, table_checks
+from isodepth.rows.suspicious import ChangedColumns
 from isodepth.significance.changes import (
     among_random_rows,
     ordered_changes,
@@ -560,18 +561,22 @@ def _result(
     samples, metric = pool.samples, settings.metric
     bounds = _bounds(pool, findings, decision, settings)
     row_numbers = {each.columns[0] for each in checks if each.kind == "row number"}
-    changes = ordered_changes(pool, decision.changes, bounds, decision.pvalue, row_numbers)
+    changes = decision.changes
+    ordered = ordered_changes(pool, changes, bounds, decision.pvalue, row_numbers)
     scale: Any = None if metric.scale is None else pool.divisors
     kept = TestedRows(
         samples,
         metric=replace(metric, directions=pool.directions, scale=scale) if pool.names else None,
         random_rows=pair,
-        changed=frozenset(
-            name for each in decision.changes if each.kind in _WHOLE_KINDS for name in each.columns
+        changed=ChangedColumns(
+            frozenset(name for each in changes for name in each.columns),
+            frozenset(
+                name for each in changes if each.kind in _WHOLE_KINDS for name in each.columns
+            ),
         ),
     )
     details = TestDetails(
-        tuple(changes),
+        tuple(ordered),
         None if bounds is None else bounds.changed_share,
         factor=decision.factor,
         in_chunks=pair is not None,

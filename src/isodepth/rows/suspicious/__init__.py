@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isodepth.rows.suspicious.detection import suspicious_rows
+from isodepth.rows.suspicious.detection import UNCHANGED, ChangedColumns, suspicious_rows
 from isodepth.rows.suspicious.repeated import repeated_values
 from isodepth.rows.suspicious.results import (
     RULE,
@@ -14,6 +14,8 @@ from isodepth.rows.suspicious.results import (
 
 __all__ = [
     "RULE",
+    "UNCHANGED",
+    "ChangedColumns",
     "OneSidedValue",
     "RepeatedValue",
     "SuspiciousRow",

@@ -329,8 +329,9 @@ class SuspiciousRows(ResultMixin):
     # Columns of which only the values are scored, because their relation to other columns or to
     # categories differs.
     _unrelated: tuple[str, ...] = field(init=False, repr=False, default=())
-    # Whether the whole distribution of a column differs according to a test.
+    # Whether a column changed, and whether the whole distribution of one differs, by a test.
     _changed: bool = field(init=False, repr=False, default=False)
+    _whole: bool = field(init=False, repr=False, default=False)
 
     def _points_of(self, row: SuspiciousRow, samples: TwoSamples) -> np.ndarray:
         """Return the numeric values (d,) of a suspicious row; `samples` are those in memory."""
@@ -405,9 +406,11 @@ class SuspiciousRows(ResultMixin):
                 f"these, values are unusual {share}."
             )
         if self._changed:
+            of_second = f", and of {names[1]} in columns that changed as a whole," * self._whole
+            own = "their own sample" if self._whole else names[0]
             sentences.append(
-                "Values of columns that changed as a whole are listed only if they are unusual in "
-                "their own sample too, without regard to other columns."
+                f"Values of {names[0]} in columns that changed{of_second} are listed only if they "
+                f"are unusual in {own} too, without regard to other columns."
             )
         if self._pair_rows is not None:
             first, second = self._pair_rows
