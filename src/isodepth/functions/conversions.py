@@ -127,11 +127,6 @@ def named_constant(
     return None if is_long else supported[0]
 
 
-def is_power_of_ten(factor: float) -> bool:
-    """Return whether a positive factor is a power of ten, up to rounding."""
-    return math.isclose(10.0 ** round(math.log10(factor)), factor, rel_tol=_PRODUCT)
-
-
 def approximate_factor(estimate: float, is_supported: Callable[[float], bool]) -> float:
     """Return a factor for words such as "about 2.4": a near power of ten, or two digits.
 
@@ -182,7 +177,7 @@ def on_same_grid(x: np.ndarray, y: np.ndarray, factor: float, constant: float = 
     if not unit:
         return False
     power = 10.0 ** round(math.log10(abs(factor)))
-    is_power = constant == 0.0 and factor > 0 and is_power_of_ten(factor)
+    is_power = constant == 0.0 and math.isclose(power, factor, rel_tol=_PRODUCT)
     if is_power and new_unit and math.isclose(new_unit / unit, power, rel_tol=_PRODUCT):
         return True
     step = factor * unit  # of the grid of x after the map

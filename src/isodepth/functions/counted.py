@@ -7,14 +7,21 @@ are those of the other sample, shifted and scaled to the quartiles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from isodepth.functions.changes import Change
-from isodepth.functions.explanations import ColumnPair
-from isodepth.functions.families import Member
+from isodepth.functions.explanations import (
+    ColumnPair,
+    Explanation,
+    binned_deviance,
+    deviance_of_counts,
+)
+from isodepth.functions.families import Member, is_multiple
 
 # Maximum number of values that represent a sample.
 _MOST_VALUES = 10_000
@@ -24,6 +31,8 @@ _MOST_VALUES = 10_000
 _MEDIAN_ERROR, _RANGE_ERROR, _BETWEEN = 0.93, 1.17, 0.02
 # Standard error of the logarithm of a factor above which it is rounded to one digit.
 _ONE_DIGIT = 0.05
+# Maximum deviance of a median or spread, so that sums do not overflow.
+_MOST = 1e9
 
 
 class Counts(NamedTuple):
@@ -82,12 +91,147 @@ class CountedPair(ColumnPair):
         scalable: bool,
         shares: Sequence[tuple[Member, Change]] = (),
     ) -> None:
-        self.cuts, self.before, self.after = cuts, before, after
-        self.discrete, self.scalable = discrete, scalable
-        x = _values(cuts, singles, before, discrete, None)
-        y = _values(cuts, singles, after, discrete, _moved_to(x, before, after))
+        self._cuts, self._counts, self._scalable = cuts, (before, after), scalable
+        x = _values(cuts, singles, before, discrete, cuts[[0, -1]])
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = after.spread / before.spread if before.spread else 1.0
+            moved = after.median + (x - before.median) * ratio
+        y = _values(cuts, singles, after, discrete, np.nan_to_num(moved))
         super().__init__(name, x, y, shares)
         self.medians = before.median, after.median
-        # X is mapped, and the bins end at the cut points, where the counts of Y are known.
-        self._from_y, self._edges = True, np.nextafter(cuts, np.inf)
+        # X is mapped, and the bins end at the cut points, where the counts of Y are known. A single
+        # value whose share changed has a bin of its own.
+        values = np.array([each.value for each, _ in shares if each.event == "value"])
+        ends = np.concatenate([cuts, values])
+        self._from_y = True
+        self._edges = np.unique(np.concatenate([np.nextafter(ends, np.inf), values]))
         self.deviance = self._after(1.0, 0.0) + self._after_precision(1.0, 0.0)
+
+    @cached_property
+    def locations(self) -> list[tuple[str, tuple[float, float]]]:
+        return [("median", self.medians)]
+
+    @cached_property
+    def spreads(self) -> list[tuple[str, tuple[float, float]]]:
+        before, after = self._counts
+        return [("interquartile range", (before.spread, after.spread))]
+
+    def distribution_functions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        before, after = (each.up_to / each.n for each in self._counts)
+        return self._cuts, before, after
+
+    def named_constant(self) -> float | None:
+        return None
+
+    def approximate(self, factor: float) -> float:
+        """Return an estimated factor as it is stated, with one digit if its error is large."""
+        error = math.hypot(
+            *(_MEDIAN_ERROR * e.spread / max(abs(e.median), 1e-300) / math.sqrt(e.n)
+              for e in self._counts)
+        )  # fmt: skip
+        stated = super().approximate(factor)
+        return stated if error <= _ONE_DIGIT else float(f"{stated:.1g}")
+
+    @property
+    def _named_factor(self) -> float | None:  # type: ignore[override]
+        return None
+
+    def _decided(self) -> Iterator[Explanation]:
+        yield from ()
+
+    def _units(self) -> Iterator[Explanation]:
+        yield from super()._units() if self._scalable else ()
+
+    def _coarsest(self, member: Member, change: Change) -> tuple[Member, Change]:
+        return member, change
+
+    def _keeps_values(self, factor: float) -> bool:
+        return True
+
+    def _keeps_whole_numbers(self, factor: float) -> bool:
+        return True
+
+    def _after(self, factor: float, shift: float) -> float:
+        """Return the deviance between counts, plus that between medians and spreads."""
+        deviance = super()._after(factor, shift)
+        before, after = self._counts
+        with np.errstate(over="ignore", invalid="ignore"):
+            median, spread = factor * before.median + shift, abs(factor) * before.spread
+            error = _BETWEEN * after.spread + _MEDIAN_ERROR * math.hypot(
+                spread / math.sqrt(before.n), after.spread / math.sqrt(after.n)
+            )
+            if error > 0:
+                deviance += min(((after.median - median) / error) ** 2, _MOST)
+        if min(spread, after.spread) > 0:
+            error = _BETWEEN + _RANGE_ERROR * math.hypot(before.n**-0.5, after.n**-0.5)
+            deviance += min((math.log(after.spread / spread) / error) ** 2, _MOST)
+        return deviance
+
+    def _after_precision(self, factor: float, shift: float) -> float:
+        """Return the deviance between the known shares of rounded values.
+
+        It is 0 if it is not known how many values the map rounds: if it multiplies them by a factor
+        of at least 2, or if fewer values of Y are rounded and the map moves values between the
+        multiples of the unit.
+        """
+        if self._precision is None:
+            return 0.0
+        member, change = self._precision
+        if not 0.5 < abs(factor) < 2.0:
+            return 0.0
+        moves = factor != 1.0 or not is_multiple(np.array([shift]), member.value)[0]
+        if moves and change.after < change.before:
+            return 0.0
+        return self._deviance_of_precision(self._a, self._b)
+
+    def _after_rounding(self) -> float:
+        """Return the deviance after the values of X are rounded to the unit, or without this."""
+        assert self._precision is not None
+        unit = self._precision[0].value
+        with np.errstate(over="ignore", invalid="ignore"):
+            rounded = np.sort(np.rint(self._a / unit) * unit)
+        return min(binned_deviance(rounded, self._b, self._edges), super()._after_rounding())
+
+    def _deviance_of_precision(
+        self, a: np.ndarray, b: np.ndarray, removed: Member | None = None
+    ) -> float:
+        if self._precision is None:
+            return 0.0
+        member, change = self._precision
+        rows = []
+        for all_values, part, share in ((self._a, a, change.before), (self._b, b, change.after)):
+            ones, n_removed = share * len(all_values), len(all_values) - len(part)
+            if removed is not None and is_multiple(np.array([removed.value]), member.value)[0]:
+                ones = max(0.0, ones - n_removed)
+            ones = min(ones, len(part))
+            rows.append(np.array([ones, len(part) - ones]))
+        return deviance_of_counts(rows[0], rows[1])
+
+
+def _values(
+    cuts: np.ndarray, singles: np.ndarray, counts: Counts, discrete: bool, beyond: np.ndarray
+) -> np.ndarray:
+    """Return at most 10,000 values with the given counts, in increasing order.
+
+    Values between two cut points are evenly spaced, or equal to the upper one if `discrete`.
+    Values outside of the cut points have the ranks of sorted values `beyond`.
+    """
+    size = min(counts.n, _MOST_VALUES)
+    scale = size / counts.n
+    single = np.repeat(singles, np.rint(counts.single * scale).astype(np.int64))[:size]
+    # Numbers of the other values up to each cut point.
+    of_singles = np.array([counts.single[singles <= cut].sum() for cut in cuts])
+    up_to = np.maximum.accumulate(np.maximum(counts.up_to - of_singles, 0))
+    total = max(counts.n - int(counts.single.sum()), int(up_to[-1]))
+    n_others = size - len(single)
+    ranks = (np.arange(n_others) + 0.5) / max(n_others, 1) * total
+    at = np.searchsorted(up_to, ranks)
+    if discrete:
+        others = cuts[np.minimum(at, len(cuts) - 1)]
+    else:
+        others = np.interp(ranks, up_to, cuts)
+    ordered = np.sort(beyond)
+    moved = ordered[(ranks / max(total, 1) * len(ordered)).astype(np.int64)]
+    others = np.where(at == 0, np.minimum(moved, cuts[0]), others)
+    others = np.where(at == len(cuts), np.maximum(moved, cuts[-1]), others)
+    return np.sort(np.concatenate([single, others]))

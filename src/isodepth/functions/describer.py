@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from isodepth.functions.changes import Change
-from isodepth.functions.conversions import is_power_of_ten
 from isodepth.functions.explanations import (
     ColumnPair,
     Explanation,
@@ -39,7 +38,9 @@ _TAIL = 0.25
 _COMPARABLE = 0.8
 
 
-def describe_column(column: ColumnPair, pvalue: float) -> list[Change]:
+def describe_column(
+    column: ColumnPair, pvalue: float, *, only_extremes: bool = False
+) -> list[Change]:
     """Describe the change of the values of a numeric column.
 
     Parameters
@@ -47,6 +48,9 @@ def describe_column(column: ColumnPair, pvalue: float) -> list[Change]:
     column : ColumnPair
     pvalue : float
         Adjusted p-value of the strongest change of the column.
+    only_extremes : bool
+        Whether only shares of extreme or isolated values changed significantly. The share that
+        changed most is described: another explanation, such as a shift, may fit better by chance.
 
     Returns
     -------
@@ -54,22 +58,24 @@ def describe_column(column: ColumnPair, pvalue: float) -> list[Change]:
         The description that fits best, and a second one if two changes explain the difference
         together.
     """
-    constant = became_constant(column, pvalue)
+    constant = _became_constant(column, pvalue)
     if constant is not None:
         return [constant]
+    shares = [change for _, change in column.shares]
+    if only_extremes:
+        return [largest_share_change(shares)]
     for each in column.explanations():
         if each.deviance <= _PARTLY * column.deviance or column.explains(each.deviance):
             changes = _explained(column, each, pvalue)
             if changes:
                 return changes
-    shares = [change for _, change in column.shares]
     largest = max(shares, key=size_of, default=None)
     if largest is not None and size_of(largest) >= _COMPARABLE * column.ks_distance():
         return [largest]
     return [_shape(column, pvalue)]
 
 
-def became_constant(column: ColumnPair, pvalue: float) -> Change | None:
+def _became_constant(column: ColumnPair, pvalue: float) -> Change | None:
     """Describe a column that is constant in one sample: the share of its only value changed.
 
     None if both samples or neither of them are constant.
@@ -112,7 +118,7 @@ def _multiplied(column: ColumnPair, explanation: Explanation, pvalue: float) -> 
 
     It is described by the medians, or by means or interquartile ranges if their ratio agrees
     better with the factor. If the factor is an estimate, the ratio of these numbers is stated. An
-    estimate that these numbers do not show is not stated, unless it is a power of ten.
+    estimate that these numbers do not show is not stated, unless the medians differ by chance.
     """
     kind, factor, shift = explanation.kind, explanation.factor, explanation.shift
     shown = dict(column.locations)
@@ -128,7 +134,7 @@ def _multiplied(column: ColumnPair, explanation: Explanation, pvalue: float) -> 
         is_shown = _shows_factor(both, factor)
         factor = column.approximate(both[1] / both[0] if is_shown else factor)
         details = {"is_approximate": True}
-        if factor == 1.0 or not (is_shown or is_power_of_ten(factor)):
+        if factor == 1.0 or not (is_shown or column.has_median_of(explanation)):
             kind = "spread" if quantity == "interquartile range" else "location"
             return _change(column, kind, quantity, both, pvalue)
     return _change(column, kind, quantity, both, pvalue, factor=factor, **details)
@@ -298,6 +304,15 @@ def _correlation(columns: np.ndarray) -> float:
     return 0.0 if not norms.all() else float(centered[:, 0] @ centered[:, 1] / norms.prod())
 
 
+def largest_share_change(changes: Sequence[Change]) -> Change:
+    """Return the change whose shares differ most, see `standardized_difference`.
+
+    Its p-value is the minimum over all changes.
+    """
+    largest = max(changes, key=lambda each: standardized_difference(each.before, each.after))
+    return replace(largest, pvalue=min(each.pvalue for each in changes))
+
+
 def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
     """Describe a direction by its largest entries, at most three.
 
@@ -318,3 +333,22 @@ def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
     )
     more = " ..." if np.square(direction[kept]).sum() < 0.99 else ""
     return terms.removeprefix(" + ").lstrip() + more
+
+
+def standardized_difference(before: float, after: float) -> float:
+    """Return the absolute difference of two shares, divided by sqrt(p (1 - p)) for their mean p.
+
+    Categories in decreasing order of this number are about in increasing order of their p-values,
+    but the number does not depend on permutations. It is rounded, so that two categories whose
+    shares sum to 1 have equal results.
+
+    Examples
+    --------
+    >>> standardized_difference(0.0, 0.06) > standardized_difference(0.52, 0.46)
+    True
+    >>> standardized_difference(0.7, 0.8) == standardized_difference(0.3, 0.2)
+    True
+    """
+    mean = 0.5 * (before + after)
+    deviation = math.sqrt(max(mean * (1.0 - mean), 0.0))
+    return round(abs(after - before) / deviation, 9) if deviation else 0.0

@@ -16,22 +16,17 @@ import numpy as np
 from isodepth.base.export import name_text
 from isodepth.functions.changes import Change, for_kinds
 from isodepth.functions.describer import (
-    became_constant,
     conditional_change,
     dependence_change,
     describe_column,
     exchanged_columns,
+    largest_share_change,
 )
 from isodepth.functions.explanations import ColumnPair, ks_distance
 from isodepth.functions.families import Member
 from isodepth.significance.permutations import Moments, neg_log_p, precision
 from isodepth.significance.samples import CENTER, FAR, TOTAL, PooledSample, Samples
-from isodepth.significance.statistics import (
-    Feature,
-    FeatureTest,
-    Findings,
-    standardized_difference,
-)
+from isodepth.significance.statistics import Feature, FeatureTest, Findings
 from isodepth.significance.tolerance import Bounds
 from isodepth.table.arrays import is_duplicated, row_hashes
 from isodepth.table.kinds import date_columns, rank_columns, subtracted_integers
@@ -252,10 +247,9 @@ def _numeric_changes(
             changes[name] = [_missing_change(pool, name, pvalue)]
         elif name in exchanged:
             changes[name] = [exchanged[name]]
-        elif all(test.feature.kind == "extremes" for test in tests):
-            changes[name] = [became_constant(pair, pvalue) or _largest_share_change(tests)]
         else:
-            changes[name] = describe_column(pair, pvalue)
+            only_extremes = all(test.feature.kind == "extremes" for test in tests)
+            changes[name] = describe_column(pair, pvalue, only_extremes=only_extremes)
     return changes
 
 
@@ -279,11 +273,10 @@ def _largest_share_change(tests: list[FeatureTest]) -> Change:
     to the test of all values of the column together.
     """
     # Features without a name are values that are significant alone.
-    largest = max(
-        (test.feature for test in tests),
-        key=lambda f: (not f.name, standardized_difference(*f.shares)),
-    )
-    return largest.share_change(min(test.pvalue for test in tests))
+    features = [test.feature for test in tests]
+    single = [feature for feature in features if not feature.name]
+    pvalue = min(test.pvalue for test in tests)
+    return largest_share_change([each.share_change(pvalue) for each in single or features])
 
 
 def _remaining_pairs(

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from isodepth.functions.changes import Change
-from isodepth.functions.describer import direction_text
+from isodepth.functions.describer import direction_text, standardized_difference
 from isodepth.functions.families import FAMILIES, LEAST_ROWS, Extremes, Family, Member, filled
 from isodepth.metric.settings import MetricSettings
 from isodepth.significance.permutations import (
@@ -88,25 +88,6 @@ class Feature(NamedTuple):
         """
         pair = len(self.columns) > 1
         return (*self.columns, self.kind == "missing", self.value if pair else None)
-
-
-def standardized_difference(before: float, after: float) -> float:
-    """Return the absolute difference of two shares, divided by sqrt(p (1 - p)) for their mean p.
-
-    Categories in decreasing order of this number are about in increasing order of their p-values,
-    but the number does not depend on permutations. It is rounded, so that two categories whose
-    shares sum to 1 have equal results.
-
-    Examples
-    --------
-    >>> standardized_difference(0.0, 0.06) > standardized_difference(0.52, 0.46)
-    True
-    >>> standardized_difference(0.7, 0.8) == standardized_difference(0.3, 0.2)
-    True
-    """
-    mean = 0.5 * (before + after)
-    deviation = math.sqrt(max(mean * (1.0 - mean), 0.0))
-    return round(abs(after - before) / deviation, 9) if deviation else 0.0
 
 
 def direction_feature(kind: str, direction: np.ndarray, names: tuple[str, ...]) -> Feature:
