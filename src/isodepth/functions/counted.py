@@ -18,7 +18,6 @@ from isodepth.functions.changes import Change
 from isodepth.functions.explanations import (
     ColumnPair,
     Explanation,
-    binned_deviance,
     deviance_of_counts,
 )
 from isodepth.functions.families import Member, is_multiple
@@ -31,6 +30,8 @@ _MOST_VALUES = 10_000
 _MEDIAN_ERROR, _RANGE_ERROR, _BETWEEN = 0.93, 1.17, 0.02
 # Standard error of the logarithm of a factor above which it is rounded to one digit.
 _ONE_DIGIT = 0.05
+# Minimum share of rounded values of a sample that was rounded.
+_ROUNDED = 0.9
 # Maximum deviance of a median or spread, so that sums do not overflow.
 _MOST = 1e9
 
@@ -185,12 +186,29 @@ class CountedPair(ColumnPair):
         return self._deviance_of_precision(self._a, self._b)
 
     def _after_rounding(self) -> float:
-        """Return the deviance after the values of X are rounded to the unit, or without this."""
+        """Return the deviance that remains if values moved by at most half of the unit.
+
+        Values of Y may have moved only if nearly all of them are rounded.
+        """
         assert self._precision is not None
-        unit = self._precision[0].value
-        with np.errstate(over="ignore", invalid="ignore"):
-            rounded = np.sort(np.rint(self._a / unit) * unit)
-        return min(binned_deviance(rounded, self._b, self._edges), super()._after_rounding())
+        member, change = self._precision
+        if change.after < _ROUNDED:
+            return super()._after_rounding()
+        half = 0.5 * member.value
+        a, b = self._a, self._b
+        low = np.searchsorted(a, self._edges - half) / len(a)
+        high = np.searchsorted(a, self._edges + half, side="right") / len(a)
+        up_to = np.searchsorted(b, self._edges)
+        expected = len(a) * np.clip(up_to / len(b), low, high)
+        counts = [
+            np.diff(each, prepend=0, append=len(v)) for each, v in ((expected, a), (up_to, b))
+        ]
+        return deviance_of_counts(counts[0], counts[1])
+
+    def is_rather_a_shift(self) -> bool:
+        before, after = self._counts
+        moved, widened = after.median - before.median, after.spread - before.spread
+        return abs(moved) >= 0.5 * abs(widened)
 
     def _deviance_of_precision(
         self, a: np.ndarray, b: np.ndarray, removed: Member | None = None
@@ -198,13 +216,26 @@ class CountedPair(ColumnPair):
         if self._precision is None:
             return 0.0
         member, change = self._precision
-        rows = []
-        for all_values, part, share in ((self._a, a, change.before), (self._b, b, change.after)):
-            ones, n_removed = share * len(all_values), len(all_values) - len(part)
-            if removed is not None and is_multiple(np.array([removed.value]), member.value)[0]:
-                ones = max(0.0, ones - n_removed)
-            ones = min(ones, len(part))
-            rows.append(np.array([ones, len(part) - ones]))
+        n_removed = [
+            len(all_values) - len(part) for all_values, part in ((self._a, a), (self._b, b))
+        ]
+        ones = [change.before * len(self._a), change.after * len(self._b)]
+        if removed is not None and removed.event == "value":
+            of_unit = is_multiple(np.array([removed.value]), member.value)[0]
+            ones = [k - m * of_unit for k, m in zip(ones, n_removed, strict=True)]
+        elif removed is not None and len(a):
+            # It is not known how many of the removed values are rounded.
+            expected = ones[0] / len(self._a) * len(b)
+            ones = [
+                ones[0] / len(self._a) * len(a),
+                np.clip(expected, ones[1] - n_removed[1], ones[1]),
+            ]
+        rows = [
+            np.array([k, len(part) - k])
+            for k, part in (
+                (min(max(k, 0.0), len(part)), part) for k, part in zip(ones, (a, b), strict=True)
+            )
+        ]
         return deviance_of_counts(rows[0], rows[1])
 
 
@@ -233,5 +264,5 @@ def _values(
     ordered = np.sort(beyond)
     moved = ordered[(ranks / max(total, 1) * len(ordered)).astype(np.int64)]
     others = np.where(at == 0, np.minimum(moved, cuts[0]), others)
-    others = np.where(at == len(cuts), np.maximum(moved, cuts[-1]), others)
+    others = np.where(at == len(cuts), np.maximum(moved, np.nextafter(cuts[-1], np.inf)), others)
     return np.sort(np.concatenate([single, others]))

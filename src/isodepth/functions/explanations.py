@@ -546,6 +546,8 @@ class ColumnPair:
                     removed = values <= member.value
                 parts.append(values[~removed])
                 bins |= set(np.searchsorted(self._edges, values[removed]).tolist())
+            if member.event == "extremes" and 2 * len(parts[1]) < len(self._b):
+                continue  # most values of Y changed
             left = binned_deviance(parts[0], parts[1], self._edges)
             left += self._deviance_of_precision(parts[0], parts[1], member)
             n_parameters = 1 if member.event == "value" else 1 + len(bins)

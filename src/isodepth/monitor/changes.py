@@ -166,8 +166,12 @@ class _WindowChanges:
             significant = self._significant_without_missing(column, others)
         if not significant:
             return found
+        # Of functions with equal shares, the last is preferred: new categories, the coarsest unit.
         if column >= len(self._functions.center):
-            return [*found, largest_share_change([self._change(h) for h in significant])]
+            return [
+                *found,
+                largest_share_change([self._change(h) for h in sorted(significant, reverse=True)]),
+            ]
         return found + self._number_changes(column, significant)
 
     def _number_changes(self, column: int, significant: list[int]) -> list[Change]:
@@ -177,7 +181,8 @@ class _WindowChanges:
         """
         shares = {
             h: self._of_known_values(column, self._change(h))
-            for h in significant if self._members[h].event in _EVENTS_OF_SHARES
+            for h in sorted(significant, reverse=True)
+            if self._members[h].event in _EVENTS_OF_SHARES
         }  # fmt: skip
         pair = self._pair(column, [(_as_extreme(self._members[h]), shares[h]) for h in shares])
         pvalue = pvalue_of(float(self.evidence.logs[significant].min()))
