@@ -217,8 +217,8 @@ def check_chunks(case: Case) -> None:
 
 def check_tensors(case: Case) -> None:
     torch = pytest.importorskip("torch")
-    from isodepth.torch.device import distance_on_device
-    from isodepth.torch.samples import check_tensors as checked
+    from isodepth.device.samples import check_tensors as checked
+    from isodepth.metric.tensors import distance_on_device
 
     metric = isodepth.Metric(**case.options)
     expected = metric.distance(case.x, case.y, weights=case.weights)

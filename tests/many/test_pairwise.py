@@ -305,7 +305,7 @@ def test_each_sample_is_checked_once(scale: Any, monkeypatch: pytest.MonkeyPatch
         checked.append(name)
         return validation.read_sample(X, weights, name, *args, **options)
 
-    monkeypatch.setattr("isodepth.metric.fitted.read_sample", read_sample)
+    monkeypatch.setattr("isodepth.metric.metric.read_sample", read_sample)
     pairwise(BAGS[:3], BAGS[3:5], scale=scale, **OPTIONS)
     assert sorted(checked) == ["other[0]", "other[1]", *(f"samples[{i}]" for i in range(3))]
 

@@ -9,8 +9,8 @@ from dataclasses import fields
 import pytest
 
 import isodepth
-from isodepth import Metric
-from isodepth.metric.settings import OPTIONS_LINE, metric_parameters, with_metric_options
+from isodepth.metric.metric import Metric, with_metric_options
+from isodepth.metric.settings import OPTIONS_LINE, metric_parameters
 
 #: Options of Metric that functions of region tables do not have.
 TABLES = {"gap", "refine"}
@@ -36,8 +36,8 @@ def test_metric_explains_all_its_fields() -> None:
     names = [field.name for field in fields(Metric)]
 
     # Every parameter has at least one line of description.
-    assert set(metric_parameters()) == set(names)
-    assert [name for name, (_, lines) in metric_parameters().items() if not lines] == []
+    assert set(metric_parameters(Metric)) == set(names)
+    assert [name for name, (_, lines) in metric_parameters(Metric).items() if not lines] == []
 
 
 @pytest.mark.parametrize("name", TAKERS)

@@ -20,7 +20,7 @@ from isodepth import errors
 from isodepth.cli.program import cli
 
 #: Modules whose public names are documented one by one.
-MODULES = ("plot", "report", "text", "typing")
+MODULES = ("compat", "plot", "report", "text", "theory", "typing")
 #: Documented names of a module that needs torch.
 OTHERS = {"torch.DepthLoss"}
 _ROW = re.compile(r"^\| `(\w+)` \| (.*?) \|", re.MULTILINE)

@@ -272,7 +272,8 @@ def test_an_estimated_factor_is_not_stated_if_the_medians_contradict_it(seed: in
 def test_factors_of_columns_of_both_signs_are_changes_of_spread() -> None:
     assert kinds_of(NORMAL[0], 2.54 * NORMAL[1]) == ["spread"]
     change = describe_column(ColumnPair("v", NORMAL[0], 1000 * NORMAL[1]), 0.01)[0]
-    assert (change.kind, change.quantity, change.factor) == ("unit", "median", 1000.0)
+    assert (change.kind, change.factor) == ("unit", 1000.0)
+    assert change.quantity == "interquartile range"  # the medians are about 0
 
 
 def skewed(rng: np.random.Generator, n: int) -> np.ndarray:

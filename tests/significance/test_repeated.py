@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 import isodepth
-from isodepth.results.summary import comparison_headline
 from isodepth.significance.permutations import Permutations
 from isodepth.table.arrays import is_duplicated, repeated_rows, row_hashes
 
@@ -191,9 +190,9 @@ def test_the_headline_describes_rows_in_both_samples() -> None:
         assert result.headline.startswith(start)
         assert str(result).count("does not apply") == 1
         # The page is not green.
-        status = comparison_headline(result, ("x.csv", "y.csv")).status
+        status = result._headline(("x.csv", "y.csv")).status
         assert status == ("differs" if result.significant else "open")
-    assert comparison_headline(run(X, X), ("x.csv", "y.csv")).sentence.startswith("y.csv contains")
+    assert run(X, X)._headline(("x.csv", "y.csv")).sentence.startswith("y.csv contains")
     bootstrap = run(X, X.sample(300, replace=True, random_state=0)).headline
     assert "and all 300 rows of Y in X; a test of independent samples does not" in bootstrap
     less = run(X, joined(X[200:], new[:200]))

@@ -24,7 +24,6 @@ from isodepth.functions.describer import direction_text
 from isodepth.functions.explanations import ks_distance
 from isodepth.geometry.scaling import mad_spread
 from isodepth.geometry.weights import contaminated_rows
-from isodepth.metric.settings import MetricSettings
 from isodepth.rows.rows import TwoSamples
 from isodepth.significance import regions as regions_module
 from isodepth.significance import statistics
@@ -64,8 +63,8 @@ def advance(count: int) -> None:
     """Ignore the number of completed steps."""
 
 
-def regions(**options: Any) -> MetricSettings:
-    return MetricSettings(**{"refine": 0, "q": 2, "levels": 20, "random_state": 0, **options})
+def regions(**options: Any) -> Metric:
+    return Metric(**{"refine": 0, "q": 2, "levels": 20, "random_state": 0, **options})
 
 
 def some_blocks(rng: np.random.Generator, n_x: int, n_y: int) -> np.ndarray:

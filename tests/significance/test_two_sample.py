@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from combined import compare_and_test
 from scipy.stats import binom
 from twins import naive_permutation, naive_settings
 
@@ -640,7 +641,7 @@ def test_the_result_can_be_pickled() -> None:
         again = pickle.loads(pickle.dumps(result))
         assert again.to_dict() == result.to_dict()
         assert again._comparison.distance == result._comparison.distance
-    tested = isodepth.compare(X, Y, n_permutations=9, random_state=0)
+    tested = compare_and_test(X, Y, n_permutations=9, random_state=0)
     assert pickle.loads(pickle.dumps(tested)).test.to_dict() == tested.test.to_dict()
 
 
@@ -791,26 +792,16 @@ def test_a_bar_shows_how_far_it_is(
 # -- tests by isodepth.compare --------------------------------------------------------------------
 
 
-def test_compare_folds_the_test_in() -> None:
+def test_a_comparison_and_a_test_are_combined() -> None:
     X, Y = pair()
-    comparison = isodepth.compare(X, Y, n_permutations=99, random_state=0, eps=0.2)
+    comparison = compare_and_test(X, Y, n_permutations=99, random_state=0, eps=0.2)
     apart = run(X, Y)
     assert comparison.distance == isodepth.distance(X, Y, random_state=0, eps=0.2)
     assert comparison.test.pvalue == apart.pvalue
     assert comparison.test.signature == apart.signature
     assert repr(apart).splitlines()[0] == repr(comparison).splitlines()[0]
-    tolerant = isodepth.compare(X, Y, n_permutations=99, random_state=0, tolerance=0.1, eps=0.2)
+    tolerant = compare_and_test(X, Y, n_permutations=99, random_state=0, tolerance=0.1, eps=0.2)
     assert tolerant.test.tolerance == 0.1
-    assert isodepth.compare(X, Y, random_state=0).test is None
-    for options, message in (
-        ({"tolerance": 0.1}, "tolerance is an option of the test"),
-        ({"alpha": 0.01}, "alpha is an option of the test"),
-        ({"blocks": [1] * 105}, "blocks is an option of the test"),
-        ({"n_permutations": 9, "weights": (None, np.ones(45))}, "n_permutations .* got weights"),
-        ({"n_permutations": -1}, "n_permutations must be an integer >= 0"),
-    ):
-        with pytest.raises(InvalidOptionError, match=message):
-            isodepth.compare(X, Y, **options)
 
 
 @pytest.mark.parametrize("repeats", [1, 4])
@@ -902,11 +893,6 @@ def test_a_column_names_the_blocks(library: str) -> None:
     assert named.settings["blocks"] == 20
     assert (named.statistic, named.pvalue) == (labels.statistic, labels.pvalue)
     assert [each.column for each in named.kinds] == ["a", "b"]
-    compared = isodepth.compare(*parts, blocks="day", **options)
-    assert compared.columns == ("a", "b")
-    assert compared.test is not None
-    assert compared.test.pvalue == named.pvalue
-    assert compared.test.settings["blocks"] == 20
     pairs = isodepth.pairwise_test({"x": parts[0], "y": parts[1]}, blocks="day", **options)
     assert pairs["x", "y"].pvalue == named.pvalue
 
@@ -919,7 +905,7 @@ def test_names_of_blocks_that_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="is not a column of Y"):
         isodepth.two_sample_test(x, y[["a"]], blocks="day")
     with pytest.raises(InvalidInputError, match="X has no column besides blocks='day'"):
-        isodepth.compare(x[["day"]], y, blocks="day", n_permutations=19)
+        isodepth.two_sample_test(x[["day"]], y, blocks="day")
     y["day"] = [None, *range(100, 119)]
     with pytest.raises(InvalidInputError, match=r"blocks\[1\] must have a label for every row"):
         isodepth.two_sample_test(x, y, blocks="day")

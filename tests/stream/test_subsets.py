@@ -13,10 +13,12 @@ from stream.tables import FORMS, mixed_frame, scanned
 
 import isodepth
 from isodepth import scan
+from isodepth.base.fold import Fold
 from isodepth.errors import InvalidInputError
-from isodepth.stream.passes import DaskRunner, FrameReading, FrameRows, Pass, Runner
+from isodepth.stream.passes import DaskRunner, FrameReading, Runner
 from isodepth.stream.profile import random_rows
 from isodepth.stream.subsets import MixedRows, count_rows, subset_pair
+from isodepth.table.raw import RawChunk
 
 X, Y = mixed_frame(300, 1), mixed_frame(240, 2, 0.5)
 
@@ -162,11 +164,11 @@ def test_threads_do_not_matter(form: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", [0, 1, 2, 3])
 def test_an_error_in_a_thread_stops_the_others(place: int) -> None:
-    class Failing(Pass):
+    class Failing(Fold):
         def start(self) -> list[int]:
             return []
 
-        def step(self, state: list[int], rows: FrameRows, n_threads: int) -> None:
+        def step(self, state: list[int], rows: RawChunk, n_threads: int) -> None:
             seen.append(rows.place)
             time.sleep(0.001)
             if rows.place == place:

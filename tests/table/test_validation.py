@@ -287,7 +287,7 @@ def test_nan_and_infinite_values_together() -> None:
 @pytest.mark.parametrize("name", ["n_permutations", "tolerance", "alpha", "blocks", "method"])
 def test_options_of_tests_are_not_options_of_a_distance(name: str) -> None:
     rows = np.zeros((8, 2))
-    functions = ("two_sample_test", "compare")
+    functions = ("two_sample_test", "Monitor")
     having = [
         each for each in functions if name in inspect.signature(getattr(isodepth, each)).parameters
     ]

@@ -13,8 +13,8 @@ from isodepth.errors import DeviceMemoryError, InvalidInputError, InvalidOptionE
 
 torch = pytest.importorskip("torch")
 from isodepth.device.products import full_precision  # noqa: E402
-from isodepth.torch.device import distance_on_device, fit_pair  # noqa: E402
-from isodepth.torch.samples import check_tensors  # noqa: E402
+from isodepth.device.samples import check_tensors  # noqa: E402
+from isodepth.metric.tensors import distance_on_device, fit_pair  # noqa: E402
 
 pytestmark = pytest.mark.cuda
 
@@ -101,8 +101,8 @@ def test_single_precision_is_within_the_documented_bound(seed):
 @pytest.mark.parametrize(("n", "d"), [(30_000, 10), (50_000, 64), (40_000, 2)])
 def test_kernels_agree_with_plain_operations(depth, n, d, monkeypatch):
     """Triton kernels and operations of torch give equal depths, up to the rounding of products."""
-    from isodepth.device import kernels
-    from isodepth.torch import device, regions
+    from isodepth.device import kernels, regions
+    from isodepth.metric import tensors as device
 
     generator = torch.Generator("cuda").manual_seed(n)
     X = torch.randn(n, d, generator=generator, device="cuda")

@@ -15,12 +15,11 @@ from twins.naive import masses, weighted_median
 import isodepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.depth import CorrectedIRW
-from isodepth.metric.fitted import compare_arrays
 
 torch = pytest.importorskip("torch")
-from isodepth.torch.device import compare_from_device, distance_on_device, fit_pair  # noqa: E402
-from isodepth.torch.regions import check_depth  # noqa: E402
-from isodepth.torch.samples import check_tensors  # noqa: E402
+from isodepth.device.regions import check_depth  # noqa: E402
+from isodepth.device.samples import check_tensors  # noqa: E402
+from isodepth.metric.tensors import compare_from_device, distance_on_device, fit_pair  # noqa: E402
 
 DEPTHS = ["projection", "halfspace", "irw", "ai_irw"]
 
@@ -135,7 +134,7 @@ def test_comparisons_take_depths_from_the_device(options):
     X, Y = (torch.from_numpy(np.array(rows)) for rows in (case.x, case.y))
     pair = check_tensors(X, Y, case.weights, None)
     found = compare_from_device(metric, pair)
-    expected = compare_arrays(metric, case.x, case.y, case.weights)
+    expected = metric._compare_arrays(case.x, case.y, case.weights)
     assert found.distance == pytest.approx(expected.distance, rel=1e-12)
     assert found.signature == expected.signature
     for one, other in zip(found.regions, expected.regions, strict=True):

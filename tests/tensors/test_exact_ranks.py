@@ -9,8 +9,8 @@ from scipy.stats import rankdata
 from isodepth.geometry.depth import BY_NAME
 
 torch = pytest.importorskip("torch")
-from isodepth.torch.regions import depths_on_device  # noqa: E402
-from isodepth.torch.samples import DeviceSample  # noqa: E402
+from isodepth.device.regions import depths_on_device  # noqa: E402
+from isodepth.device.samples import DeviceSample  # noqa: E402
 
 RNG = np.random.default_rng(0)
 VALUES = {

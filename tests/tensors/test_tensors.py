@@ -146,8 +146,8 @@ def test_torch_and_cuda_are_only_used_for_tensors():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rows_are_centered_and_scaled_by_a_power_of_two(weighted):
+    from isodepth.device.samples import DeviceSample
     from isodepth.device.spread import typical_sizes
-    from isodepth.torch.samples import DeviceSample
 
     rng = np.random.default_rng(5)
     points = 1e6 + 3 * rng.normal(size=(5000, 3))

@@ -118,7 +118,7 @@ class Case:
 
     def listed(self, text: str) -> Iterator[tuple[str, str]]:
         """Yield the columns of a list "a (note), b (note) and 3 more", with the notes."""
-        text = re.sub(r" and \d+ more$", "", text)
+        text = re.sub(r" and \d+ more(?= \(|$)", "", text)
         names = "|".join(sorted(map(re.escape, self.columns), key=len, reverse=True))
         starts = [
             m.start() for m in re.finditer(rf"(?:(?<=^)|(?<=, ))(?:{names})(?= \(|, |$)", text)

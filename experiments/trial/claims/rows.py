@@ -159,8 +159,9 @@ class _RowClaim(NamedTuple):
 
 
 def _ends(text: str) -> tuple[float, float]:
-    low, high = text.split(" to ")
-    return as_number(low), as_number(high)
+    """Return the ends of a range, or of a list such as "1, 2 or 3"."""
+    values = [as_number(each) for each in re.split(" to |, | or ", text)]
+    return min(values), max(values)
 
 
 def _inside(values: Any, ends: tuple[float, float]) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
-from isodepth.base.export import ResultPart, name_text, number_text, p_text
+from isodepth.base.export import ResultPart, keys, name_text, number_text, p_text
 from isodepth.table.dates import day_text
 from isodepth.table.kinds import (
     ColumnKind,
@@ -152,6 +152,8 @@ class Change(ResultPart):
     signup: median 2024-01-15 -> 2024-02-15 (p = 0.001)
     """
 
+    _more_in_json = keys("text")
+
     kind: str
     columns: tuple[str, ...]
     quantity: str
@@ -276,10 +278,6 @@ class Change(ResultPart):
         if self.kind == "joint":  # `before` and `after` are not in the units of a column
             return self._label
         return f"{self._label} {' -> '.join(self._values)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the attributes and `text` as a dictionary of numbers, strings and lists."""
-        return {**super().to_dict(), "text": self.text}
 
     def __repr__(self) -> str:
         # Most attributes apply to a few kinds only.

@@ -125,7 +125,7 @@ def _multiplied(column: ColumnPair, explanation: Explanation, pvalue: float) -> 
     quantity, both = "median", shown["median"]
     if both[0] == both[1]:
         quantity, both = "interquartile range", column.spreads[0][1]
-    elif kind == "unit" and not shift and not _shows_factor(both, factor) and column.is_positive:
+    elif kind == "unit" and not shift and not _shows_factor(both, factor):
         shown |= dict(column.spreads[:1])
         agreeing = (each for each in shown.items() if _shows_factor(each[1], factor))
         quantity, both = next(agreeing, (quantity, both))

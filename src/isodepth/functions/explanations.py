@@ -314,11 +314,6 @@ class ColumnPair:
             s, t = (float(np.std(v, ddof=min(1, len(v) - 1))) for v in both)
         return [("interquartile range", (x, y)), ("standard deviation", (s, t))]
 
-    @cached_property
-    def is_positive(self) -> bool:
-        """Whether no value is negative."""
-        return bool(min(self.x.min(), self.y.min()) >= 0)
-
     def distribution_functions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return distinct values, and both empirical distribution functions at them."""
         return distribution_functions(self.x, self.y)

@@ -36,9 +36,8 @@ from isodepth.geometry.regions import TrimmedRegions
 from isodepth.many.collections import SampleGroup, as_list, prepare_group, with_shared_scale
 from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_LEVELS, fit_tables, table_metric
 from isodepth.many.refined import fill_refined_distances, fit_regions
-from isodepth.metric.fitted import fit_for_one_sample
+from isodepth.metric.metric import with_metric_options
 from isodepth.metric.region_table import RegionTables, check_comparable, fill_distances
-from isodepth.metric.settings import with_metric_options
 from isodepth.table.arrays import precision_of
 from isodepth.table.validation import check_same_width, refuse_chunks
 
@@ -300,7 +299,7 @@ class DistanceTransformer(_BagTransformer):
         self.fit(X)
         out = np.empty((self._n_features_out, self._n_features_out))
         if self._regions is not None:
-            fitted = fit_for_one_sample(self.metric_, self.n_features_in_)
+            fitted = self.metric_.with_directions(self.n_features_in_)
             fill_refined_distances(fitted, self._regions, None, out)
         elif self.tables_ is not None:
             fill_distances(self.tables_, None, out, self.n_jobs)

@@ -9,7 +9,6 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from isodepth.api import Metric
 from isodepth.base.annotations import (
     KindsLike,
     LabelsLike,
@@ -17,14 +16,14 @@ from isodepth.base.annotations import (
     TestNanPolicy,
     VectorLike,
 )
-from isodepth.base.export import ResultMixin, document, label_column, label_texts, read_only
+from isodepth.base.export import ResultMixin, keys, label_column, label_texts, read_only
 from isodepth.base.options import MOST, check_alpha, check_integer
 from isodepth.base.progress import progress_bar
 from isodepth.base.words import listed
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelError
 from isodepth.geometry.directions import integer_seed
 from isodepth.many.collections import SamplesLike, as_list, labeled
-from isodepth.metric.signature import json_settings
+from isodepth.metric.metric import Metric
 from isodepth.significance.permutations import fewest_labelings, too_few_permutations
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
@@ -92,6 +91,12 @@ class PairwiseTestResult(ResultMixin):
     >>> ("may", "june") in tests, tests["may", "june"].pvalue, tests.differs.tolist()
     (True, 0.001, [True])
     """
+
+    _result_type = "pairwise_test"
+    _in_json = keys(
+        "headline", "significant", "alpha", labels="_label_texts", tests="_rows_of_pairs",
+        settings="_json_settings",
+    )  # fmt: skip
 
     labels: tuple[Any, ...]
     pairs: tuple[tuple[Any, Any], ...]
@@ -171,23 +176,16 @@ class PairwiseTestResult(ResultMixin):
             "result.adjusted_pvalues with a level"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python objects, with one dictionary per pair of samples.
+    @property
+    def _label_texts(self) -> tuple[str, ...]:
+        return label_texts(self.labels)
 
-        The dictionary of a pair has the same entries as its row in `to_frame`.
-        """
+    @property
+    def _rows_of_pairs(self) -> list[dict[str, Any]]:
+        """One dictionary per pair of samples, with the entries of its row in `to_frame`."""
         rows = self._rows()
         rows |= {name: list(label_texts(rows[name])) for name in ("first", "second")}
-        tests = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
-        content = {
-            "headline": self.headline,
-            "significant": self.significant,
-            "labels": label_texts(self.labels),
-            "alpha": self.alpha,
-            "tests": tests,
-            "settings": json_settings(self.settings),
-        }
-        return document("pairwise_test", content)
+        return [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
 
     def _rows(self) -> dict[str, list[Any]]:
         first, second = zip(*combinations(label_column(self.labels), 2), strict=True)

@@ -12,7 +12,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from isodepth.api import Metric
 from isodepth.base.annotations import KindsLike, Precision, VectorLike
 from isodepth.base.compiled import Resources, thread_map
 from isodepth.base.options import MOST, check_dtype, check_integer, check_n_jobs
@@ -34,12 +33,11 @@ from isodepth.many.collections import (
 )
 from isodepth.many.matrix import DistanceMatrix
 from isodepth.many.refined import fill_refined_distances, fit_regions
-from isodepth.metric.fitted import fit_for_one_sample
+from isodepth.metric.metric import Metric, with_metric_options
 from isodepth.metric.region_table import RegionTable, RegionTables, check_comparable, fill_distances
 from isodepth.metric.settings import (
     TableOptions,
     check_for_tables,
-    with_metric_options,
 )
 from isodepth.metric.signature import array_text, signature_text
 from isodepth.table.validation import split_weights
@@ -384,7 +382,7 @@ def _tables_of_arrays(
     """
     samples, name = group.samples, group.name
     first = samples[0].points
-    fitted = fit_for_one_sample(metric, first.shape[1])
+    fitted = metric.with_directions(first.shape[1])
     workers = fitted._workers(len(samples) // 2, len(samples) * len(first) * metric.n_directions)
     if workers > 1:
         fitted = replace(fitted, _resources=Resources(1, fitted._resources.memory_mb / workers))

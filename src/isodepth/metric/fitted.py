@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from isodepth.base.compiled import Resources, thread_map, worker_count, write_supports
 from isodepth.base.export import ReadOnlyFields
-from isodepth.base.options import check_dtype, check_integer
-from isodepth.base.seeds import rng_for
-from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
+from isodepth.errors import InvalidInputError
 from isodepth.geometry.depth.base import Depth, DepthSource, Projections
 from isodepth.geometry.depth.resolve import same_depth
-from isodepth.geometry.directions import seeded_vectors, unit_vectors
 from isodepth.geometry.hull import Gaps, find_gaps
 from isodepth.geometry.regions import (
     LevelPlan,
@@ -30,40 +27,23 @@ from isodepth.geometry.regions import (
     level_plan,
     power_mean,
 )
-from isodepth.geometry.scaling import (
-    NamedScale,
-    aligned_scale,
-    check_scale_width,
-    scaled,
-    units_of_samples,
-)
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
 from isodepth.metric.settings import (
-    LEVEL_BYTES,
-    MEMORY_MB,
-    MetricSettings,
-    RandomLevels,
     check_level_memory,
-    midpoint_levels,
     settings_of_data,
     used_settings,
 )
 from isodepth.metric.signature import signature_text
-from isodepth.table.frames import in_order, labels_of
 from isodepth.table.missing import MissingPair
 from isodepth.table.validation import (
     SampleRows,
-    as_pair,
     check_same_columns,
     check_same_width,
     copy_of_sample,
-    read_sample,
-    split_weights,
 )
 
 if TYPE_CHECKING:
-    from isodepth.api import Metric
-    from isodepth.base.annotations import Precision, TableLike, VectorLike
+    from isodepth.base.annotations import TableLike, VectorLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +102,7 @@ class FittedMetric(ReadOnlyFields):
     (3.0, 4.0)
     """
 
-    metric: Metric
+    metric: Any  # a Metric, whose module imports this one
     _origin: Origin  # depth, directions and scale of the regions that this metric computes
     directions: np.ndarray
     # (L,), levels at which regions are compared; None if the distance integrates over all levels.
@@ -356,7 +336,7 @@ class FittedMetric(ReadOnlyFields):
     def _checked(
         self, X: Any, weights: Any, name: str
     ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
-        points, columns, checked, *_ = prepare(X, weights, name, self.metric, self._origin.scale)
+        points, columns, checked, *_ = self.metric._read(X, weights, name, self._origin.scale)
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
         if points.dtype != self.directions.dtype == np.float32:
             raise InvalidInputError(
@@ -370,92 +350,24 @@ class FittedMetric(ReadOnlyFields):
         return f"FittedMetric({count} directions, {width} columns, {self.signature})"
 
 
-def fit_metric(
-    settings: MetricSettings,
-    width: int,
-    *,
-    dtype: str | None = None,
-    scale: np.ndarray | None = None,
-) -> FittedMetric:
-    """Sample the directions and the levels for data with `width` columns.
+class FittedPair(NamedTuple):
+    """Regions of two samples, with the metric and the directions that define them.
 
-    Parameters
+    Attributes
     ----------
-    settings : MetricSettings
-    width : int
-    dtype : str or None
-        Dtype of the samples, if it is known. The directions are then converted to it.
-    scale : ndarray of shape (width,) or None
-        Divisors of the columns.
+    fitted : FittedMetric
+    x, y : TrimmedRegions
+    missing : MissingPair or None
+        Counts of rows that were dropped for missing values; None unless `nan_policy` is "omit".
     """
-    levels, seed = settings.levels, settings.random_state
-    n_levels = levels.n_levels if isinstance(levels, RandomLevels) else levels
-    if isinstance(n_levels, int):
-        check_level_memory(n_levels, LEVEL_BYTES, settings.memory_mb)
-    betas = midpoint_levels(levels, settings.eps) if isinstance(levels, int) else None
-    family, count = settings.directions, settings.n_directions
-    if isinstance(seed, int):
-        directions = seeded_vectors(width, count, family, seed)
-    else:
-        directions = unit_vectors(width, count, directions=family, random_state=seed)
-    if isinstance(levels, RandomLevels):
-        betas = rng_for(seed, "levels").uniform(0.0, 1.0 - settings.eps, levels.n_levels)
-    used = np.asarray(directions, dtype)
-    resources = Resources(Resources(settings.n_jobs).n_threads, settings.memory_mb or MEMORY_MB)
-    origin = Origin(settings._source, directions, scale)
-    return FittedMetric(cast("Metric", settings), origin, used, betas, resources)
+
+    fitted: FittedMetric
+    x: TrimmedRegions
+    y: TrimmedRegions
+    missing: MissingPair | None
 
 
-def fit_both(
-    settings: MetricSettings, X: Any, Y: Any, weights: Any
-) -> tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]:
-    """Sample directions and compute the regions of two samples.
-
-    `weights` is a pair with the weights of the rows of X and of Y, or None. Return the metric with
-    its directions, the regions of X, those of Y, and the counts of rows that were dropped for
-    missing values. The last result is None unless `nan_policy` is "omit".
-    """
-    if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
-        Y = in_order(Y, labels_of(X), "Y", "X")
-    weights_x, weights_y = split_weights(weights)
-    x, y = (prepare(*side, settings, None) for side in ((X, weights_x, "X"), (Y, weights_y, "Y")))
-    (x, y), scale = _scaled_pair(as_pair(x, y), settings)
-    missing = None
-    if x.missing is not None and y.missing is not None:
-        missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
-        if missing._many_dropped:
-            advice = "leave out these columns, or use two_sample_test, which drops no row"
-            warn_user(f"{missing._many_dropped}; {advice}", ColumnWarning)
-    fitted = fit_metric(settings, x.points.shape[1], scale=scale)
-    regions = _regions_of_both(fitted, (x, y))
-    settings._source._warn_if_uninformative(*(each._sample for each in regions))
-    return fitted, regions[0], regions[1], missing
-
-
-def _scaled_pair(
-    sides: Sequence[SampleRows], settings: MetricSettings
-) -> tuple[Sequence[SampleRows], np.ndarray | None]:
-    """Divide the columns of both samples by the same divisors, which the option `scale` defines.
-
-    `sides` has X and Y. Return the divided samples and the divisors (d,). If the option is None,
-    return the samples unchanged, and None.
-    """
-    scale = settings._units
-    if isinstance(scale, str):
-        used = sides if scale == "pooled" else sides[:1]
-        points, row_weights = [side.points for side in used], [side.weights for side in used]
-        scale = units_of_samples(points, row_weights, settings.eps)
-    if scale is None:
-        return sides, None
-    scale = aligned_scale(scale, sides[0].columns)
-    divided = [
-        side._replace(points=scaled(side.points, scale, name, side.columns))
-        for name, side in zip("XY", sides, strict=True)
-    ]
-    return divided, scale
-
-
-def _regions_of_both(fitted: FittedMetric, sides: Sequence[SampleRows]) -> list[TrimmedRegions]:
+def regions_of_both(fitted: FittedMetric, sides: Sequence[SampleRows]) -> list[TrimmedRegions]:
     """Compute the regions of two samples, the entries of `sides`.
 
     The samples are processed in parallel, because some steps for one sample do not use all threads.
@@ -473,62 +385,3 @@ def _regions_of_both(fitted: FittedMetric, sides: Sequence[SampleRows]) -> list[
         return inner._fit_regions(rows.points, rows.weights, rows.columns, sample)
 
     return thread_map(fit, (0, 1), workers)
-
-
-def compare_arrays(settings: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comparison:
-    """Compare two samples in memory, which may be arrays or data frames."""
-    fitted, x, y, missing = fit_both(settings, X, Y, weights)
-    comparison = fitted.compare(x, y)
-    return comparison if missing is None else comparison._with(missing=missing)
-
-
-def fit_for_one_sample(
-    settings: MetricSettings, n_features: int, dtype: Precision | None = None
-) -> FittedMetric:
-    """Sample the directions and the levels, for samples that are read one by one.
-
-    The option `scale` must be None or an array with one number for each of the `n_features`
-    columns. `dtype` is the dtype of the samples, if it is known.
-    """
-    check_integer(n_features, "n_features", 1, "; it is the number of columns of the samples")
-    precision = None if dtype is None else check_dtype(dtype, "dtype")
-    refuse_learned_scale(settings.scale)
-    # Named divisors are matched with the columns of each sample.
-    if settings.scale is not None and not isinstance(settings.scale, NamedScale):
-        check_scale_width(settings._units, n_features)
-    return fit_metric(settings, n_features, dtype=precision, scale=settings._units)
-
-
-def refuse_learned_scale(scale: Any) -> None:
-    """Raise an error if the scale is "pooled" or "reference", which are estimated from samples."""
-    if isinstance(scale, str):
-        raise InvalidOptionError(
-            f"scale={scale!r} is estimated from the samples of a comparison, got a single sample; "
-            "use an array with one number per column, or compute the tables of all samples with "
-            "isodepth.region_tables(..., scale='pooled')",
-            option="scale",
-        )
-
-
-# -- validation of samples ------------------------------------------------------------------
-
-
-def prepare(
-    X: Any,
-    weights: Any,
-    name: str,
-    settings: MetricSettings,
-    scale: np.ndarray | None,
-    weights_name: str = "",
-) -> SampleRows:
-    """Validate one sample and divide its columns by `scale` (d,), unless it is None.
-
-    Rows with missing values are dropped if `nan_policy` is "omit". `name` and `weights_name` are
-    the names of `X` and `weights` in messages.
-    """
-    policy = settings.nan_policy
-    sample = read_sample(X, weights, name, settings._dtype, policy, weights_name=weights_name)
-    if scale is None:
-        return sample
-    scale = aligned_scale(scale, sample.columns)
-    return sample._replace(points=scaled(sample.points, scale, name, sample.columns))

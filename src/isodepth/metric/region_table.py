@@ -17,7 +17,7 @@ import numpy as np
 
 from isodepth._version import __version__
 from isodepth.base.compiled import Resources, table_distances
-from isodepth.base.export import EqualFields, has_label, position_of
+from isodepth.base.export import EqualFields, has_label, json_settings, position_of
 from isodepth.base.options import check_n_jobs
 from isodepth.base.progress import progress_bar
 from isodepth.errors import InvalidInputError, UnreadableFileError
@@ -27,7 +27,6 @@ from isodepth.metric.signature import (
     ALGORITHM,
     SETTING_TYPES,
     array_text,
-    json_settings,
     settings_from_signature,
     signature_text,
 )

@@ -31,6 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isodepth.base.messages import Message
 from isodepth.errors import DependenceWarning, warn_user
 from isodepth.functions.conversions import last_decimal
 from isodepth.functions.families import UNSEEN, Member, Precision, Rows, is_multiple
@@ -336,14 +337,15 @@ def _warn_of_dependence(
     strongest = int(factors.argmax())
     if len(usable) * chdtrc(count - 1, (count - 1) * factors[strongest]) <= _LEVEL:
         columns = " and ".join(names[c] for c in functions.members[usable[strongest]].columns)
-        warn_user(
-            f"consecutive rows of {title} are more alike than shuffled rows: counts in {count} "
-            f"consecutive parts have {factors[strongest]:.1f} times the variance of independent "
-            f"rows (strongest in {columns}). False alarms may be more frequent than stated. "
-            "Pass blocks=..., such as the day or user of each row, and check whole blocks as "
-            "batches. Ignore this if the order of the reference has no meaning for the batches",
-            DependenceWarning,
+        template = (
+            "consecutive rows of {title} are more alike than shuffled rows: counts in {count} "
+            "consecutive parts have {factor:.1f} times the variance of independent rows (strongest "
+            "in {columns}). False alarms may be more frequent than stated. Pass {--blocks=...}, "
+            "such as the day or user of each row, and check whole blocks as batches. Ignore this "
+            "if the order of the reference has no meaning for the batches"
         )
+        values = {"title": title, "count": count, "factor": factors[strongest], "columns": columns}
+        warn_user(Message(template, **values), DependenceWarning)
 
 
 def _coarsest_units(numbers: np.ndarray) -> np.ndarray:

@@ -7,15 +7,14 @@ reference, or negative codes of values that the reference lacks.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from isodepth.base.messages import InPython, Message
 from isodepth.base.words import FEW, listed, numbered
 from isodepth.errors import InvalidInputError
 from isodepth.metric.chunked.reading import (
@@ -57,24 +56,11 @@ from isodepth.table.values import (
 )
 
 _KINDS_HINT = "Kinds are set when a monitor is fitted. The batch was not counted"
-_REFERENCE_HINT = ", or accept them with nan_policy='keep'"
-_BATCH_HINT = "; fit the monitor with nan_policy='keep' to count missing values as a change"
+_REFERENCE_HINT = Message(", or accept them with {--nan_policy='keep'}")
+_BATCH_HINT = Message(
+    "; fit the monitor with {--nan_policy='keep'} to count missing values as a change"
+)
 _REFERENCE, _BATCH = "the reference", "the batch"
-# Name of a sample in the code of an error message, such as "the batch.astype(float)".
-_NAME_IN_CODE = re.compile(r"\bthe (reference|batch)(?=\.[a-z]|\), -1)")
-
-
-@contextmanager
-def _names_in_code() -> Iterator[None]:
-    """Remove the article from names in code in the messages of errors.
-
-    For example, "the batch.astype(float)" becomes "batch.astype(float)".
-    """
-    try:
-        yield
-    except InvalidInputError as error:
-        error.args = (_NAME_IN_CODE.sub(r"\1", str(error)),)
-        raise
 
 
 @dataclass(frozen=True)
@@ -95,7 +81,6 @@ class BatchReader:
     styles: dict[str, tuple[Style, ...]] = field(default_factory=dict)
 
     @classmethod
-    @_names_in_code()
     def of_reference(
         cls, reference: Any, nan_policy: str, kinds: Any, seed: int | None
     ) -> tuple[BatchReader, np.ndarray]:
@@ -177,7 +162,6 @@ class BatchReader:
         """Return whether numeric columns have names other than the strings "0", "1", ..."""
         return bool(self.columns) and list(self.columns or ()) != numbered(self.width)
 
-    @_names_in_code()
     def read(self, batch: Any) -> tuple[Iterable[np.ndarray], dict[int, Counter[str]]]:
         """Return an iterable of chunks of rows, and the counts of new categories by column index.
 
@@ -237,7 +221,9 @@ class BatchReader:
             )  # fmt: skip
         except InvalidInputError as error:
             hint = f". {_KINDS_HINT}" if is_frame(batch) else ". The batch was not counted"
-            raise InvalidInputError(f"{error}{hint}") from None
+            raise InvalidInputError(
+                Message("{error}{hint}", error=error.args[0], hint=hint)
+            ) from None
         if mixed is not None:
             mixed = self._with_known_strings(batch, mixed)
             self._check_kinds(batch, mixed)
@@ -270,11 +256,13 @@ class BatchReader:
     def _lacks_names(self) -> InvalidInputError:
         """Return the error for a batch without column names, if the reference has names."""
         names = listed([repr(name) for name in self.columns_in_order or ()], FEW)
-        return InvalidInputError(
+        template = (
             "the batch has no column names, and columns are matched by name with those of the "
-            f"reference: {names}; pass a data frame, or a file, with these column names, such as "
-            "pandas.DataFrame(batch, columns=monitor.columns). The batch was not counted"
+            "reference: {names}; pass a data frame, or a file, with these column names{pandas}. "
+            "The batch was not counted"
         )
+        pandas = InPython(", such as pandas.DataFrame(batch, columns=monitor.columns)")
+        return InvalidInputError(Message(template, names=names, pandas=pandas))
 
     def _lacks_columns(self, labels: Sequence[str]) -> InvalidInputError:
         """Return the error for a batch whose columns `labels` lack columns of the reference."""
@@ -343,12 +331,14 @@ class BatchReader:
 
     def _other_type(self, column: str, content: str, dtype: str) -> InvalidInputError:
         """Return the error for a column that holds `content` in the reference, and `dtype` now."""
-        return InvalidInputError(
-            f"column {column!r} holds {content} in the reference and {dtype} in the batch; "
-            f"convert it (in pandas, read it with dtype={{{column!r}: str}}), or fit a new monitor "
-            f"without the column, or with the column as a category (kinds={{{column!r}: "
-            f"'category'}}, --category {column}). {_KINDS_HINT}"
+        template = (
+            "column {category!r} holds {content} in the reference and {dtype} in the batch; "
+            "convert it{pandas}, or fit a new monitor without the column, or with the column as a "
+            "category ({--category=}). {hint}"
         )
+        pandas = InPython(f" (in pandas, read it with dtype={{{column!r}: str}})")
+        values = {"content": content, "dtype": dtype, "pandas": pandas, "hint": _KINDS_HINT}
+        return InvalidInputError(Message(template, category=column, **values))
 
     def _check_kinds(self, batch: Any, mixed: MixedFrames) -> None:
         """Raise an error for a column of another kind than in the reference.
@@ -399,12 +389,13 @@ class BatchReader:
                 continue
             numerals = Numerals(strings_of(frame[column].to_list()).values)
             if numerals.example and not is_plain_number(numerals.example):
-                raise InvalidInputError(
-                    f"column {column!r} holds numbers in the reference and strings such as "
-                    f"{numerals.example!r} in the batch; convert them to numbers, or fit a new "
-                    f"monitor that converts them (kinds={{{column!r}: 'numeric'}}, "
-                    f"--numeric {column}). {_KINDS_HINT}"
+                template = (
+                    "column {numeric!r} holds numbers in the reference and strings such as "
+                    "{example!r} in the batch; convert them to numbers, or fit a new monitor that "
+                    "converts them ({--numeric=}). {hint}"
                 )
+                values = {"example": numerals.example, "hint": _KINDS_HINT}
+                raise InvalidInputError(Message(template, numeric=column, **values))
 
     def _rows(
         self, mixed: MixedFrames, name: str

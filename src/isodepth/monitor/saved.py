@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from isodepth.base import output
+from isodepth.base.messages import InPython
+from isodepth.base.options import option_error
 from isodepth.base.records import FieldNames, packed, unpacked
 from isodepth.errors import InvalidOptionError, UnreadableFileError
 from isodepth.metric.region_table import RegionTable
@@ -102,10 +104,9 @@ def check_new(path: Any, overwrite: bool) -> Path:
             message = f"{target} exists and is not a readable monitor; give another path"
             raise InvalidOptionError(message) from None
         if not overwrite:
-            raise InvalidOptionError(
-                f"{target} already contains a monitor; continue it with "
-                f"Monitor.load({str(target)!r}), or give overwrite=True"
-            )
+            load = InPython(f"continue it with Monitor.load({str(target)!r}), or ")
+            template = "{target} already contains a monitor; {load}give {--overwrite=True}"
+            raise option_error(template, target=target, load=load)
     return target
 
 

@@ -5,37 +5,28 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from isodepth import _core
-from isodepth.base.seeds import rng_for
 from isodepth.errors import DegenerateDepthWarning
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.fitted import FittedMetric, compare_arrays, fit_for_one_sample
-from isodepth.metric.settings import MetricSettings, check_level_memory, midpoint_levels
-from isodepth.significance.permutations import WORD, Permutations
+from isodepth.metric.metric import Metric
+from isodepth.metric.settings import check_level_memory, midpoint_levels
+from isodepth.significance.permutations import WORD
 from isodepth.significance.samples import PooledSample, Samples, filled_columns
 from isodepth.table.frames import NamedArray
 
 # Number of permutations of the labels per call of the compiled code, a multiple of WORD. The
 # progress bar is updated after each call.
 _LABELINGS = 4 * WORD
-_LEVELS = 20
-# Minimum and maximum number of permutations in `null_profile`. The 0.05 and 0.95 quantiles of 19
-# numbers are their minimum and maximum. More than 99 permutations hardly change these quantiles.
-_FEWEST, _MOST = 19, 99
-# Maximum number of projections of a row on a direction in `null_profile`, for all permutations
-# together. It limits the time to a few seconds. If 19 permutations need more, 19 are used.
-_WORK = 1 << 27
 
 Advance = Callable[[int], None]
 
 
 def region_distances(
-    pool: PooledSample, metric: MetricSettings, advance: Advance, *, only_regions: bool
+    pool: PooledSample, metric: Metric, advance: Advance, *, only_regions: bool
 ) -> np.ndarray:
     """Return the distances DR (B + 1,) between the trimmed regions of X and Y, for all labelings.
 
@@ -49,7 +40,7 @@ def region_distances(
 
 
 def projection_distances(
-    pool: PooledSample, metric: MetricSettings, advance: Advance
+    pool: PooledSample, metric: Metric, advance: Advance
 ) -> np.ndarray:
     """Return the distances DR (B + 1,) of `region_distances` for the projection depth."""
     count, words = pool.permutations.count, pool.permutations.words
@@ -80,7 +71,7 @@ def _may_be_simplex(pool: PooledSample) -> bool:
     return bool(largest >= pool.permutations.sizes.min())
 
 
-def depth_distances(pool: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
+def depth_distances(pool: PooledSample, metric: Metric, advance: Advance) -> np.ndarray:
     """Return the distances DR (B + 1,) between the trimmed regions, by the depth of `metric`.
 
     The regions are computed for each labeling separately.
@@ -89,7 +80,7 @@ def depth_distances(pool: PooledSample, metric: MetricSettings, advance: Advance
     settings = replace(
         metric, directions=pool.directions, scale=None, nan_policy="raise", random_state=0
     )
-    fitted = fit_for_one_sample(settings, d)
+    fitted = settings.with_directions(d)
     # Columns are divided by their units, but not centered at their medians: rounding in the
     # subtraction could change the order of the values of a column.
     points = np.ascontiguousarray(filled_columns(pool.columns).T / pool.divisors)
@@ -104,7 +95,7 @@ def depth_distances(pool: PooledSample, metric: MetricSettings, advance: Advance
     return out
 
 
-def compare_regions(samples: Samples, metric: MetricSettings) -> Comparison:
+def compare_regions(samples: Samples, metric: Metric) -> Comparison:
     """Compare the samples by the distance between their trimmed regions.
 
     `metric` has the directions and the divisors of the columns. Distances need complete rows:
@@ -113,56 +104,4 @@ def compare_regions(samples: Samples, metric: MetricSettings) -> Comparison:
     columns = filled_columns(samples.numbers.T[samples.compared])
     names = tuple(samples.names[j] for j in samples.compared)
     x, y = (NamedArray(part, names) for part in np.split(columns.T, [samples.n_x]))
-    return compare_arrays(metric, x, y)
-
-
-class NullProfile(NamedTuple):
-    """Distances between the trimmed regions of two samples after permutation of the labels.
-
-    Attributes
-    ----------
-    levels : ndarray of shape (L,)
-        Levels of the compared regions.
-    gaps : ndarray of shape (B, L)
-        Gap of each of B permutations at each level: the distance between both regions.
-    distances : ndarray of shape (B,)
-        Distance DR of each permutation, the power mean of its gaps.
-    """
-
-    levels: np.ndarray
-    gaps: np.ndarray
-    distances: np.ndarray
-
-    @property
-    def band(self) -> tuple[np.ndarray, np.ndarray]:
-        """The 0.05 and 0.95 quantiles of the gaps at each level, as two arrays of shape (L,)."""
-        low, high = np.quantile(self.gaps, [0.05, 0.95], axis=0, method="weibull")
-        return low, high
-
-
-def null_profile(
-    comparison: Comparison, blocks: np.ndarray | None, most: int, count: int | None = None
-) -> NullProfile:
-    """Compute the gaps between the regions of two samples after permutations of their labels.
-
-    The settings are those of `comparison`, except that gaps are computed at 20 fixed levels. The
-    number of permutations is `count`. If it is None, it is 19 to 99, chosen so that the computation
-    takes a few seconds, but at most `most`. Each call uses the same permutations. The samples of n
-    and m rows have no weights. `blocks` (n + m,) has the index of the block of each row; None if
-    every row is a block.
-    """
-    x, y = (regions.points for regions in comparison.regions)
-    points = np.concatenate([x, y])
-    fitted: FittedMetric = comparison._fitted
-    levels = midpoint_levels(_LEVELS, fitted.metric.eps)
-    fitted = replace(fitted, _betas=levels)
-    affordable = _WORK // (len(points) * len(fitted.directions))
-    count = count or min(most, max(_FEWEST, min(_MOST, affordable)))
-    rng = rng_for(0, "permutations")
-    labels = Permutations.draw(len(x), len(y), count, rng, blocks).labels(dtype=bool)
-    gaps, distances = np.empty((count, _LEVELS)), np.empty(count)
-    for b, first in enumerate(labels.T[1:]):
-        compared = fitted._gaps(*map(fitted._regions_of_rows, (points[first], points[~first])))
-        gaps[b] = compared.values
-        distances[b] = fitted._mean(compared.values, compared.plan)
-    return NullProfile(levels, gaps, distances)
+    return metric._compare_arrays(x, y)

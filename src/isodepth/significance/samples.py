@@ -16,6 +16,7 @@ import numpy as np
 
 from isodepth._core import project
 from isodepth.base.export import ResultPart
+from isodepth.base.messages import Message
 from isodepth.base.words import describe, is_missing
 from isodepth.device.host import to_host
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -53,7 +54,7 @@ _HUGE, _TINY = 1e140, 1e-280
 # Maximum number of columns. The time per column is about 10 ms, and the directions include an axis
 # for each column, which needs memory of the square of this number.
 _MOST_COLUMNS = 10_000
-_KEEP_HINT = ", or accept them with nan_policy='keep'"
+_KEEP_HINT = Message(", or accept them with {--nan_policy='keep'}")
 # Approximate default number of directions. It is rounded up to a multiple of the number of columns,
 # because whole orthonormal bases are used. More directions add little power.
 _DIRECTIONS = 100

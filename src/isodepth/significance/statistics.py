@@ -19,7 +19,7 @@ import numpy as np
 from isodepth.functions.changes import Change
 from isodepth.functions.describer import direction_text, standardized_difference
 from isodepth.functions.families import FAMILIES, LEAST_ROWS, Extremes, Family, Member, filled
-from isodepth.metric.settings import MetricSettings
+from isodepth.metric.metric import Metric
 from isodepth.significance.permutations import (
     Moments,
     neg_log_p,
@@ -323,7 +323,7 @@ class Statistic:
     pool : PooledSample
     findings : Findings
         Statistics that were computed before; `add` adds others.
-    metric : MetricSettings
+    metric : Metric
         Options of the distance between trimmed regions.
     only_regions : bool
         Whether this distance is the test statistic. It is then computed on all rows instead of a
@@ -335,7 +335,7 @@ class Statistic:
     weights: ClassVar[dict[str, float]]
     pool: PooledSample
     findings: Findings
-    metric: MetricSettings
+    metric: Metric
     only_regions: bool
     advance: Advance
 
@@ -521,7 +521,7 @@ _SINGLE = ("directions", "regions")
 
 
 def aggregated_statistics(
-    pool: PooledSample, metric: MetricSettings, advance: Advance, *, only_regions: bool
+    pool: PooledSample, metric: Metric, advance: Advance, *, only_regions: bool
 ) -> Findings:
     """Compute each statistic and its -log p for the given labels and all permutations of them.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from isodepth.base.options import (
     check_integer,
     check_number,
     check_option_names,
+    option_error,
 )
 from isodepth.base.progress import progress_bar
 from isodepth.base.seeds import rng_for
@@ -40,8 +41,8 @@ from isodepth.functions.explanations import ks_distance
 from isodepth.functions.families import LEAST_ROWS
 from isodepth.geometry.directions import integer_seed, mean_of_direction
 from isodepth.geometry.scaling import aligned_scale, check_scale_width, column_units
+from isodepth.metric.metric import Metric
 from isodepth.metric.settings import (
-    MetricSettings,
     RandomLevels,
     described_settings,
     settings_of_data,
@@ -88,9 +89,6 @@ from isodepth.stream.subsets import SubsetPair, subset_pair
 from isodepth.table.kinds import column_lines
 from isodepth.table.validation import is_chunked, is_tensor
 
-if TYPE_CHECKING:
-    from isodepth.api import Metric
-
 METHODS = ("aggregated", "regions")
 # Kinds of changes of the whole distribution of a column.
 _WHOLE_KINDS = ("location", "spread", "shape", "unit", "sign", "exchange", "precision")
@@ -126,7 +124,7 @@ class Settings:
     n_directions: int | None
     bounds: bool
     progress: bool
-    metric: MetricSettings
+    metric: Metric
     given_metric: bool
 
     def __post_init__(self) -> None:
@@ -159,7 +157,7 @@ class Settings:
         return self.metric.n_jobs or available_cores()
 
 
-def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricSettings:
+def _metric(method: str | Metric, scale: Any, **options: Any) -> Metric:
     """Return the options of the distance between trimmed regions, with the scale and `options`.
 
     `method` is a metric, or the name of a method, which has the default metric of the test.
@@ -172,17 +170,17 @@ def _metric(method: str | MetricSettings, scale: Any, **options: Any) -> MetricS
             option="scale",
         )
     of_regions = OF_REGIONS
-    if isinstance(method, MetricSettings):
+    if isinstance(method, Metric):
         _check_method(method)
         of_regions = {name: getattr(method, name) for name in OF_REGIONS}
         if method.levels in (None, "exact"):
             of_regions["levels"] = OF_REGIONS["levels"]
-    return MetricSettings(refine=0, scale=scale, **of_regions, **options)
+    return Metric(refine=0, scale=scale, **of_regions, **options)
 
 
-def _check_method(metric: MetricSettings) -> None:
+def _check_method(metric: Metric) -> None:
     """Raise InvalidOptionError if an option of the metric is invalid or has no effect in a test."""
-    defaults = {field.name: field.default for field in fields(MetricSettings)}
+    defaults = {field.name: field.default for field in fields(Metric)}
     for name, reason in _NOT_OF_METHOD.items():
         value = getattr(metric, name)
         plain = value is None or isinstance(value, str | int | float)
@@ -215,12 +213,12 @@ def _settings(
     if tolerance is not None:
         tolerance = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
         if blocks is not None:
-            raise InvalidOptionError(
-                "tolerance has no guarantee for blocks of rows; remove tolerance or blocks",
-                option="tolerance",
+            raise option_error(
+                "{--tolerance} has no guarantee for blocks of rows; remove {--tolerance} or "
+                "{--blocks}"
             )
     metric = _metric(method, scale, random_state=integer_seed(random_state), n_jobs=n_jobs)
-    given_metric = isinstance(method, MetricSettings)
+    given_metric = isinstance(method, Metric)
     return Settings(
         method="regions" if given_metric else method, given_metric=given_metric,
         tolerance=tolerance, metric=metric, **options,
@@ -403,10 +401,9 @@ def _test_sources(
     Rare events are not tested with a tolerance, with method="regions", or if no other rows exist.
     """
     if blocks is not None:
-        raise InvalidOptionError(
-            "blocks are not available for samples that are read in chunks; remove blocks, or pass "
-            "rows in memory",
-            option="blocks",
+        raise option_error(
+            "{--blocks} is not available for samples that are read in chunks; remove it, or pass "
+            "rows in memory"
         )
     n_threads, seed = settings.n_threads, settings.metric.random_state
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:

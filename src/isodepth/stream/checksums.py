@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.stream.frames import DATES, arrow_table, class_of_type
+from isodepth.stream.frames import arrow_table
+from isodepth.table.arrow import DATES, class_of_type
 from isodepth.table.frames import NamedArray, is_frame
 
 # Value in place of a missing value in a column of int64.

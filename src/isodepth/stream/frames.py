@@ -11,42 +11,10 @@ import numpy as np
 from isodepth.base.words import is_missing, numbered
 from isodepth.errors import InvalidInputError
 from isodepth.table.arrays import EXACT_INTEGERS
+from isodepth.table.arrow import DATES, class_of_type, is_encoded
 from isodepth.table.frames import NamedArray, is_frame, object_numbers, period_strings
 from isodepth.table.row_numbers import RowNumbers
 from isodepth.table.text_columns import typed_column
-
-#: Classes of `class_of_type` for dates and times.
-DATES = ("dates", "times with a time zone")
-_NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
-
-
-def class_of_type(type_: str) -> str | None:
-    """Return the class of a pyarrow type, given the name of the type.
-
-    A column of a sample must be of the same class in all files of the sample.
-
-    Returns
-    -------
-    name : str or None
-        "numbers", "booleans", "strings", "dates", "times with a time zone" or "other values". None
-        if the type is not known: a column without values, or a column of Python objects.
-
-    Examples
-    --------
-    >>> [class_of_type(type_) for type_ in ("float", "bool", "large_string", "date32[day]", "null")]
-    ['numbers', 'booleans', 'strings', 'dates', None]
-    """
-    if type_ in ("null", "object"):
-        return None
-    if type_.startswith("timestamp") and "tz=" in type_:
-        return "times with a time zone"
-    for name, starts in (
-        ("numbers", _NUMBERS), ("booleans", ("bool",)), ("dates", ("date", "timestamp")),
-        ("strings", ("string", "large_string", "dictionary")),
-    ):  # fmt: skip
-        if type_.startswith(starts):
-            return name
-    return "other values"
 
 
 def has_other_types(table: Any) -> bool:
@@ -200,13 +168,6 @@ def _plain_table(
     return pa.Table.from_arrays(plain, list(names))
 
 
-def is_encoded(type_: Any) -> bool:
-    """Return whether a pyarrow type is that of dictionary-encoded strings."""
-    import pyarrow as pa
-
-    return pa.types.is_dictionary(type_) and class_of_type(str(type_.value_type)) == "strings"
-
-
 def _plain_column(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -270,19 +231,6 @@ def _words(values: Any) -> list[str | None]:
     """
     plain = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values.to_pylist()]
     return [None if is_missing(value) else str(value) for value in plain]
-
-
-def encode(column: Any) -> tuple[np.ndarray, Any]:
-    """Return the code of each value of a column, as an array (n,), and the distinct values.
-
-    A code is an index into the distinct values, or -1 for a missing value.
-    """
-    import pyarrow as pa
-
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    indices = encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices
-    return indices.to_numpy(zero_copy_only=False), encoded.dictionary
 
 
 def without_words(table: Any, words: Sequence[str]) -> Any:

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.stream.frames import class_of_type, encode
 from isodepth.stream.profile import Profile, alike
 from isodepth.stream.source import Source
+from isodepth.table.arrow import class_of_type, encode
 from isodepth.table.frames import read_frame
 from isodepth.table.kinds import ColumnKind, check_kinds, split_columns
 from isodepth.table.numerals import Numerals, Style

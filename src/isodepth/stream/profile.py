@@ -14,25 +14,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.base.fold import Fold
 from isodepth.base.paths import refuse
 from isodepth.errors import InvalidInputError
-from isodepth.stream.frames import (
-    arrow_table,
-    class_of_type,
-    concatenated,
-    encode,
-)
+from isodepth.stream.frames import arrow_table, concatenated
 from isodepth.stream.passes import (
     FrameReading,
-    FrameRows,
-    Pass,
     Runner,
     place_and_row,
     row_keys,
     runner_of,
 )
 from isodepth.stream.source import Source
+from isodepth.table.arrow import class_of_type, encode
 from isodepth.table.kinds import check_kinds
+from isodepth.table.raw import RawChunk
 from isodepth.table.row_numbers import RowNumbers
 from isodepth.table.rules import MOST_CATEGORIES
 from isodepth.table.text_columns import (
@@ -65,7 +61,7 @@ class RandomRows(NamedTuple):
     indices : int64 ndarray of shape (m,)
         Index of each row in the source.
     numbers : int64 ndarray of shape (m,)
-        Number of each row, see `FrameRows.number`.
+        Number of each row, see `RawChunk.number`.
     n_rows : int
         Number of rows of the source.
     """
@@ -111,7 +107,7 @@ class ProfileState:
     n_rows : Counter of int
         Number of rows of each file, array or partition, by its index.
     pieces : list of (keys, numbers, table)
-        Blocks of random rows: random keys, row numbers (see `FrameRows.number`), and a pyarrow
+        Blocks of random rows: random keys, row numbers (see `RawChunk.number`), and a pyarrow
         table of the columns.
     limit : float
         Upper bound on the random keys of the rows of the subset.
@@ -138,8 +134,8 @@ class ProfileState:
 
 
 @dataclass(frozen=True)
-class ProfilePass(Pass):
-    """Pass over the data that draws random rows and counts distinct values.
+class ProfilePass(Fold):
+    """Fold over the data that draws random rows and counts distinct values.
 
     Each row has a random key, and the subset consists of the rows with the smallest keys.
 
@@ -163,7 +159,7 @@ class ProfilePass(Pass):
     def start(self) -> ProfileState:
         return ProfileState()
 
-    def step(self, state: ProfileState, rows: FrameRows, n_threads: int) -> None:
+    def step(self, state: ProfileState, rows: RawChunk, n_threads: int) -> None:
         chunk, table = ProfileState(), rows.table.select(list(self.labels))
         chunk.n_rows[rows.place] = len(table)
         keys = row_keys(self.seed, rows.number, len(table))
@@ -337,7 +333,7 @@ class Profile:
     def _ordered(self) -> tuple[np.ndarray, np.ndarray, Any]:
         """Random keys (m,), row numbers (m,) and columns of the random rows, as a tuple.
 
-        The rows are in the order of the source. Row numbers are those of `FrameRows.number`.
+        The rows are in the order of the source. Row numbers are those of `RawChunk.number`.
         """
         table = concatenated([typed_table(table, self.types) for *_, table in self.state.pieces])
         keys, numbers = (np.concatenate([each[i] for each in self.state.pieces]) for i in (0, 1))
@@ -365,7 +361,7 @@ class Profile:
         """Return the names of the files of rows, and the indices of the rows (m,) in two arrays.
 
         The first array has the index of each row in its file, array or partition, and the second
-        its index in the source. `numbers` (m,) are the numbers of the rows, see `FrameRows.number`.
+        its index in the source. `numbers` (m,) are the numbers of the rows, see `RawChunk.number`.
         """
         place, row = place_and_row(numbers)
         names = {part.place: part.origin for part in reversed(self.source._parts)}

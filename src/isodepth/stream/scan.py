@@ -20,7 +20,6 @@ from isodepth.errors import ColumnWarning, InvalidInputError, warn_user
 from isodepth.stream.frames import (
     arrow_table,
     categorical_types,
-    class_of_type,
     has_large_integers,
     may_number_rows,
 )
@@ -33,6 +32,7 @@ from isodepth.stream.source import (
     indices_of,
     source_of,
 )
+from isodepth.table.arrow import class_of_type
 from isodepth.table.csv_files import csv_chunks, csv_string_chunks, first_rows
 from isodepth.table.csv_format import check_distinct, csv_format, index_note
 from isodepth.table.frames import NamedArray, is_frame

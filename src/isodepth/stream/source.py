@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from isodepth.base.annotations import TableLike
+from isodepth.base.fold import Fold
 from isodepth.base.paths import refuse
 from isodepth.base.words import listed, numbered
 from isodepth.errors import InvalidInputError
@@ -22,13 +23,14 @@ from isodepth.stream.checksums import add_to_checksums, different_column
 from isodepth.stream.frames import (
     arrow_table,
     categorical_types,
-    class_of_type,
     has_large_integers,
     has_other_types,
     may_number_rows,
     without_words,
 )
+from isodepth.stream.passes import FrameReading, runner_of
 from isodepth.table.arrays import EXACT_INTEGERS
+from isodepth.table.arrow import class_of_type
 from isodepth.table.frames import (
     NamedArray,
     check_frame,
@@ -39,6 +41,7 @@ from isodepth.table.frames import (
     read_frame,
     select_columns,
 )
+from isodepth.table.raw import RawChunk, Sample, raw_table
 
 
 class Chunk(NamedTuple):
@@ -77,7 +80,7 @@ class FrameChunk(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class Source(Sample):
     """A sample that is read in chunks; created by :func:`isodepth.scan`.
 
     Attributes
@@ -103,6 +106,8 @@ class Source:
     _parts: tuple[Part, ...]
     # Name of the source in messages.
     _label: str
+    # Object that runs folds over the source; None for that of `runner_of`.
+    _runner: Any = None
 
     #: Attribute by which `isodepth.table.validation.is_chunked` recognizes sources.
     _reads_in_chunks: ClassVar[bool] = True
@@ -159,6 +164,18 @@ class Source:
     def _may_number_rows(self) -> bool:
         """Whether columns have names, and integers may number the rows, as far as known."""
         return self.columns is not None and all(part.numbered for part in self._parts)
+
+    @property
+    def _named(self) -> bool:
+        return self.columns is not None
+
+    def _raw_chunks(self, names: Sequence[str]) -> Iterator[RawChunk]:
+        yield from FrameReading(raw=True).read(self._without_weights()._select(names)._parts)
+
+    def _run(self, fold: Fold, names: Sequence[str]) -> Any:
+        source = self._without_weights()._select(names)
+        runner = self._runner or runner_of(self)
+        return fold.finish(runner.fold(source, fold, FrameReading(raw=True))[0])
 
     def _chunks(self, rows: int) -> Iterator[Chunk]:
         """Yield all chunks, of at most `rows` rows each."""
@@ -342,7 +359,7 @@ class Part:
         Whether tables of another dtype are an error, because the first table is float32.
     place, offset : int
         Index of the file, array or partition, and index of the first row of this part in the file,
-        array or partition. They determine the numbers of the rows, see `FrameRows.number`.
+        array or partition. They determine the numbers of the rows, see `RawChunk.number`.
     untyped : bool
         Whether the types of the columns are not known before all rows have been read.
     decimal : str
@@ -450,6 +467,14 @@ class Part:
         for table, origin, start in self.tables(rows, raw=True):
             frame = arrow_table(table, origin, () if self.missing else self.encoded)
             frame = without_words(frame, self.missing)
+            frame = frame.select(indices_of(self.labels, frame.column_names, origin))
+            for first in range(0, len(frame), rows):
+                yield FrameChunk(frame.slice(first, rows), origin, start + first)
+
+    def raw_frames(self, rows: int) -> Iterator[FrameChunk]:
+        """Yield the columns `labels` in the types in which they are stored, see `frames`."""
+        for table, origin, start in self.tables(rows, raw=True):
+            frame = without_words(raw_table(table, origin), self.missing)
             frame = frame.select(indices_of(self.labels, frame.column_names, origin))
             for first in range(0, len(frame), rows):
                 yield FrameChunk(frame.slice(first, rows), origin, start + first)

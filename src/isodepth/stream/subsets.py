@@ -11,17 +11,19 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from isodepth.base.fold import Fold
 from isodepth.base.options import check_integer
 from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError
-from isodepth.stream.frames import DATES, class_of_type
 from isodepth.stream.mixed import MixedReader, mixed_readers
-from isodepth.stream.passes import FrameReading, FrameRows, Pass, Runner, runner_of
+from isodepth.stream.passes import FrameReading, Runner, runner_of
 from isodepth.stream.profile import Profile, RandomRows, alike
 from isodepth.stream.scan import as_source
 from isodepth.stream.source import Source
+from isodepth.table.arrow import DATES, class_of_type
 from isodepth.table.frames import differing
 from isodepth.table.kinds import ColumnKind, check_kinds, check_some_numeric
+from isodepth.table.raw import RawChunk
 from isodepth.table.validation import check_same_columns, check_same_width
 
 # Default number of values of the random rows of a sample, and minimum number of these rows.
@@ -303,8 +305,8 @@ def count_rows(
 
 
 @dataclass(frozen=True)
-class CountPass(Pass):
-    """Pass over a source that counts the rows at which functions are 1.
+class CountPass(Fold):
+    """Fold over a source that counts the rows at which functions are 1.
 
     The attributes are the parameters of `count_rows` with the same names.
     """
@@ -317,7 +319,7 @@ class CountPass(Pass):
     def start(self) -> np.ndarray:
         return np.zeros(len(self.functions), dtype=np.int64)
 
-    def step(self, state: np.ndarray, rows: FrameRows, n_threads: int) -> None:
+    def step(self, state: np.ndarray, rows: RawChunk, n_threads: int) -> None:
         found = mixed_rows(rows, self.reader, self.categories)
         state += self.functions.counts(found)
         if len(excluded := rows.indices_of(self.excluded)):
@@ -325,7 +327,7 @@ class CountPass(Pass):
 
 
 def mixed_rows(
-    rows: FrameRows, reader: MixedReader, categories: Sequence[Sequence[str]]
+    rows: RawChunk, reader: MixedReader, categories: Sequence[Sequence[str]]
 ) -> MixedRows:
     """Convert the numeric columns of a chunk to numbers, and the others to codes of `categories`.
 

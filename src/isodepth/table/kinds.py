@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from isodepth.base.export import ResultPart
-from isodepth.base.words import listed, numbered
+from isodepth.base.messages import Message, joined
+from isodepth.base.words import listed, numbered, value_noun
 from isodepth.errors import (
     ColumnWarning,
     InvalidInputError,
@@ -112,6 +113,10 @@ class MixedFrames(NamedTuple):
     spellings: dict[str, frozenset[str]]
 
 
+# Notes of a monitor that was read from a file are plain strings.
+_MAYBE_CODES = str(Message(MAYBE_CODES))
+
+
 def column_lines(columns: Sequence[ColumnKind], *, codes: bool = True) -> list[str]:
     """Return lines that describe the kinds of columns in a summary of a result.
 
@@ -129,18 +134,24 @@ def column_lines(columns: Sequence[ColumnKind], *, codes: bool = True) -> list[s
     lines = attention_lines(columns)
     for use, head in (("category", "categories"), ("omit", "left out")):
         described = [
-            f"{each.column} ({each.note})" if each.note and not each.attention else each.column
+            Message("{column} ({note})", column=each.column, note=each.note)
+            if each.note and not each.attention else each.column
             for each in columns
             if each.use == use
-        ]
-        lines += [f"{head}: {', '.join(described)}"] if described else []
+        ]  # fmt: skip
+        lines += [joined(": ", [head, joined(", ", described)])] if described else []
+    return lines + number_lines(columns, codes=codes)
+
+
+def number_lines(columns: Sequence[ColumnKind], *, codes: bool = True) -> list[str]:
+    """Return the line of `column_lines` about numeric columns, or [] if none has a note."""
     by_note: dict[str, list[str]] = {}
     for each in columns:
-        note = "" if each.note.endswith(MAYBE_CODES) and not codes else each.note
+        note = "" if each.note.endswith(_MAYBE_CODES) and not codes else each.note
         if each.use == "numeric" and note and not each.attention:
             by_note.setdefault(note, []).append(each.column)
     described = [f"{listed(names, 6)} ({note})" for note, names in by_note.items()]
-    return [*lines, f"numbers: {listed(described, 6)}"] if described else lines
+    return [f"numbers: {listed(described, 6)}"] if described else []
 
 
 def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:
@@ -159,7 +170,12 @@ def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:
         if each.attention:
             by_note.setdefault(each.note, []).append(repr(each.column))
     return [
-        f"check {'column' if len(names) == 1 else 'columns'} {listed(names, 6)}: {note}"
+        Message(
+            "check {columns} {names}: {note}",
+            columns="column" if len(names) == 1 else "columns",
+            names=listed(names, 6),
+            note=note,
+        )
         for note, names in by_note.items()
     ]
 
@@ -256,7 +272,7 @@ def split_columns(
     readings = [read_column(each, kinds.get(each.name), row_numbers and named) for each in columns]
     found = tuple(map(_column_kind, columns, readings))
     if warn and (lines := attention_lines(found)):
-        warn_user("; ".join(lines), ColumnWarning)
+        warn_user(joined("; ", lines), ColumnWarning)
     read = list(zip(found, columns, readings, strict=True))
     if all(kind.use == "numeric" and each.series is column.stored for kind, column, each in read):
         return MixedFrames(list(samples), {}, found, {}, {})
@@ -294,7 +310,7 @@ def _check_without_frames(
             check_frame(sample, name)
     if kinds:
         types = " and ".join(type(each).__name__ for each in samples)
-        raise _kinds_error(f"kinds needs data frames in memory, got {types}")
+        raise kinds_error(f"kinds needs data frames in memory, got {types}")
 
 
 def _pooled_columns(
@@ -317,7 +333,7 @@ def _pooled_columns(
     ]
     unknown = next((name for name in kinds if name not in labels[0]), None)
     if unknown is not None:
-        raise _kinds_error(f"kinds has the key {unknown!r}, which is not a column of {names[0]}")
+        raise kinds_error(f"kinds has the key {unknown!r}, which is not a column of {names[0]}")
     other = next((at for at, each in enumerate(labels) if each.keys() != labels[0].keys()), None)
     if other is not None:
         if not kinds and all(t.is_numeric() for frame in frames for t in frame.schema.values()):
@@ -354,11 +370,13 @@ def category_values(
     """
     missing = sum(value is None for value in values)
     if missing and nan_policy == "raise":
-        raise InvalidInputError(
-            f"column {column!r} of {sample} has {missing} missing "
-            f"{'value' if missing == 1 else 'values'}; use nan_policy='keep', with which missing "
-            "values are a separate category"
+        template = (
+            "column {column!r} of {sample} has {missing} missing {noun}; use "
+            "{--nan_policy='keep'}, with which missing values are a separate category"
         )
+        noun = value_noun(missing)
+        values = {"column": column, "sample": sample, "missing": missing, "noun": noun}
+        raise InvalidInputError(Message(template, **values))
     # A value that equals the name of the category of missing values is quoted, so that it remains a
     # category of its own.
     return [
@@ -495,16 +513,17 @@ def check_some_numeric(columns: Sequence[ColumnKind]) -> None:
     """Raise an error if none of `columns`, the kinds of the columns of X and Y, is numeric."""
     if not any(each.use == "numeric" for each in columns):
         lines = [*column_lines(columns), *numeric_hint(columns)]
-        raise NotNumbersError(
-            f"X and Y have no numeric column to compare ({'; '.join(lines)}); the two-sample test "
-            "compares categories (two_sample_test, isodepth test)"
+        template = (
+            "X and Y have no numeric column to compare ({lines}); the two-sample test compares "
+            "categories ({two_sample_test()})"
         )
+        raise NotNumbersError(Message(template, lines=joined("; ", lines)))
 
 
 def numeric_hint(columns: Sequence[ColumnKind]) -> list[str]:
     """Return a line for errors that says how to compare row numbers; [] if there are none."""
     name = next((each.column for each in columns if each.note in ROW_NUMBERS), None)
-    return [] if name is None else [f"kinds={{{name!r}: 'numeric'}} compares {name}"]
+    return [] if name is None else [Message("{--numeric=} compares {numeric}", numeric=name)]
 
 
 # Kinds that columns do not have, but that users may expect.
@@ -517,7 +536,7 @@ def check_kinds(kinds: Any) -> dict[str, Any]:
     Keys are converted to strings, like the labels of columns.
     """
     if not isinstance(kinds, Mapping | None):
-        raise _kinds_error(
+        raise kinds_error(
             f"kinds must be a dictionary such as {{'zip': 'category'}}, got {kinds!r:.80}"
         )
     for name, kind in (kinds or {}).items():
@@ -530,7 +549,7 @@ def check_kinds(kinds: Any) -> dict[str, Any]:
         if not allowed:
             is_date = isinstance(kind, str) and kind in _DATES
             dates = "; dates are left out unless their kind is 'numeric'" if is_date else ""
-            raise _kinds_error(
+            raise kinds_error(
                 f"kinds[{name!r}] must be one of {', '.join(KINDS)}, a list of distinct values in "
                 "increasing order, or an integer to subtract from integers beyond 2**53; got "
                 f"{kind!r:.80}{dates}"
@@ -538,11 +557,11 @@ def check_kinds(kinds: Any) -> dict[str, Any]:
     given = dict(kinds or {})
     checked = {str(name): kind for name, kind in given.items()}
     if len(checked) < len(given):
-        raise _kinds_error(f"kinds has keys that are equal as strings: {list(given)}; remove one")
+        raise kinds_error(f"kinds has keys that are equal as strings: {list(given)}; remove one")
     return checked
 
 
-def _kinds_error(message: str) -> InvalidOptionError:
+def kinds_error(message: str) -> InvalidOptionError:
     return InvalidOptionError(message, option="kinds")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.base.messages import InPython, Message, OnCommandLine
 from isodepth.base.words import is_missing, listed
 from isodepth.errors import InvalidInputError
 from isodepth.table.arrays import EXACT_INTEGERS, warn_of_rounded_objects
@@ -21,7 +22,7 @@ from isodepth.table.values import Strings, boolean, boolean_word, spelled, strin
 #: Maximum number of distinct values for which the numbers in a column may be codes of categories.
 FEW_VALUES = 10
 #: Note of a column of integers that may be codes, after the number of distinct values.
-MAYBE_CODES = "distinct values; choose 'category' if they are codes"
+MAYBE_CODES = "distinct values; choose {--category} if they are codes"
 _MICROSECONDS_PER_DAY = 86_400_000_000
 # Integers beyond 2**53 are reduced by a multiple of this number, which keeps multiples of 10. The
 # differences exceed it, so that none is a number that often replaces missing values, such as 9999.
@@ -166,11 +167,12 @@ class PooledColumn:
         )
 
     def _types_error(self, fault: str) -> InvalidInputError:
-        return InvalidInputError(
-            f"column {self.name!r} {fault}; read the column as text in all samples (in pandas "
-            f"dtype={{{self.name!r}: str}}), or leave it out (kinds={{{self.name!r}: 'omit'}}, "
-            f"--drop {self.name})"
+        template = (
+            "column {omit!r} {fault}; read the column as text in all samples{pandas}, or leave it "
+            "out ({--omit=})"
         )
+        pandas = InPython(f" (in pandas dtype={{{self.name!r}: str}})")
+        return InvalidInputError(Message(template, omit=self.name, fault=fault, pandas=pandas))
 
     @cached_property
     def types(self) -> list[str]:
@@ -232,13 +234,14 @@ class PooledColumn:
 
         The advice names `value`, the value that may stand for a missing value.
         """
-        name, word = self.name, "WORD" if value is None else value
-        return InvalidInputError(
-            f"column {name!r} {fault}; correct the values, or replace them by missing values "
-            f"(--missing {word}), or compare the column as a category (kinds={{{name!r}: "
-            f"'category'}}, --category {name}), or leave it out (kinds={{{name!r}: 'omit'}}, "
-            f"--drop {name})"
+        template = (
+            "column {omit!r} {fault}; correct the values, or replace them by missing values"
+            "{missing}, or compare the column as a category ({--category=}), or leave it out "
+            "({--omit=})"
         )
+        missing = OnCommandLine(f" (--missing {'WORD' if value is None else value})")
+        values = {"category": self.name, "omit": self.name, "missing": missing}
+        return InvalidInputError(Message(template, fault=fault, **values))
 
     # -- integers ----------------------------------------------------------------------------------
 
@@ -255,7 +258,7 @@ class PooledColumn:
         count = len(set().union(*(each.unique().to_list() for each in known)))
         if not 1 < count <= FEW_VALUES < sum(map(len, known)):
             return ""
-        return f"{count} {MAYBE_CODES}"
+        return Message("{count} " + MAYBE_CODES, count=count)
 
     def integer_base(self) -> int | None:
         """Return an integer to subtract from a column of integers, so that floats are exact.
@@ -359,13 +362,14 @@ class PooledColumn:
         without = zones.pop("none", None)
         zone = next(iter(zones), None)
         if zone is not None and without is not None:
-            raise InvalidInputError(
-                f"column {self.name!r} has times with the time zone {zone} in {zones[zone]}, and "
-                f"times without a time zone in {without}; add the zone to the latter (in pandas, "
+            template = (
+                "column {omit!r} has times with the time zone {zone} in {with_zone}, and times "
+                "without a time zone in {without}; add the zone to the latter (in pandas, "
                 ".dt.tz_localize), or remove it from the former (.dt.tz_convert(None) converts to "
-                f"UTC), or leave the column out (kinds={{{self.name!r}: 'omit'}}, --drop "
-                f"{self.name})"
+                "UTC), or leave the column out ({--omit=})"
             )
+            values = {"zone": zone, "with_zone": zones[zone], "without": without}
+            raise InvalidInputError(Message(template, omit=self.name, **values))
         return zone
 
     def codes(self, numbers: dict[str, float]) -> list[Any]:

@@ -46,6 +46,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.base.messages import Message, joined
 from isodepth.errors import InvalidInputError
 from isodepth.table.dates import date_format, day_numbers
 from isodepth.table.numerals import Numerals, Style, common_style
@@ -222,7 +223,8 @@ def _strings_of_numbers(column: PooledColumn) -> Reading | None:
     padded = min(filter(_PADDED.fullmatch, pooled.distinct), default=None)
     if padded is None:
         return reading._replace(note=_joined(reading.note, column.codes_note(reading.series)))
-    note = f"{padded!r} is read without leading zeros; choose 'category' if they are codes"
+    template = "{padded!r} is read without leading zeros; choose {--category} if they are codes"
+    note = Message(template, padded=padded)
     return reading._replace(note=_joined(reading.note, note), attention=True)
 
 
@@ -230,11 +232,13 @@ def _refuse_units(column: PooledColumn) -> None:
     """Raise an error if one sample has numbers, and another strings such as "$1,500" or "12%"."""
     styled = [each.example for each in column.numerals if not each.plain]
     if "number" in column.types and styled:
-        raise column.error(
-            f"contains numbers in {column.sample_of('number')} and strings such as "
-            f"{styled[0]!r} in {column.sample_of('text')}, which can be converted "
-            f"(kinds={{{column.name!r}: 'numeric'}}, --numeric {column.name})"
+        template = (
+            "contains numbers in {numbers} and strings such as {example!r} in {strings}, which can "
+            "be converted ({--numeric=})"
         )
+        samples = {"numbers": column.sample_of("number"), "strings": column.sample_of("text")}
+        fault = Message(template, numeric=column.name, example=styled[0], **samples)
+        raise column.error(fault)
 
 
 def _two_styles(column: PooledColumn) -> Reading | None:
@@ -314,10 +318,10 @@ def _without_words(column: PooledColumn) -> Reading | None:
     if Numerals([*pooled.others]).count:
         return None
     reading = _numbers(column.without(pooled.others))
-    note = (
-        f"{NOT_NUMBERS} {pooled.other!r}, are read as missing; choose "
-        "'category' if they are not missing values"
+    template = (
+        " {example!r}, are read as missing; choose {--category} if they are not missing values"
     )
+    note: str = Message(NOT_NUMBERS + template, example=pooled.other)
     if reading.attention:
         note = _joined(note, reading.note)
     return reading._replace(note=note, option="numeric", attention=True)
@@ -343,13 +347,13 @@ def _words_with_numbers(column: PooledColumn) -> Reading | None:
         f"others such as {pooled.other!r} are not"
     )
     if numbers is not None:
-        note = _joined(note, "choose 'numeric' to compare the numbers alone")
+        note = _joined(note, Message("choose {--numeric} to compare the numbers alone"))
     option = "category" if reading.kind == "category" else None
     both = [*zip(column.numerals, column.samples, strict=True)]
     x = next((sample for each, sample in both if each.count == each.rows > 0), None)
     y = next((sample for each, sample in both if each.count == 0 < each.rows), None)
     if x is not None and y is not None:
-        note = f"numbers in {x}, strings in {y}: {note}"
+        note = Message("numbers in {x}, strings in {y}: {note}", x=x, y=y, note=note)
     note = _joined(note, reading.note)
     attention = len(column.known_types) > 1 or reading.kind != "identifier"
     return reading._replace(note=note, option=option, attention=attention)
@@ -542,4 +546,4 @@ def _styles_error(column: PooledColumn) -> InvalidInputError:
 
 
 def _joined(*notes: str) -> str:
-    return "; ".join(filter(None, notes))
+    return joined("; ", filter(None, notes))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.api import Metric
 from isodepth.base.compiled import Resources, thread_map
+from isodepth.metric.metric import Metric
 from isodepth.table.arrays import precision_of
 
 # Number of pairs that a thread processes per task.

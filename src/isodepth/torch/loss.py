@@ -10,8 +10,9 @@ import torch
 from isodepth.base.options import check_boolean, check_integer
 from isodepth.base.seeds import rng_for
 from isodepth.geometry.directions import integer_seed
-from isodepth.metric.settings import LossOptions, MetricSettings, with_metric_options
-from isodepth.torch.distance import distance, with_gradient
+from isodepth.metric.metric import Metric, with_metric_options
+from isodepth.metric.settings import LossOptions
+from isodepth.metric.tensors import distance, with_gradient
 
 
 @with_metric_options(("refine", "random_state"))
@@ -56,7 +57,7 @@ class DepthLoss(torch.nn.Module):
         self.resample = check_boolean(resample, "resample")
         self.random_state = check_integer(random_state, "random_state", 0)
         settings = {**options, "random_state": self.random_state}
-        self.metric = with_gradient(MetricSettings._from_options(settings))
+        self.metric = with_gradient(Metric._from_options(settings))
         self.draws = 0
 
     @property

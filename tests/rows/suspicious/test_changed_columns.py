@@ -66,3 +66,13 @@ def test_categories_of_x_do_not_contradict_changed_ones() -> None:
     result = isodepth.two_sample_test(x, y, random_state=0)
     assert [change.columns for change in result.changes] == [("land",)]
     assert len(result.suspicious_rows().indices("X")) == 0
+
+
+def test_frequent_values_of_x_are_not_repeated_values_if_y_became_constant() -> None:
+    rng = np.random.default_rng(5)
+    x, y = (pd.DataFrame({"visits": np.floor(rng.exponential(20, 600))}) for _ in range(2))
+    x["a"], y["a"] = rng.normal(size=(2, 600))
+    x.loc[:69, "visits"], x.loc[70:399, "visits"], y["visits"] = 1.0, 0.0, 0.0
+    result = isodepth.two_sample_test(x, y, random_state=0)
+    assert result.changes[0].columns == ("visits",)
+    assert len(result.suspicious_rows().indices("X")) == 0

@@ -105,8 +105,8 @@ def test_products_are_in_full_precision_and_settings_come_back():
 
 def test_autocast_changes_nothing():
     from isodepth import Metric
-    from isodepth.torch.device import distance_on_device
-    from isodepth.torch.samples import check_tensors
+    from isodepth.device.samples import check_tensors
+    from isodepth.metric.tensors import distance_on_device
 
     generator = torch.Generator().manual_seed(0)
     pair = check_tensors(

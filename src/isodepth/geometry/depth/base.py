@@ -17,6 +17,7 @@ from isodepth import _core
 from isodepth.base.annotations import DirectionsLike, RandomStateLike
 from isodepth.base.compiled import Resources
 from isodepth.base.export import equal_values
+from isodepth.base.messages import Message
 from isodepth.base.options import (
     MOST,
     check_choice,
@@ -217,14 +218,14 @@ class Depth(DepthSource):
             # Two points do not cause a warning: if their weights are equal, no depth function can
             # order them.
             if len(sample.points) > 2 and self._is_uninformative(sample):
-                warn_user(
-                    f"the {self._name} depth cannot order {sample.n_points} points in general "
-                    f"position in {sample.n_features} dimensions: it is affine invariant, and all "
-                    "simplices (n <= d + 1 points) are affine images of each other. Points of "
-                    "equal weight get the same depth. Use depth='irw', which does not have this "
-                    "property",
-                    DegenerateDepthWarning,
+                template = (
+                    "the {depth} depth cannot order {n} points in general position in {d} "
+                    "dimensions: it is affine invariant, and all simplices (n <= d + 1 points) are "
+                    "affine images of each other. Points of equal weight get the same depth. Use "
+                    "{--depth='irw'}, which does not have this property"
                 )
+                shape = {"n": sample.n_points, "d": sample.n_features}
+                warn_user(Message(template, depth=self._name, **shape), DegenerateDepthWarning)
                 return
 
     def _point_depth(self, sample: Sample, points: Queries, along: Projections) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from isodepth.rows.suspicious.detection import UNCHANGED, ChangedColumns, suspicious_rows
+from isodepth.rows.suspicious.changed import UNCHANGED, ChangedColumns
+from isodepth.rows.suspicious.detection import suspicious_rows
 from isodepth.rows.suspicious.repeated import repeated_values
 from isodepth.rows.suspicious.results import (
     RULE,

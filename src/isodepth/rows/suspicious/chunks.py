@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from isodepth.base.export import name_text
+from isodepth.base.fold import Fold
 from isodepth.rows.rows import TwoSamples, category_codes
+from isodepth.rows.suspicious.changed import UNCHANGED, ChangedColumns
 from isodepth.rows.suspicious.detection import (
     SMALL_SAMPLE,
-    UNCHANGED,
-    ChangedColumns,
     Detector,
     contradictory_rows,
     distinct_rows,
@@ -32,8 +32,9 @@ from isodepth.rows.suspicious.results import (
 )
 from isodepth.rows.suspicious.scoring import Rows
 from isodepth.stream.mixed import MixedReader
-from isodepth.stream.passes import FrameReading, FrameRows, Pass, Runner
+from isodepth.stream.passes import FrameReading, Runner
 from isodepth.stream.subsets import SubsetPair
+from isodepth.table.raw import RawChunk
 
 # Maximum number of listed rows of a sample, those with the largest scores.
 _MOST_ROWS = 1000
@@ -62,7 +63,7 @@ def suspicious_source_rows(
     if pair.is_whole:
         return _located(suspicious_rows(samples, changed), pair)
     codes, labels = category_codes(samples.categories, samples.n_rows)
-    indices = [j for j, name in enumerate(samples.columns) if name in changed.whole]
+    indices = changed.indices(samples.columns)
     sentinels = find_sentinels(samples.points, samples.categories, indices)
     repeated = repeated_values(samples, sentinels)
     detector = Detector.fit(samples, codes, labels, sentinels, changed)
@@ -172,8 +173,8 @@ class SuspectState:
 
 
 @dataclass(frozen=True)
-class SuspectPass(Pass):
-    """Pass over the chunks of one sample that finds its suspicious rows.
+class SuspectPass(Fold):
+    """Fold over the chunks of one sample that finds its suspicious rows.
 
     Attributes
     ----------
@@ -199,7 +200,7 @@ class SuspectPass(Pass):
     def start(self) -> SuspectState:
         return SuspectState(np.zeros(len(self.repeated), dtype=np.int64))
 
-    def step(self, state: SuspectState, rows: FrameRows, n_threads: int) -> None:
+    def step(self, state: SuspectState, rows: RawChunk, n_threads: int) -> None:
         numeric, table = list(self.reader.numeric), rows.table
         points = self.reader.numbers(table.select(numeric), rows.origin, rows.start)
         # In Fortran order: columns are written and read one by one.

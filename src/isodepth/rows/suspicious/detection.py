@@ -16,6 +16,7 @@ import numpy as np
 
 from isodepth.base.export import name_text
 from isodepth.rows.rows import TwoSamples, category_codes
+from isodepth.rows.suspicious.changed import UNCHANGED, ChangedColumns
 from isodepth.rows.suspicious.constants import rare_constants, without_constants
 from isodepth.rows.suspicious.contradictions import find_contradictions
 from isodepth.rows.suspicious.repeated import (
@@ -49,33 +50,6 @@ SMALL_SAMPLE = 50
 _PREFERENCE = {"value": 0, "repeated value": 1}
 
 
-class ChangedColumns(NamedTuple):
-    """Names of the columns that changed from X to Y according to a test.
-
-    Attributes
-    ----------
-    named : frozenset of str
-        Columns of all changes.
-    whole : frozenset of str
-        Those whose whole distribution differs.
-    """
-
-    named: frozenset[str] = frozenset()
-    whole: frozenset[str] = frozenset()
-
-    def unscored(self, side: int) -> frozenset[str]:
-        """Return the columns whose usual values are not scored in rows of X (0) or Y (1).
-
-        Changes are changes of Y. Ordinary rows of X look unusual in all changed columns. Rows of Y
-        are unusual because of the change, and are listed unless the whole distribution differs.
-        """
-        return self.whole if side else self.named
-
-
-#: Columns of a comparison without a test.
-UNCHANGED = ChangedColumns()
-
-
 def suspicious_rows(samples: TwoSamples, changed: ChangedColumns = UNCHANGED) -> SuspiciousRows:
     """Find the rows of each sample that do not look like any row of the other.
 
@@ -103,7 +77,7 @@ def suspicious_rows(samples: TwoSamples, changed: ChangedColumns = UNCHANGED) ->
     is scored only if it is also unusual in its own sample.
     """
     codes, labels = category_codes(samples.categories, samples.n_rows)
-    indices = [j for j, name in enumerate(samples.columns) if name in changed.whole]
+    indices = changed.indices(samples.columns)
     sentinels = find_sentinels(samples.points, samples.categories, indices)
     detector = Detector.fit(samples, codes, labels, sentinels, changed)
     rows: list[SuspiciousRow] = []

@@ -15,7 +15,8 @@ import numpy as np
 from isodepth.base.export import name_text
 from isodepth.base.seeds import rng_for
 from isodepth.rows.rows import TwoSamples
-from isodepth.rows.suspicious.detection import UNCHANGED, ChangedColumns, Detector
+from isodepth.rows.suspicious.changed import UNCHANGED, ChangedColumns
+from isodepth.rows.suspicious.detection import Detector
 from isodepth.rows.suspicious.results import RepeatedValue, value_text
 from isodepth.rows.suspicious.scoring import Rows
 from isodepth.table.kinds import date_columns

@@ -11,10 +11,11 @@ import numpy as np
 from isodepth.base.export import (
     ResultMixin,
     ResultPart,
-    document,
+    keys,
     name_text,
     number_text,
     percent_text,
+    table_of,
 )
 from isodepth.base.options import check_choice
 from isodepth.base.words import listed
@@ -315,6 +316,9 @@ class SuspiciousRows(ResultMixin):
     ('column 1', -9999.0)
     """
 
+    _result_type = "suspicious_rows"
+    _more_in_json = keys(rule="_rule")
+
     rows: tuple[SuspiciousRow, ...]
     one_sided_values: tuple[OneSidedValue, ...]
     n_rows: tuple[int, int]
@@ -361,19 +365,15 @@ class SuspiciousRows(ResultMixin):
         """Return one of `rows`, or several as a tuple."""
         return self.rows[item]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers, strings, lists and dictionaries."""
-        public = {name: value for name, value in vars(self).items() if not name.startswith("_")}
-        return document("suspicious_rows", {**public, "rule": RULE})
+    @property
+    def _rule(self) -> str:
+        return RULE
 
     def _rows(self) -> dict[str, list[Any]]:
-        columns = {
-            name: [getattr(row, name) for row in self.rows]
-            for name in ("sample", "row", "score", "column", "value", "reason", "text")
-        }
+        names = ["sample", "row", "score", "column", "value", "reason", "text"]
         if any(row.file is not None for row in self.rows):
-            columns["file"] = [row.file for row in self.rows]
-            columns["file_row"] = [row.file_row for row in self.rows]
+            names += ["file", "file_row"]
+        columns = table_of(self.rows, names)
         # Some libraries of data frames do not allow numbers and strings in one column.
         columns["value"] = [None if isinstance(value, str) else value for value in columns["value"]]
         return columns
