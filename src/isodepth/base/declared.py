@@ -190,6 +190,10 @@ TEST = Options(
         "n_directions", Integer(1), None, "Number of directions.",
         none="100 to 200, or 100 more than columns",
     ),
+    Option(
+        "bounds", Boolean(), True,
+        "Whether to compute lower bounds for the share of rows that changed.",
+    ),
     _SEED, _N_JOBS, _PROGRESS,
 )  # fmt: skip
 

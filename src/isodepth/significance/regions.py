@@ -39,9 +39,7 @@ def region_distances(
     return (projection_distances if fast else depth_distances)(pool, metric, advance)
 
 
-def projection_distances(
-    pool: PooledSample, metric: Metric, advance: Advance
-) -> np.ndarray:
+def projection_distances(pool: PooledSample, metric: Metric, advance: Advance) -> np.ndarray:
     """Return the distances DR (B + 1,) of `region_distances` for the projection depth."""
     count, words = pool.permutations.count, pool.permutations.words
     assert isinstance(metric.levels, int)

@@ -22,15 +22,8 @@ from isodepth.base.annotations import (
     VectorLike,
 )
 from isodepth.base.compiled import available_cores
-from isodepth.base.options import (
-    MOST,
-    check_alpha,
-    check_boolean,
-    check_integer,
-    check_number,
-    check_option_names,
-    option_error,
-)
+from isodepth.base.declared import TEST
+from isodepth.base.options import check_number, must, option_error, takes
 from isodepth.base.progress import progress_bar
 from isodepth.base.seeds import rng_for
 from isodepth.base.words import describe, listed
@@ -89,6 +82,8 @@ from isodepth.stream.subsets import SubsetPair, subset_pair
 from isodepth.table.kinds import column_lines
 from isodepth.table.validation import is_chunked, is_tensor
 
+# Progress bar that is not shown.
+_NO_BAR: Any = nullcontext(lambda count: None)
 METHODS = ("aggregated", "regions")
 # Kinds of changes of the whole distribution of a column.
 _WHOLE_KINDS = ("location", "spread", "shape", "unit", "sign", "exchange", "precision")
@@ -126,25 +121,6 @@ class Settings:
     progress: bool
     metric: Metric
     given_metric: bool
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.method, str) or self.method not in METHODS:
-            raise InvalidOptionError(
-                f"method must be one of {', '.join(METHODS)}, or an isodepth.Metric, got "
-                f"{self.method!r}",
-                option="method",
-            )
-        check_integer(self.n_permutations, "n_permutations", 1, high=MOST)
-        check_boolean(self.bounds, "bounds")
-        check_boolean(self.progress, "progress")
-        if self.n_directions is not None:
-            check_integer(self.n_directions, "n_directions", 1, high=MOST)
-        if self.tolerance is not None and self.method != "aggregated":
-            raise InvalidOptionError(
-                f"tolerance applies to method='aggregated' only, got method={self.method!r}; "
-                "remove one of them",
-                option="tolerance",
-            )
 
     @property
     def only_regions(self) -> bool:
@@ -201,31 +177,28 @@ def _check_method(metric: Metric) -> None:
 
 
 def _settings(
-    method: Any,
-    scale: Any,
-    tolerance: Any,
-    blocks: Any,
-    random_state: Any,
-    n_jobs: Any,
-    **options: Any,
+    method: Any, scale: Any, blocks: Any, random_state: Any, n_jobs: Any, **options: Any
 ) -> Settings:
     """Return the checked options of a test."""
-    if tolerance is not None:
-        tolerance = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
-        if blocks is not None:
-            raise option_error(
-                "{--tolerance} has no guarantee for blocks of rows; remove {--tolerance} or "
-                "{--blocks}"
-            )
+    values = TEST.check(options)
+    if values["tolerance"] is not None and blocks is not None:
+        raise option_error(
+            "{--tolerance} has no guarantee for blocks of rows; remove {--tolerance} or {--blocks}"
+        )
     metric = _metric(method, scale, random_state=integer_seed(random_state), n_jobs=n_jobs)
     given_metric = isinstance(method, Metric)
-    return Settings(
-        method="regions" if given_metric else method, given_metric=given_metric,
-        tolerance=tolerance, metric=metric, **options,
-    )  # fmt: skip
+    if not given_metric and not (isinstance(method, str) and method in METHODS):
+        raise must("method", f"be one of {', '.join(METHODS)}, or an isodepth.Metric", method)
+    method = "regions" if given_metric else method
+    if values["tolerance"] is not None and method != "aggregated":
+        raise option_error(
+            "{--tolerance} applies to {--method='aggregated'} only, got method={method!r}; remove "
+            "one of them", method=method,
+        )  # fmt: skip
+    return Settings(method=method, given_metric=given_metric, metric=metric, **values)
 
 
-@check_option_names
+@takes()
 def two_sample_test(
     X: SampleLike,
     Y: SampleLike,
@@ -357,9 +330,9 @@ def two_sample_test(
     0.01
     """
     settings = _settings(
-        method, scale, tolerance, blocks, random_state, n_jobs, n_permutations=n_permutations,
-        alpha=check_alpha(alpha), nan_policy=nan_policy, n_directions=n_directions, bounds=bounds,
-        progress=progress,
+        method, scale, blocks, random_state, n_jobs, tolerance=tolerance,
+        n_permutations=n_permutations, alpha=alpha, nan_policy=nan_policy,
+        n_directions=n_directions, bounds=bounds, progress=progress,
     )  # fmt: skip
     of_data = settings_of_data(kinds) | ({} if bounds else {"bounds": False})
     check_number_of_columns(X)
@@ -465,9 +438,7 @@ def _statistics(pool: PooledSample, settings: Settings) -> Findings:
     of_regions = bool(pool.names) and settings.tolerance is None
     total = len(pool.directions) + pool.permutations.count * of_regions
     label = f"two_sample_test, {settings.n_permutations} permutations"
-    bar: Any = nullcontext(lambda count: None)
-    if settings.progress:
-        bar = progress_bar(True, total, label, "step")
+    bar = progress_bar(True, total, label, "step") if settings.progress else _NO_BAR
     with bar as advance:
         if settings.tolerance is None:
             metric, only_regions = settings.metric, settings.only_regions
