@@ -159,33 +159,31 @@ class _WindowChanges:
         `significant` are the significant functions of this column alone.
         """
         found, missing = [], self._functions.missing[column]
+        logs = {h: float(self.evidence.logs[h]) for h in significant}
         if missing in significant:
             found.append(self._change(missing))
             # Missing values change all functions: compare only the rows without them.
-            others = [h for h in significant if h != missing]
-            significant = self._significant_without_missing(column, others)
-        if not significant:
+            logs = self._logs_without_missing(column, [h for h in significant if h != missing])
+        if not logs:
             return found
         # Of functions with equal shares, the last is preferred: new categories, the coarsest unit.
+        significant = sorted(logs, reverse=True)
         if column >= len(self._functions.center):
-            return [
-                *found,
-                largest_share_change([self._change(h) for h in sorted(significant, reverse=True)]),
-            ]
-        return found + self._number_changes(column, significant)
+            return [*found, largest_share_change([self._change(h) for h in significant])]
+        pvalue = pvalue_of(min(logs.values()))
+        return found + self._number_changes(column, significant, pvalue)
 
-    def _number_changes(self, column: int, significant: list[int]) -> list[Change]:
+    def _number_changes(self, column: int, significant: list[int], pvalue: float) -> list[Change]:
         """Return the changes of the values of a numeric column, described as in a test.
 
-        `significant` are the significant functions of this column alone.
+        `significant` are the significant functions of this column alone, and `pvalue` is their
+        smallest p-value.
         """
         shares = {
-            h: self._of_known_values(column, self._change(h))
-            for h in sorted(significant, reverse=True)
+            h: self._of_known_values(column, self._change(h)) for h in significant
             if self._members[h].event in _EVENTS_OF_SHARES
         }  # fmt: skip
         pair = self._pair(column, [(_as_extreme(self._members[h]), shares[h]) for h in shares])
-        pvalue = pvalue_of(float(self.evidence.logs[significant].min()))
         rare = all(self._members[h].event in ("extremes", "beyond") for h in significant)
         changes = describe_column(pair, pvalue, only_extremes=rare)
         changes = [
@@ -267,18 +265,18 @@ class _WindowChanges:
         missing = self._functions.missing[column]
         return [int(counts.n_rows - counts.ones[missing]) for counts in self._both]
 
-    def _significant_without_missing(self, column: int, functions: list[int]) -> list[int]:
-        """Return those of `functions` that are also significant among the rows with a value.
+    def _logs_without_missing(self, column: int, functions: list[int]) -> dict[int, float]:
+        """Return the log p-values of `functions` that are significant among rows with a value.
 
         Rows in which `column` is missing are left out, because a change of their share also
         changes the shares of functions.
         """
         n_before, n_after = self._present_rows(column)
         if not (functions and n_before and n_after):
-            return []
+            return {}
         before, after = (counts.ones[functions] for counts in self._both)
         logs = log_pvalues(before, n_before, after, n_after) + math.log(len(self.evidence.logs))
-        return [h for h, log in zip(functions, logs.tolist(), strict=True) if log <= _LOG_NAMED]
+        return {h: v for h, v in zip(functions, logs.tolist(), strict=True) if v <= _LOG_NAMED}
 
     def _with_changed_share(self, change: Change) -> Change:
         """Return a change with the lower bound for the share of rows that changed in its columns.
