@@ -225,7 +225,7 @@ class Comparison(PairResult):
     _result_type = "comparison"
     _in_json = keys(
         "headline", "distance", "units", "n_rows", "n_used_rows", "contributions", "largest_gap",
-        "levels", "gaps", "missing", "kinds", "signature", settings="_json_settings",
+        "levels", "gaps", "missing", "kinds", "signature", settings="_json_settings", test="_test",
     )  # fmt: skip
     _more_in_json = keys("distance_bounds")
 

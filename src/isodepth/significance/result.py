@@ -714,7 +714,6 @@ class TestedComparison(Comparison):
     """
 
     __test__ = False  # pytest would collect the class because of its name
-    _more_in_json = keys("distance_bounds", "test")
 
     test: TwoSampleResult
     # Value of `_units_note` if the rows from which it is computed were released.
