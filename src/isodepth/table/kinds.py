@@ -375,8 +375,8 @@ def category_values(
             "{--nan_policy='keep'}, with which missing values are a separate category"
         )
         noun = value_noun(missing)
-        values = {"column": column, "sample": sample, "missing": missing, "noun": noun}
-        raise InvalidInputError(Message(template, **values))
+        about = {"column": column, "sample": sample, "missing": missing, "noun": noun}
+        raise InvalidInputError(Message(template, **about))
     # A value that equals the name of the category of missing values is quoted, so that it remains a
     # category of its own.
     return [
