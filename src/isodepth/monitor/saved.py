@@ -74,10 +74,10 @@ def write_state(path: str | os.PathLike[str], state: MonitorState) -> None:
 def read_state(path: str | os.PathLike[str]) -> MonitorState:
     """Read the state of a monitor from a file; raise UnreadableFileError if it is not valid."""
     header, _ = output.read_archive(path, KIND)
-    if header.get("content") != _FORMAT:
+    if (found := header.get("content")) != _FORMAT:
         raise UnreadableFileError(
-            f"{os.fspath(path)} is a monitor in format {header.get("content")!r:.20}, and this version "
-            f"reads format {_FORMAT}; update isodepth"
+            f"{os.fspath(path)} is a monitor in format {found!r:.20}, and this version reads format "
+            f"{_FORMAT}; update isodepth"
         )
     try:
         state: MonitorState = unpacked(MonitorState, header["state"], NAMES)
