@@ -62,6 +62,11 @@ class PairResult(DrawnResult):
         """Test of the two samples, or None."""
         return None
 
+    @property
+    def _tested(self) -> Any:
+        """The test if there is one, else this result: the one that compared most columns."""
+        return self if self._test is None else self._test
+
     def _required(self, details: T | None) -> T:
         """Return `details`, private data of the result; raise UnavailableError if it is None."""
         if details is None:

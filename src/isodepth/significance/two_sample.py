@@ -23,15 +23,8 @@ from isodepth.base.annotations import (
     VectorLike,
 )
 from isodepth.base.compiled import available_cores
-from isodepth.base.options import (
-    MOST,
-    check_alpha,
-    check_boolean,
-    check_integer,
-    check_number,
-    check_option_names,
-    option_error,
-)
+from isodepth.base.declared import TEST
+from isodepth.base.options import Number, must, option_error, takes
 from isodepth.base.progress import progress_bar
 from isodepth.base.seeds import rng_for
 from isodepth.base.words import describe, listed
@@ -131,21 +124,15 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str) or self.method not in METHODS:
-            raise InvalidOptionError(
-                f"method must be one of {', '.join(METHODS)}, or an isodepth.Metric, got "
-                f"{self.method!r}",
-                option="method",
-            )
-        check_integer(self.n_permutations, "n_permutations", 1, high=MOST)
-        check_boolean(self.progress, "progress")
-        if self.n_directions is not None:
-            check_integer(self.n_directions, "n_directions", 1, high=MOST)
+            allowed = f"be one of {', '.join(METHODS)}, or an isodepth.Metric"
+            raise must("method", allowed, self.method)
+        for name in ("n_permutations", "progress", "n_directions"):
+            TEST[name].check(getattr(self, name))
         if self.tolerance is not None and self.method != "aggregated":
-            raise InvalidOptionError(
-                f"tolerance applies to method='aggregated' only, got method={self.method!r}; "
-                "remove one of them",
-                option="tolerance",
-            )
+            raise option_error(
+                "{--tolerance} applies to {--method='aggregated'} only, got {--method=}; remove "
+                "one of them", method=self.method,
+            )  # fmt: skip
 
     @property
     def only_regions(self) -> bool:
@@ -198,10 +185,10 @@ def _check_method(metric: Metric) -> None:
             "an integer, such as levels=20",
             option="method",
         )
-    check_number(metric.p, "p", 1)
+    Number(1).check("p", metric.p)
 
 
-@check_option_names
+@takes()
 def two_sample_test(
     X: SampleLike,
     Y: SampleLike,
@@ -327,19 +314,17 @@ def two_sample_test(
     >>> isodepth.two_sample_test(X, Y + [1, 0, 0], method=by_halfspace_depth, **options).pvalue
     0.01
     """
-    if tolerance is not None:
-        tolerance = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
-        if blocks is not None:
-            raise option_error(
-                "{--tolerance} has no guarantee for blocks of rows; remove {--tolerance} or "
-                "{--blocks}"
-            )
+    tolerance = TEST["tolerance"].check(tolerance)
+    if tolerance is not None and blocks is not None:
+        raise option_error(
+            "{--tolerance} has no guarantee for blocks of rows; remove {--tolerance} or {--blocks}"
+        )
     metric = _metric(method, scale, random_state=integer_seed(random_state), n_jobs=n_jobs)
     given_metric = isinstance(method, Metric)
     settings = Settings(
         method="regions" if isinstance(method, Metric) else method,
         given_metric=given_metric, n_permutations=n_permutations, tolerance=tolerance,
-        alpha=check_alpha(alpha), nan_policy=nan_policy, n_directions=n_directions,
+        alpha=TEST["alpha"].check(alpha), nan_policy=nan_policy, n_directions=n_directions,
         progress=progress, metric=metric,
     )  # fmt: skip
     of_data = settings_of_data(kinds)
