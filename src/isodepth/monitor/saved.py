@@ -76,8 +76,8 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
     header, _ = output.read_archive(path, KIND)
     if (found := header.get("content")) != _FORMAT:
         raise UnreadableFileError(
-            f"{os.fspath(path)} is a monitor in format {found!r:.20}, and this version reads format "
-            f"{_FORMAT}; update isodepth"
+            f"{os.fspath(path)} is a monitor in format {found!r:.20}, and this version "
+            f"reads format {_FORMAT}; update isodepth"
         )
     try:
         state: MonitorState = unpacked(MonitorState, header["state"], NAMES)
