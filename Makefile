@@ -137,6 +137,7 @@ bench: $(ALL_ENV) core  ## time isodepth side by side with its peers
 
 reproduce: $(ALL_ENV) core  ## every synthetic experiment of the paper, at a reduced size, in out/reproduce
 	$(BIN)/python -m experiments all --size reduced --jobs 2 --out out/reproduce
+	$(BIN)/python -m experiments report --counts --results out/reproduce
 
 drift: $(ALL_ENV) $(PEERS_ENV) core  ## drift tools side by side on real tables, in out/drift; takes hours
 	$(BIN)/python -m experiments drift --jobs 2 --out out/drift

@@ -12,9 +12,10 @@ from experiments.registry import ENTRIES
 USAGE = """\
 python -m experiments NAME [--runs N] [--size full|reduced|quick] [--quick] [--out DIR]
                            [--seed S] [--jobs N]
-python -m experiments list      the names
+python -m experiments list      the names, with the figures and tables of the paper
 python -m experiments all       all experiments on synthetic data, one after another
-python -m experiments report    write the verdicts and figures of a run into the documentation
+python -m experiments report    write the verdicts and figures of a run into the documentation;
+                                --counts prints the numbers of verdicts only
 """
 
 
@@ -26,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if name == "list":
         for entry in ENTRIES.values():
-            print(f"{entry.name:15}{entry.about}{'' if entry.exists else ' (not here yet)'}")
+            print(f"{entry.name:15}{entry.paper:16}{entry.about}")
         return 0
     if name == "all":
         return _all(rest)

@@ -16,6 +16,8 @@ class Entry:
     name: str
     module: str
     about: str
+    #: Figures and tables of the paper that it reproduces, numbered through the appendix.
+    paper: str = ""
     #: Whether `python -m experiments all` runs it: generated data, and the options of all.
     in_all: bool = False
 
@@ -34,25 +36,32 @@ class Entry:
         return self.load().main
 
 
-def _entry(name: str, about: str, module: str = "", folder: str = "synthetic") -> Entry:
-    return Entry(name, f"experiments.{folder}.{module or name}", about, folder == "synthetic")
+def _entry(
+    name: str, about: str, paper: str = "", *, module: str = "", folder: str = "synthetic"
+) -> Entry:
+    in_all = folder == "synthetic"
+    return Entry(name, f"experiments.{folder}.{module or name}", about, paper, in_all)
 
 
 ENTRIES = {
     entry.name: entry
     for entry in (
-        _entry("approximation", "relative error against the number of directions (Figure 1)"),
-        _entry("time", "time against the number of directions (Figure 2)", "timing"),
-        _entry("robustness", "relative error against the share of outliers (Figure 3)"),
-        _entry("contours", "depth contours of a contaminated sample (appendix)"),
-        _entry("illustration", "nested regions of two samples and their gaps (appendix)"),
-        _entry("rates", "error against the sample size (appendix)"),
-        _entry("epsilon", "error against eps for three shares of anomalies (appendix)"),
-        _entry("levels", "relative error against the number of levels (appendix)"),
-        _entry("breakdown", "the breakdown bound against what really breaks the distance"),
-        _entry("propositions", "every proposition of the paper, checked numerically"),
+        _entry("approximation", "relative error against the number of directions", "Figure 1"),
+        _entry("time", "time against the number of directions", "Figure 2", module="timing"),
+        _entry("robustness", "relative error against the share of outliers", "Figures 3, 9"),
+        _entry("contours", "depth contours of a contaminated sample", "Figure 4"),
+        _entry("illustration", "nested regions of two samples and their gaps", "Figure 5"),
+        _entry("rates", "error against the sample size", "Figure 6"),
+        _entry("epsilon", "error against eps for three shares of anomalies", "Figure 7"),
+        _entry("levels", "relative error against the number of levels", "Figure 8"),
+        _entry(
+            "breakdown",
+            "breakdown bounds and shares of rows that break the distance",
+            "Proposition 3.6",
+        ),
+        _entry("propositions", "every proposition, checked numerically", "Propositions"),
         _entry("accuracy", "refined and exact suprema from 2 to 200 dimensions"),
-        _entry("power", "level and power of two-sample tests", "study", folder="power"),
+        _entry("power", "level and power of two-sample tests", module="study", folder="power"),
         Entry("tables", "experiments.tables.study", "known changes of real tables"),
         Entry("level", "experiments.level.study", "level of the test for untidy tables"),
         Entry("strings", "experiments.level.strings", "false alarms for tables with strings"),
@@ -61,8 +70,13 @@ ENTRIES = {
         Entry("guarantees", "experiments.guarantees.study", "monitors and data in chunks"),
         Entry("drift", "experiments.drift.study", "drift tools side by side on real tables"),
         _entry("monitoring", "false alarms of monitors, and their delays after a change"),
-        _entry("clustering", "spectral clustering of bags of pixels (Table 1)", folder="images"),
-        _entry("webnlg", "correlation with human judgment, data to text", folder="texts"),
-        _entry("summarization", "correlation with human judgment, summaries", folder="texts"),
+        _entry("clustering", "spectral clustering of bags of pixels", "Table 1", folder="images"),
+        _entry(
+            "webnlg", "correlation with human judgment, data to text", "Tables 2, 3", folder="texts"
+        ),
+        _entry(
+            "summarization", "correlation with human judgment, summaries", "Table 4", folder="texts"
+        ),
+        Entry("authors", "experiments.authors.study", "the authors' script and isodepth"),
     )
 }

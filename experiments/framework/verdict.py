@@ -11,6 +11,8 @@ import numpy as np
 HOLDS = "holds"
 IN_PART = "holds in part"
 FAILS = "does not hold"
+#: Outcome of measurements about which the paper states nothing.
+REMARK = "remark"
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Verdict:
     measured : str
         Measured values with their spread.
     outcome : str
-        "holds", "does not hold" or "holds in part".
+        "holds", "does not hold", "holds in part" or "remark".
     source : str
         "paper", or "isodepth" for statements of this library.
     """

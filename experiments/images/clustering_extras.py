@@ -13,7 +13,7 @@ from experiments import baselines
 from experiments.framework import Part, Streams
 from experiments.images import pixel_distances
 from experiments.images.fashion_mnist import bags, block
-from experiments.images.spectral import MAIN, jobs, scores
+from experiments.images.spectral import NEIGHBORS, jobs, scores
 
 SUBSET = ("W exact", "W", "DR", "Sliced-W", "MMD")
 
@@ -92,7 +92,7 @@ def compare_on_subset(folder: Path, settings: Any, streams: Streams) -> dict[str
         "Sliced-W": pixel_distances.sliced_wasserstein(images, "nonzero", settings.K, seed),
         "MMD": pixel_distances.mmd(images, "nonzero"),
     }
-    agreement = scores(matrices, labels, [MAIN], streams.integer("clustering"))
+    agreement = scores(matrices, labels, [NEIGHBORS], streams.integer("clustering"))
     # Only the exact W matrix is precomputed; single pairs of the others are cheap.
     chosen = np.linspace(0, len(samples) - 1, 8).astype(int)
     directions = baselines.random_directions(3, settings.K, seed)

@@ -11,6 +11,7 @@ from experiments.framework import Results, Streams
 from experiments.images import pixel_distances
 from experiments.images.clustering_verdicts import PUBLISHED, SCORES, values
 from experiments.images.fashion_mnist import CLASSES, bags, block, with_patches
+from experiments.images.spectral import GRAPHS
 
 
 def draw(folder: Path, results: Results) -> dict[str, Any]:
@@ -26,22 +27,24 @@ def _draw_scores(results: Results) -> Any:
     from experiments.framework.figure import panels
 
     seeds = results.tables["clustering_seeds"]
-    figure, grid = panels(1, 2, height=3.4, sharey=True)
-    for which, (axes, score) in enumerate(zip(grid[0], SCORES, strict=True)):
-        for shift, patch, color in ((-0.2, 0, "C0"), (0, 5, "C1"), (0.2, 10, "C3")):
-            for place, method in enumerate(PUBLISHED):
-                runs = values(seeds, score, method, pixels="nonzero", patch=patch)
-                label = ("clean" if patch == 0 else f"patch {patch}") if place == 0 else None
-                at = np.full(len(runs), place + shift)
-                axes.plot(at, runs, "o", ms=4, color=color, alpha=0.7, label=label)
-        for place, published in enumerate(PUBLISHED.values()):
-            for shift, pair in zip((-0.2, 0.1), published or (), strict=False):
-                label = "paper (clean, patched)" if place == 0 and shift < 0 else None
-                axes.plot(place + shift, pair[which], "x", color="k", ms=7, label=label)
-        axes.set_xticks(range(len(PUBLISHED)), list(PUBLISHED))
-        axes.set_ylabel(score.upper())
-        axes.tick_params(axis="y", labelleft=True)
-    grid[0, 0].set_title("agreement of the clusters with the classes, block 0")
+    figure, grid = panels(len(GRAPHS), len(SCORES), height=3.0, sharey=True)
+    for row, (affinity, graph) in enumerate(GRAPHS.items()):
+        for which, score in enumerate(SCORES):
+            axes = grid[row, which]
+            for shift, patch, color in ((-0.2, 0, "C0"), (0, 5, "C1"), (0.2, 10, "C3")):
+                for place, method in enumerate(PUBLISHED):
+                    runs = values(seeds, score, method, affinity, pixels="nonzero", patch=patch)
+                    label = ("clean" if patch == 0 else f"patch {patch}") if place == 0 else None
+                    at = np.full(len(runs), place + shift)
+                    axes.plot(at, runs, "o", ms=4, color=color, alpha=0.7, label=label)
+            for place, published in enumerate(PUBLISHED.values()):
+                for shift, pair in zip((-0.2, 0.1), published or (), strict=False):
+                    label = "paper (clean, patched)" if place == 0 and shift < 0 else None
+                    axes.plot(place + shift, pair[which], "x", color="k", ms=7, label=label)
+            axes.set_xticks(range(len(PUBLISHED)), list(PUBLISHED))
+            axes.set_ylabel(score.upper())
+            axes.set_title(f"block 0, {graph}")
+            axes.tick_params(axis="y", labelleft=True)
     grid[0, 1].legend(frameon=False, fontsize=8)
     return figure
 

@@ -8,20 +8,28 @@ import numpy as np
 
 from experiments.framework import Results, Table
 from experiments.images.clustering_verdicts import PUBLISHED, SCORES, values
-from experiments.images.spectral import AFFINITIES, MAIN
+from experiments.images.spectral import AFFINITIES, GRAPHS, NEIGHBORS
 
 
 def summary(results: Results) -> str:
     """Return the tables of all measurements, with the published numbers, as Markdown."""
     seeds, blocks = results.tables["clustering_seeds"], results.tables["clustering_blocks"]
-    n = results.settings.runs
+    n, n_blocks = results.settings.runs, results.settings.blocks
     sections = [
-        (f"Block 0, nonzero pixels, neighbor graph: mean ± spread over {n} seeds", _main(seeds)),
-        (f"DR less the others on {n} disjoint blocks: mean ± standard error", _paired(blocks)),
+        *(
+            (f"Block 0, nonzero pixels, {graph}: mean ± standard deviation over {n} seeds, rank",
+             _main(seeds, affinity))
+            for affinity, graph in GRAPHS.items()
+        ),
+        *(
+            (f"DR minus the others on {n_blocks} disjoint blocks, {graph}: mean ± standard error",
+             _paired(blocks, affinity))
+            for affinity, graph in GRAPHS.items()
+        ),
         ("Other affinities: NMI / ARI, block 0, nonzero pixels", _affinities(seeds)),
         ("All 784 pixels: NMI / ARI, block 0", _all_pixels(seeds)),
-        ("A subset with the exact W, and how far the cheap forms are off", _subset(results)),
-    ]
+        ("A subset with the exact W, and the errors of approximations", _subset(results)),
+    ]  # fmt: skip
     return "\n".join(f"**{title}**\n\n{text}\n" for title, text in sections)
 
 
@@ -30,26 +38,30 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _main(seeds: Table) -> str:
-    def row(method: str) -> list[str]:
-        cells = [method]
-        for patch in (0, 5, 10):
-            for which, score in enumerate(SCORES):
-                runs = values(seeds, score, method, pixels="nonzero", patch=patch)
-                paper = PUBLISHED[method]
-                beside = f" ({paper[patch > 0][which]:.2f})" if paper else ""
-                cells.append(f"{runs.mean():.3f} ± {runs.std():.3f}{beside}")
-        return cells
+def _main(seeds: Table, affinity: str) -> str:
+    def cell(method: str, patch: int, which: int) -> str:
+        found = {
+            name: values(seeds, SCORES[which], name, affinity, pixels="nonzero", patch=patch)
+            for name in PUBLISHED
+        }
+        mean, paper = found[method].mean(), PUBLISHED[method]
+        rank = 1 + sum(other.mean() > mean for other in found.values())
+        spread = np.std(found[method], ddof=1) if len(found[method]) > 1 else np.nan
+        beside = f" ({paper[patch > 0][which]:.2f})" if paper else ""
+        return f"{mean:.3f} ± {spread:.3f}, {rank}{beside}"
 
-    conditions = [
-        f"{name} {score.upper()} (paper)"
-        for name in ("clean", "patch 5", "patch 10")
-        for score in SCORES
+    conditions = [(patch, which) for patch in (0, 5, 10) for which in range(len(SCORES))]
+    head = [
+        f"{f'patch {patch}' if patch else 'clean'} {SCORES[which].upper()}"
+        for patch, which in conditions
     ]
-    return _table(["", *conditions], [row(method) for method in PUBLISHED])
+    rows = [
+        [method, *(cell(method, *condition) for condition in conditions)] for method in PUBLISHED
+    ]
+    return _table(["", *head], rows)
 
 
-def _paired(blocks: Table) -> str:
+def _paired(blocks: Table, affinity: str) -> str:
     conditions = [("nonzero", 0), ("nonzero", 10), ("all", 0)]
 
     def row(method: str) -> list[str]:
@@ -57,7 +69,7 @@ def _paired(blocks: Table) -> str:
         for pixels, patch in conditions:
             for score in SCORES:
                 ours, theirs = (
-                    values(blocks, score, name, pixels=pixels, patch=patch)
+                    values(blocks, score, name, affinity, pixels=pixels, patch=patch)
                     for name in ("DR", method)
                 )
                 runs = ours if method == "DR" else ours - theirs
@@ -67,7 +79,7 @@ def _paired(blocks: Table) -> str:
         return cells
 
     names = ("clean", "patch 10", "all pixels, clean")
-    head = ["DR less", *(f"{name} {score.upper()}" for name in names for score in SCORES)]
+    head = ["DR minus", *(f"{name} {score.upper()}" for name in names for score in SCORES)]
     first = row("DR")
     first[0] = "nothing (DR itself)"
     return _table(head, [first, *(row(method) for method in list(PUBLISHED)[1:])])
@@ -80,7 +92,7 @@ def _pair(table: Table, method: str, affinity: str, **where: Any) -> str:
 
 
 def _affinities(seeds: Table) -> str:
-    names = {"knn": "neighbor graph", "std": "exp(-D/std)", "median": "exp(-D/median)",
+    names = {**GRAPHS, "std": "exp(-D/std)", "median": "exp(-D/median)",
              "rbf": "literal exp(-D²)"}  # fmt: skip
     columns = [(affinity, patch) for affinity in AFFINITIES for patch in (0, 10)]
     head = ["", *(f"{names[a]}, {'patch 10' if patch else 'clean'}" for a, patch in columns)]
@@ -93,7 +105,7 @@ def _affinities(seeds: Table) -> str:
 
 def _all_pixels(seeds: Table) -> str:
     rows = [
-        [method, *(_pair(seeds, method, MAIN, pixels="all", patch=patch) for patch in (0, 10))]
+        [method, *(_pair(seeds, method, NEIGHBORS, pixels="all", patch=patch) for patch in (0, 10))]
         for method in PUBLISHED
     ]
     return _table(["", "clean", "patch 10"], rows)

@@ -18,8 +18,8 @@ import numpy as np
 
 from experiments.framework import Experiment, Part, Results, Streams, Verdict, run_experiment
 from experiments.framework.verdict import outcome
-from experiments.theory import breakdown_bound
 from isodepth import HalfspaceDepth, Metric
+from isodepth.theory import breakdown_bound
 
 EPS = (0.05, 0.1, 0.2, 0.3, 0.5)
 #: The line, the plane, and a core with slightly more than 0.8 of the mass inside a wide ring.
@@ -145,7 +145,7 @@ def judge(results: Results) -> list[Verdict]:
             outcome(n_broken == 0 for n_broken, _ in counts.values()),
         ),
         Verdict(
-            "The bound that is proved in experiments.theory is never undercut.",
+            "The bound of isodepth.theory is never undercut.",
             f"held in {int(sound.sum())} of {len(sound)} cases; DR was below {BROKEN:g} with one "
             f"outlier less and above it with the breaking number in {int(honest.sum())} of "
             f"{len(honest)}.",
@@ -163,7 +163,7 @@ def draw(results: Results) -> dict[str, Any]:
     labels = {
         "broken": "breaks (outliers at one far point)",
         "paper": "bound of the paper",
-        "proved": "bound of experiments.theory",
+        "proved": "bound of isodepth.theory",
     }
     for axes, data in zip(grid[0], DATA, strict=True):
         for name, style in zip(labels, ("o", "s", "^"), strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.theory import gaussian_gap
+from isodepth.theory import gaussian_gap
 
 #: Degrees of freedom of the elliptical Student distributions; the Gaussian is the limit.
 DEGREES = {"cauchy": 1.0, "t2": 2.0, "gaussian": np.inf}

@@ -9,13 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.baselines import wasserstein
-from experiments.theory import (
-    gaussian_bounds,
-    gaussian_distance,
-    translation_bounds,
-    univariate_distance,
-)
-from isodepth import HalfspaceDepth, Metric
+from experiments.theory import univariate_distance
+from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth, unit_vectors
+from isodepth.theory import gaussian_bounds, gaussian_distance, translation_bounds
 
 #: Relative tolerance for distances that are not small.
 ROUNDING = 1e-9
@@ -23,6 +19,15 @@ ROUNDING = 1e-9
 SMALL_EPS = 1e-13
 
 DEPTHS = ("halfspace", "projection", "irw", "ai_irw")
+
+#: Whitened centers and numbers of points of narrow clusters with a hollow between two of them.
+CLUSTERS = np.array(
+    [[1.37, -0.89], [0.8, -1.19], [2.56, -0.6], [0.15, 0.9], [0.28, -1.68], [-2.43, -0.69]]
+)
+CLUSTER_SIZES = (1, 29, 1, 54, 3, 12)
+HOLLOW = (0, 4)
+#: Distance of contaminated rows from the others, in units of their spread.
+FAR = 1e6
 
 
 class Case(NamedTuple):
@@ -119,6 +124,80 @@ def isometry(rng: np.random.Generator, n: int) -> Case:
     metric = Metric(depth=HalfspaceDepth(algorithm="exact"), gap="exact", eps=0.2)
     moved = [points @ rotation.T + [3.0, -1.0] for points in (X, Y)]
     return equal(metric.distance(*moved), metric.distance(X, Y))
+
+
+def isometry_of_all_depths(rng: np.random.Generator, n: int) -> Case:
+    d = int(rng.integers(3, 6))
+    X, Y = samples(rng, n, 2, d=d)
+    rotation, _ = np.linalg.qr(rng.standard_normal((d, d)))
+    directions = unit_vectors(d, 200, random_state=int(rng.integers(2**31)))
+    depth = str(rng.choice(DEPTHS))
+    if depth == "ai_irw":
+        # The whitened directions rotate with the data only up to the error of their number.
+        rotation = np.eye(d)[rng.permutation(d)] * rng.choice([-1.0, 1.0], d)
+    distance, moved = (
+        Metric(depth=depth, directions=u, gap="exact", eps=0.2).distance(*pair)
+        for u, pair in (
+            (directions, (X, Y)),
+            (directions @ rotation.T, [points @ rotation.T + 3.0 for points in (X, Y)]),
+        )
+    )
+    return equal(moved, distance)
+
+
+def quasiconcavity(rng: np.random.Generator, n: int) -> Case:
+    (X,) = samples(rng, n, 1, d=2)
+    # Minima over directions are quasiconcave for any fixed directions.
+    estimator = (HalfspaceDepth, ProjectionDepth)[int(rng.integers(2))]
+    share = rng.random()
+    ends = X[rng.choice(len(X), 2, replace=False)]
+    return _depth_between(estimator(random_state=0).fit(X), ends, share)
+
+
+def quasiconcavity_of_irw(rng: np.random.Generator, n: int) -> Case:
+    labels = np.repeat(np.arange(len(CLUSTERS)), CLUSTER_SIZES)
+    X = CLUSTERS[labels] + 1e-3 * rng.standard_normal((len(labels), 2))
+    estimator = (IRWDepth, AIIRWDepth)[int(rng.integers(2))]
+    fitted = estimator(directions="equispaced", n_directions=1000).fit(X)
+    return _depth_between(fitted, CLUSTERS[list(HOLLOW)], 0.5)
+
+
+def _depth_between(fitted: Any, ends: np.ndarray, share: float) -> Case:
+    """Return the depth of a point between two others, which is at least the smaller of theirs."""
+    point = share * ends[0] + (1 - share) * ends[1]
+    value, *others = fitted.score_samples(np.vstack([point, ends]))
+    return Case(float(value), float(min(others)), np.inf)
+
+
+def _deepest_row(
+    rng: np.random.Generator, n: int, d: int, depths: tuple[str, ...], share: float
+) -> float:
+    """Return the length of the deepest row of a sample with a share of far rows, at most `share`.
+
+    The far rows are at one point, along a ray, or a copy of the sample.
+    """
+    X = rng.standard_normal((n, d))
+    count = int(np.ceil(n * share / (1 - share))) - 1
+    ray = FAR * unit_vectors(d, 1, random_state=int(rng.integers(2**31)))
+    far = (
+        np.repeat(ray, count, axis=0),
+        ray * np.arange(1, count + 1)[:, None],
+        ray + X[rng.permutation(n)[:count]],
+    )[int(rng.integers(3))]
+    sample = np.concatenate([X, far])
+    estimators = {"halfspace": HalfspaceDepth, "irw": IRWDepth, "projection": ProjectionDepth}
+    fitted = estimators[str(rng.choice(depths))](n_directions=500, random_state=0).fit(sample)
+    return float(np.linalg.norm(sample[int(np.argmax(fitted.depth_))]))
+
+
+def median_breakdown(rng: np.random.Generator, n: int) -> Case:
+    d = int(rng.integers(1, 4))
+    return at_most(_deepest_row(rng, n, d, ("halfspace", "irw"), 1 / (d + 1)), np.sqrt(FAR))
+
+
+def projection_median_breakdown(rng: np.random.Generator, n: int) -> Case:
+    d = int(rng.integers(1, 4))
+    return at_most(_deepest_row(rng, n, d, ("projection",), 0.5 - d / n), np.sqrt(FAR))
 
 
 def _shifted(
@@ -252,16 +331,30 @@ CHECKS = [
         "same |X - median| (projection depth on the line; DR = 0, W > 0).",
         zero_in_the_regions,
     ),
-    Check("isometry", "Rotations and translations of both do not change DR.", isometry),
+    Check("isometry", "Rotations and translations of both do not change DR (halfspace, d = 2).",
+          isometry),
+    Check("isometry, all depths", "The same for all four depths, d = 3 to 5, with the directions "
+          "rotated as well (AI-IRW: permutations and reflections of columns).",
+          isometry_of_all_depths),
+    Check("D4, halfspace, projection", "The depth of a point between two others is at least the "
+          "smaller of theirs, with the halfspace and the projection depth.", quasiconcavity),
+    Check("D4, IRW, AI-IRW", "The same with IRW and AI-IRW, in whitened narrow clusters: all three "
+          "depths satisfy D1 to D4.", quasiconcavity_of_irw),
+    Check("median, 1/(d+1)", "With a smaller share of far rows than 1/(d+1), the halfspace and the "
+          "IRW median stay bounded (deepest row, d = 1 to 3).", median_breakdown),
+    Check("median, 1/2", "The projection median stays bounded up to a share of 1/2 - d/n.",
+          projection_median_breakdown),
     Check("translation", "DR_2^2 lies within the translation bounds (averaged DR).", translation),
     Check(
-        "translation, printed", "The same for the integral without 1/(1-eps), as printed.",
+        "translation, printed", "The same for the integral without 1/(1-eps), as printed (tested "
+        "for pure shifts only).",
         translation_printed,
     ),
     Check("Gaussian bounds", "DR_1 of two Gaussian distributions lies within its bounds (averaged "
           "DR and C_eps).", gaussian),
     Check(
-        "Gaussian, printed", "The same for the integrals without 1/(1-eps), as printed.",
+        "Gaussian, printed", "The same for the integrals without 1/(1-eps), as printed (tested for "
+        "equal covariances only).",
         gaussian_printed,
     ),
     Check("equal covariances", "DR_1 = DR_2 = |m1 - m2| for Gaussians of one covariance.",

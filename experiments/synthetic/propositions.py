@@ -15,8 +15,8 @@ from experiments.framework import Experiment, Part, Results, Streams, Table, Ver
 from experiments.framework.verdict import outcome
 from experiments.synthetic.breakdown import EPS, breaking_numbers, clean_sample, far_points
 from experiments.synthetic.proposition_checks import CHECKS, Case, Check, at_most
-from experiments.theory import breakdown_bound
 from isodepth import HalfspaceDepth
+from isodepth.theory import breakdown_bound
 
 #: Relative rounding error of a computation.
 ROUNDING = 1e-9

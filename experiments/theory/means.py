@@ -1,8 +1,4 @@
-"""Means of gaps: over directions at one radius, and over trimmed levels.
-
-The region that holds the share beta of a Gaussian distribution is its ellipsoid of radius r(beta),
-with r(beta)^2 the chi-squared quantile of beta in d degrees of freedom. A mean over beta in
-[0, 1-eps] is therefore a mean over r in [0, r(1-eps)] under the density of the chi distribution.
+"""Distance of Gaussian distributions with means of gaps over directions.
 
 The ellipsoid of radius r of N(m, S) has the support function <u, m> + r sqrt(u'Su). So the L_q gap
 at radius r is the norm, in L_q of the sphere, of <u, m1 - m2> + r (sqrt(u'S1u) - sqrt(u'S2u)),
@@ -14,19 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from isodepth.base.options import check_number
+from isodepth.base.options import Number
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
+from isodepth.theory.gaussian import GaussianPair, gaussian_distance
+from isodepth.theory.radii import check_eps, check_p, power_mean_over_radii
 
 Gap = Callable[[np.ndarray], np.ndarray]
 
-# Relative tolerance of means over radii.
-_TOLERANCE = 1e-9
 # Number of angles on half a circle; with kinks in the integrand the error is about 1e-9.
 _ANGLES = 1 << 15
 # The trapezoidal rule over logarithms converges like exp(-20 / step).
@@ -34,87 +29,21 @@ _STEP = 0.55
 _LEAST_LOG = -72.0
 
 
-def check_p(p: Any) -> float:
-    """Check that an exponent is in (0, inf], and return it."""
-    return check_number(p, "p", 0.0, low_open=True)
-
-
-def check_eps(eps: Any) -> float:
-    """Check that a trimmed fraction is in (0, 1], and return it."""
-    return check_number(eps, "eps", 0.0, 1.0, low_open=True)
-
-
-def kept_mass(eps: float) -> Fraction:
-    """Return 1 - eps as an exact fraction, such as 3/10 for eps = 0.7."""
-    return 1 - Fraction(repr(eps))
-
-
-def radius_of_mass(d: int, eps: float) -> float:
-    """Return r with P(|Z| <= r) = 1 - eps for a standard Gaussian vector Z in R^d."""
-    from scipy.special import gammainccinv, gammaincinv
-
-    half_square = gammaincinv(d / 2, 1.0 - eps) if eps > 0.5 else gammainccinv(d / 2, eps)
-    return math.sqrt(2.0 * float(half_square))
-
-
-def radius_power_mean(d: int, eps: float, p: float) -> float:
-    """Return (E[|Z|^p given |Z| <= r(1-eps)])^(1/p), in closed form.
-
-    The form is Kummer's function, the sum of x^k / (b)_k, whose terms are all positive: there is no
-    cancellation, and no underflow for large p.
-    """
-    from scipy.special import hyp1f1
-
-    if math.isinf(p) or eps == 1:
-        return radius_of_mass(d, eps)
-    # Kummer's function would overflow for smaller masses, which do not occur in practice.
-    radius = radius_of_mass(d, max(eps, 1e-290))
-    x = radius**2 / 2
-    ratio = hyp1f1(1.0, (d + p) / 2 + 1, x) / hyp1f1(1.0, d / 2 + 1, x)
-    return radius * float(d / (d + p) * ratio) ** (1 / p)
-
-
-def power_mean_over_radii(
-    gap: Callable[[np.ndarray], np.ndarray], d: int, eps: float, p: float
+def gaussian_mean_distance(
+    m1: Any, S1: Any, m2: Any, S2: Any, q: float, p: float = 2, eps: float = 0.1
 ) -> float:
-    """Return (E[gap(|Z|)^p given |Z| <= r(1-eps)])^(1/p), with an error of about 1e-9.
+    """Return the distance of N(m1, S1) and N(m2, S2) with a mean of order q over directions.
 
-    Parameters
-    ----------
-    gap : function of radii (n,) to gaps (n,)
-        Convex, positive and non-decreasing; may have kinks.
-    d : int
-    eps : float in (0, 1]
-    p : float in (0, inf]
+    A finite q other than 2 needs equal covariances or at most two dimensions. The error is about
+    1e-9 of the standard deviations. For q = inf see `isodepth.theory.gaussian_distance`, which
+    describes the other parameters.
     """
-    from scipy.integrate import cubature
-    from scipy.special import gammaln
-
-    radius = radius_of_mass(d, eps)
-    largest, before = gap(radius * np.array([1.0, 1.0 - 1e-3])).tolist()
-    if math.isinf(p) or radius == 0:
-        return largest
-    log_scale = (1 - d / 2) * math.log(2.0) - float(gammaln(d / 2)) - math.log1p(-eps)
-
-    def integrand(nodes: np.ndarray) -> np.ndarray:
-        r = nodes[:, 0]
-        powers = p * np.log(gap(r) / largest)
-        density = np.exp(log_scale + (d - 1) * np.log(r) - r**2 / 2)
-        # For small p the mean is close to 1, so its logarithm is used.
-        return density * (np.expm1(powers) if p < 1 else np.exp(powers))
-
-    # Panels that cover the mass in low and high dimension, and the peak at the end for large p.
-    edges = [radius_of_mass(d, 1.0 - share * (1.0 - eps)) for share in (0.01, 0.3, 0.8)]
-    decay = 1e3 * p * (1.0 - before / largest)
-    if decay > 20:
-        edges.append(radius * (1.0 - 20 / decay))
-    tolerance = _TOLERANCE * max(p, 1.0)
-    integral = cubature(
-        integrand, [0.0], [radius], rule="gk15", rtol=tolerance, atol=0.0,
-        points=[[edge] for edge in edges],
-    )  # fmt: skip
-    mean = float(integral.estimate)
-    return largest * (math.exp(math.log1p(mean) / p) if p < 1 else mean ** (1 / p))
+    pair = GaussianPair.of(m1, S1, m2, S2)
+    p, eps, q = check_p(p), check_eps(eps), Number(1).check("q", q)
+    if math.isinf(q) or eps == 1 or np.array_equal(pair.first, pair.second):
+        return gaussian_distance(m1, S1, m2, S2, p, eps)
+    gap = mean_gap(pair.shift, pair.first, pair.second, q)
+    return pair.unit * power_mean_over_radii(gap, pair.d, eps, p)
 
 
 def mean_gap(shift: np.ndarray, first: np.ndarray, second: np.ndarray, q: float) -> Gap:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from experiments.theory.means import check_eps, check_p, kept_mass
 from isodepth.errors import InvalidInputError
 from isodepth.table.validation import check_points
+from isodepth.theory.radii import check_eps, check_p, kept_mass
 
 
 def univariate_distance(

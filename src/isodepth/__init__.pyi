@@ -1,13 +1,12 @@
+from . import compat as compat
 from . import errors as errors
 from . import plot as plot
 from . import report as report
 from . import text as text
+from . import theory as theory
 from . import torch as torch
 from . import typing as typing
 from ._version import __version__ as __version__
-from .api import Metric as Metric
-from .api import compare as compare
-from .api import distance as distance
 from .geometry.depth.estimators import AIIRWDepth as AIIRWDepth
 from .geometry.depth.estimators import HalfspaceDepth as HalfspaceDepth
 from .geometry.depth.estimators import IRWDepth as IRWDepth
@@ -20,6 +19,9 @@ from .many.matrix import DistanceMatrix as DistanceMatrix
 from .many.multiple_testing import pairwise_test as pairwise_test
 from .many.pairwise import pairwise as pairwise
 from .many.pairwise import region_tables as region_tables
+from .metric.metric import Metric as Metric
+from .metric.metric import compare as compare
+from .metric.metric import distance as distance
 from .metric.region_table import RegionTable as RegionTable
 from .monitor.monitor import Monitor as Monitor
 from .significance.two_sample import two_sample_test as two_sample_test

@@ -163,7 +163,7 @@ def test_a_quick_run_measures_judges_and_draws(
         assert (out / f"clustering_{name}.csv").stat().st_size > 50
     for name in ("scores", "matrices", "regions"):
         assert 1000 < (out / f"clustering_{name}.png").stat().st_size < 300_000
-    assert printed.count("verdict:") == 6
+    assert printed.count("verdict:") == 7
     assert "(0.58)" in printed
     assert "(0.42)" in printed
     for method in PUBLISHED:

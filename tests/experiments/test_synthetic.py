@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -173,6 +175,15 @@ def test_the_list_names_all(capsys):
     assert main(["list"]) == 0
     names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert names == list(ENTRIES)
+
+
+def test_each_figure_and_table_of_the_paper_has_one_command(capsys):
+    assert main(["list"]) == 0
+    printed = capsys.readouterr().out
+    for kind, count in (("Figure", 9), ("Table", 4)):
+        lists = re.findall(rf"{kind}s? ([\d, ]+?)  ", printed)
+        numbers = [int(number) for numbers in lists for number in numbers.split(",")]
+        assert sorted(numbers) == list(range(1, count + 1))
     assert set(SYNTHETIC) >= {"approximation", "time", "robustness", "accuracy", "propositions"}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from experiments import theory
+from isodepth import theory
 
 pytestmark = pytest.mark.slow
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import isodepth
-from experiments import theory
+from isodepth import theory
 from isodepth.geometry import hull
 from isodepth.geometry.directions import unit_vectors
 from isodepth.text import DepthScore

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cli.helpers import QUICK, refusal, run, run_json
+from combined import compare_and_test
 
 import isodepth
 from isodepth.errors import (
@@ -754,7 +755,7 @@ def test_columns_of_one_sample_are_listed(chunked: bool) -> None:
     samples = [isodepth.scan(each) for each in (x, y)] if chunked else [x, y]
     with pytest.warns(ColumnWarning, match="column 'name': only in X; check column 'when': only"):
         assert isodepth.distance(*samples, **options) == wanted
-    result = isodepth.compare(*samples, n_permutations=19, **options)
+    result = compare_and_test(*samples, n_permutations=19, **options)
     assert result.distance == wanted
     unmatched = {each.column: (each.kind, each.note) for each in result.kinds if each.attention}
     assert unmatched == {

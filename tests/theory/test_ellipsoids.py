@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.theory.ellipsoids import Protrusion, hausdorff, maximize_on_sphere, norm
+from isodepth.theory.ellipsoids import Protrusion, hausdorff, maximize_on_sphere, norm
 
 
 def shape(rng: np.random.Generator, d: int, low: float = 0.2, high: float = 3.0) -> np.ndarray:

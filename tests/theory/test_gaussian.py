@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.theory import gaussian_distance, gaussian_gap
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.theory import gaussian_distance, gaussian_gap
 
 # The documented error of `gaussian_distance` is 1e-9. The reference integrals are more accurate.
 PROMISED = 2e-9

@@ -9,16 +9,11 @@ import pytest
 from scipy import integrate, stats
 
 import isodepth
-from experiments.theory import gaussian_distance
-from experiments.theory.means import (
-    _mean_product,
-    mean_square_of_shapes,
-    power_mean_over_radii,
-    radius_of_mass,
-    radius_power_mean,
-)
+from experiments.theory import gaussian_mean_distance
+from experiments.theory.means import _mean_product, mean_square_of_shapes
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
+from isodepth.theory.radii import power_mean_over_radii, radius_of_mass, radius_power_mean
 
 
 def covariance(seed: int, d: int) -> np.ndarray:
@@ -32,7 +27,7 @@ def covariance(seed: int, d: int) -> np.ndarray:
 def test_a_translation_has_its_length_for_every_q(q: float, d: int, p: float) -> None:
     shift = np.arange(1.0, d + 1)
     S = covariance(d, d)
-    found = gaussian_distance(np.zeros(d), S, shift, S, p=p, q=q)
+    found = gaussian_mean_distance(np.zeros(d), S, shift, S, p=p, q=q)
     assert found == pytest.approx(math.sqrt(d * (d + 1) * (2 * d + 1) / 6), rel=1e-14)
 
 
@@ -46,7 +41,7 @@ def test_on_the_line_by_quadrature(q: float, p: float) -> None:
 
     kink = stats.chi.cdf(1, 1)
     total, _ = integrate.quad(gap, 0, 0.9, points=[kink], epsabs=1e-12, epsrel=1e-12)
-    found = gaussian_distance(0, 1, 1, 4, p=p, q=q)
+    found = gaussian_mean_distance(0, 1, 1, 4, p=p, q=q)
     assert found == pytest.approx((total / 0.9) ** (1 / p), rel=1e-8)
 
 
@@ -88,31 +83,31 @@ def test_two_orthogonal_parts_for_q_2() -> None:
     betas = (np.arange(200_000) + 0.5) / 200_000 * 0.9
     radii = stats.chi2.ppf(betas, 4)
     wanted = math.sqrt(5 + radii.mean() * mean_square_of_shapes(S1, S2))
-    assert gaussian_distance(np.zeros(4), S1, m, S2, q=2) == pytest.approx(wanted, rel=1e-7)
+    assert gaussian_mean_distance(np.zeros(4), S1, m, S2, q=2) == pytest.approx(wanted, rel=1e-7)
 
 
 def test_degenerate_shapes() -> None:
     zero = np.zeros((3, 3))
-    assert gaussian_distance(np.zeros(3), zero, [0, 3, 4], zero, q=2) == 5.0
+    assert gaussian_mean_distance(np.zeros(3), zero, [0, 3, 4], zero, q=2) == 5.0
     # Against a point: E z'Sz = tr S at every radius.
     S = covariance(8, 3)
-    r2 = gaussian_distance(np.zeros(3), np.eye(3), np.zeros(3), zero, q=2) ** 2 / 3
-    found = gaussian_distance(np.zeros(3), S, np.zeros(3), zero, q=2)
+    r2 = gaussian_mean_distance(np.zeros(3), np.eye(3), np.zeros(3), zero, q=2) ** 2 / 3
+    found = gaussian_mean_distance(np.zeros(3), S, np.zeros(3), zero, q=2)
     assert found == pytest.approx(math.sqrt(r2 * np.trace(S)), rel=1e-9)
 
 
 def test_units_of_any_size() -> None:
     S1, S2 = covariance(9, 3), covariance(10, 3)
-    one = gaussian_distance(np.zeros(3), S1, np.ones(3), S2, q=2)
-    big = gaussian_distance(np.zeros(3), 1e200 * S1, 1e100 * np.ones(3), 1e200 * S2, q=2)
+    one = gaussian_mean_distance(np.zeros(3), S1, np.ones(3), S2, q=2)
+    big = gaussian_mean_distance(np.zeros(3), 1e200 * S1, 1e100 * np.ones(3), 1e200 * S2, q=2)
     assert big == pytest.approx(1e100 * one, rel=1e-12)
 
 
 def test_what_is_not_known() -> None:
     with pytest.raises(InvalidOptionError, match="q=3 in 3 dimensions"):
-        gaussian_distance(np.zeros(3), np.eye(3), np.ones(3), 2 * np.eye(3), q=3)
+        gaussian_mean_distance(np.zeros(3), np.eye(3), np.ones(3), 2 * np.eye(3), q=3)
     with pytest.raises(InvalidOptionError, match="q must lie"):
-        gaussian_distance(0, 1, 1, 1, q=0.5)
+        gaussian_mean_distance(0, 1, 1, 1, q=0.5)
 
 
 @pytest.mark.parametrize("q", [1, 2])
@@ -124,7 +119,7 @@ def test_samples_come_close(q: float) -> None:
     found = isodepth.distance(
         x, y, q=q, n_directions=200, directions="equispaced", levels=40, eps=0.3
     )
-    wanted = gaussian_distance([0, 0], S1, [1, 0], S2, q=q, eps=0.3)
+    wanted = gaussian_mean_distance([0, 0], S1, [1, 0], S2, q=q, eps=0.3)
     # Regions of 20000 points have supports within some hundredths of their limits.
     assert found == pytest.approx(wanted, abs=0.05)
 

@@ -16,15 +16,15 @@ from strategies import eps_values, lattice_points, orders
 from twins import naive
 
 import isodepth
-from experiments.theory import (
+from experiments.theory import univariate_distance
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.theory import (
     breakdown_bound,
     breakdown_from_levels,
     gaussian_bounds,
     gaussian_distance,
     translation_bounds,
-    univariate_distance,
 )
-from isodepth.errors import InvalidInputError, InvalidOptionError
 
 # A sum of n < 100 terms of one sign and a root: rounding of about n * 2^-53 at most.
 SUM_ROUNDING = 1e-12

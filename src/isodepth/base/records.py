@@ -30,6 +30,8 @@ def packed(value: Any, names: FieldNames) -> Any:
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, base64.b64encode(value.tobytes()).decode()
     type_: Any = type(value)
+    if isinstance(value, str):
+        return str(value)
     if fields := _fields(type_):
         return {names[type_][name]: packed(getattr(value, name), names) for name in fields}
     if isinstance(value, Enum):
@@ -106,4 +108,7 @@ def _collection(type_: Any, value: Any, names: FieldNames | None) -> Any:
 @functools.cache
 def _fields(type_: type) -> dict[str, Any]:
     """Return the types of the fields of a class of isodepth by name; {} for any other class."""
-    return typing.get_type_hints(type_) if type_.__module__.startswith("isodepth.") else {}
+    if not type_.__module__.startswith("isodepth."):
+        return {}
+    hints = typing.get_type_hints(type_).items()
+    return {name: hint for name, hint in hints if typing.get_origin(hint) is not typing.ClassVar}

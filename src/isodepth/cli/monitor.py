@@ -17,7 +17,7 @@ import click
 import isodepth
 import isodepth.cli.options as cli
 from isodepth.base.export import LEAST_PVALUE, document
-from isodepth.cli.commands import INPUT_ERROR, INTERRUPTED, Answer, Command, note
+from isodepth.cli.commands import INPUT_ERROR, INTERRUPTED, Answer, Command, note, session
 from isodepth.cli.tables import (
     _natural,
     frames_of,
@@ -59,7 +59,7 @@ def monitor() -> None:
 )  # fmt: skip
 @click.option("--patience", type=int, help="Crossings of a threshold before an alarm (default 1).")
 @cli.reading_options(TEST_NAN_POLICIES, kinds=True)
-@cli.settings_options(only=("random_state",))
+@cli.add_options("settings", cli.METRIC.only("random_state"))
 def fit(
     reference: str, output: str, overwrite: bool, blocks: str | None, groups: str | None,
     reading: cli.ReadingOptions, settings: dict[str, Any], **alarms: Any,
@@ -181,11 +181,10 @@ def _check_all(
         try:
             verdicts.append(_check(monitor, source, group, label, reading))
         except (IsodepthError, OSError, KeyboardInterrupt) as error:
-            if isinstance(error, IsodepthError) and len(sources) > 1:
-                before = {0: "no batch", 1: "1 batch"}.get(
-                    len(verdicts), f"{len(verdicts)} batches"
-                )
-                error.args = (f"{error} (the batch is {source.path}; counted before it: {before})",)
+            if len(sources) > 1:
+                count = len(verdicts)
+                before = {0: "no batch", 1: "1 batch"}.get(count, f"{count} batches")
+                session().about = f"the batch is {source.path}; counted before it: {before}"
             if not verdicts:
                 raise
             return verdicts, error
@@ -296,7 +295,6 @@ def reset(monitor: str, group: str | None) -> Answer:
 
 
 def _shown(fitted: isodepth.Monitor) -> Answer:
-    from isodepth.results.summary import alarm_promise, monitor_headline
     from isodepth.table.kinds import column_lines
 
     summary = fitted.to_dict()
@@ -308,8 +306,8 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
         rows = f"{own['n_rows']} rows{blocks}{group}"
         lines.append(f"reference   {rows}, {own['n_functions']} functions")
     verdicts = fitted.verdicts
-    lines.append(f"guarantee   {alarm_promise(summary)}")
-    lines.append(f"stream      {monitor_headline(verdicts, summary['groups']).sentence}")
+    lines.append(f"guarantee   {fitted._guarantee}")
+    lines.append(f"stream      {fitted._headline.sentence}")
     if shown := verdicts[-_SHOWN:]:
         # The column of groups is left out if the monitor has no groups.
         width = max((len(v.group) + 2 for v in shown if v.group is not None), default=0)
@@ -320,13 +318,12 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
 
 
 def _line(verdict: isodepth.typing.Verdict, group_width: int) -> str:
-    change = verdict.changes[0].text if verdict.changes else ""
     label = "" if verdict.label is None else f"  ({verdict.label})"
     group = f"{verdict.group or '':{group_width}}"
     return (
         f"{verdict.batch_number:5d}  {group}{verdict.n_rows:5d}  {_short(verdict.pvalue):>7}  "
         f"{_short(verdict.window_pvalue):>8}  {verdict.threshold:9.2g}  "
-        f"{'ALARM' if verdict.alarm else '':5}  {change}{label}"
+        f"{'ALARM' if verdict.alarm else '':5}  {verdict._strongest_change}{label}"
     )
 
 

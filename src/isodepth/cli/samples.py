@@ -27,7 +27,7 @@ _LEAST_DEEP = 5
 @click.argument("samples", nargs=-1, required=True)
 @cli.by_option
 @cli.reading_options()
-@cli.settings_options(scales=("pooled", "none"), levels="20", refine="0")
+@cli.add_options("settings", cli.PAIRWISE)
 @click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv).")
 def pairwise(
     samples: tuple[str, ...], by: str | None, output: str | None, reading: cli.ReadingOptions,
@@ -103,7 +103,7 @@ def _summary(matrix: Any, scale: str | None) -> list[str]:
 @click.argument("table")
 @click.option("--reference", metavar="TABLE", help="Depths with respect to this table.")
 @cli.reading_options()
-@cli.settings_options(only=("depth", "n_directions", "random_state"))
+@cli.add_options("settings", cli.DEPTH)
 @click.option("-o", "--output", metavar="FILE", help="Write the depths (.csv).")
 def depth(
     table: str, reference: str | None, output: str | None, reading: cli.ReadingOptions,
@@ -122,7 +122,7 @@ def depth(
     """
     from isodepth.geometry.depth.estimators import ESTIMATORS
 
-    used = settings.pop("depth", "projection")
+    used = settings.pop("depth")
     estimator = ESTIMATORS[used](**settings)
     estimator._check_options()
     target = None if output is None else check_target(output, [".csv"])

@@ -15,14 +15,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from isodepth.api import Metric
 from isodepth.base.annotations import FrameLike
 from isodepth.base.export import label_texts
 from isodepth.base.words import describe
 from isodepth.device.host import to_host
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
 from isodepth.geometry.scaling import aligned_scale, units_of_samples
-from isodepth.metric.fitted import prepare
+from isodepth.metric.metric import Metric
 from isodepth.metric.region_table import RegionTable, RegionTables
 from isodepth.stream.source import SampleLike
 from isodepth.table.arrays import precision_of
@@ -295,12 +294,12 @@ def prepare_group(
     samples = [_matched(X, columns, label, like) for X, label in zip(inputs, names, strict=True)]
     if any(map(is_chunked, samples)):
         return SampleGroup(samples, weights, columns, name, in_chunks=True)
-    first = prepare(samples[0], weights[0], names[0], metric, None)
+    first = metric._read(samples[0], weights[0], names[0], None)
     if convert:
         metric = replace(metric, dtype=precision_of(first.points))
     parts = [first]
     for X, w, label in zip(samples[1:], weights[1:], names[1:], strict=True):
-        part = prepare(X, w, label, metric, None)
+        part = metric._read(X, w, label, None)
         check_same_width(first.points.shape[1], part.points.shape[1], names[0], label)
         check_same_columns(first.columns, part.columns, names[0], label)
         if part.points.dtype != first.points.dtype:

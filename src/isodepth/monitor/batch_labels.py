@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.base.messages import Message
 from isodepth.base.words import FEW, is_missing, listed
 from isodepth.errors import InvalidInputError
 from isodepth.stream.scan import as_source
@@ -105,11 +106,13 @@ def check_group(batch: Any, column: str, group: str) -> None:
         advice = (
             "check the rows of each group as one batch" if mixed else "pass the group of the rows"
         )
-        raise InvalidInputError(
-            f"the batch was passed with group={group!r}, but its column {column!r} {also}has the "
-            f"value {listed(sorted(map(_quoted, others)), FEW)}; {advice}. The batch was not "
-            "counted"
+        template = (
+            "the batch was passed with {--group=}, but its column {column!r} {also}has the value "
+            "{others}; {advice}. The batch was not counted"
         )
+        shown = listed(sorted(map(_quoted, others)), FEW)
+        values = {"column": column, "also": also, "others": shown, "advice": advice}
+        raise InvalidInputError(Message(template, group=group, **values))
 
 
 def _labels(batch: Any, column: str) -> set[Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.base.messages import InPython, Message
 from isodepth.base.words import FEW, listed, numbered
 from isodepth.errors import InvalidInputError
 from isodepth.metric.chunked.reading import load_table, refuse_weights
@@ -26,8 +27,10 @@ from isodepth.table.validation import check_same_width, is_chunked
 
 _NOT_COUNTED = ". The batch was not counted"
 _KINDS_HINT = f". Kinds are set when a monitor is fitted{_NOT_COUNTED}"
-_REFERENCE_HINT = ", or accept them with nan_policy='keep'"
-_BATCH_HINT = "; fit the monitor with nan_policy='keep' to count missing values as a change"
+_REFERENCE_HINT = Message(", or accept them with {--nan_policy='keep'}")
+_BATCH_HINT = Message(
+    "; fit the monitor with {--nan_policy='keep'} to count missing values as a change"
+)
 _REFERENCE, _BATCH = "the reference", "the batch"
 
 
@@ -127,7 +130,8 @@ class BatchReader:
             except InvalidInputError as error:
                 if _NOT_COUNTED in str(error):
                     raise
-                raise InvalidInputError(f"{error}{_NOT_COUNTED}") from None
+                message = Message("{error}{hint}", error=error.args[0], hint=_NOT_COUNTED)
+                raise InvalidInputError(message) from None
             rows, new = self._rows(table, _BATCH_HINT)
             return [rows], new
         source = as_source(batch)
@@ -181,11 +185,13 @@ class BatchReader:
     def _lacks_names(self) -> InvalidInputError:
         """Return the error for a batch without column names, if the reference has names."""
         names = listed([repr(name) for name in self.columns_in_order or ()], FEW)
-        return InvalidInputError(
+        template = (
             "the batch has no column names, and columns are matched by name with those of the "
-            f"reference: {names}; pass a data frame, or a file, with these column names, such as "
-            "pandas.DataFrame(batch, columns=monitor.columns). The batch was not counted"
+            "reference: {names}; pass a data frame, or a file, with these column names{pandas}. "
+            "The batch was not counted"
         )
+        pandas = InPython(", such as pandas.DataFrame(batch, columns=monitor.columns)")
+        return InvalidInputError(Message(template, names=names, pandas=pandas))
 
     def _lacks_columns(self, labels: Sequence[str]) -> InvalidInputError:
         """Return the error for a batch whose columns `labels` lack columns of the reference."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from isodepth.base.words import in_code
+from isodepth.base.messages import in_code
 from isodepth.errors import ColumnWarning, InvalidInputError, NotNumbersError, warn_user
 
 #: Integers above 2**53 may be rounded if they are converted to float64.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, NamedTuple
 
 from isodepth.base.export import ResultPart
+from isodepth.base.messages import Message, Wording, joined
 from isodepth.table.numerals import Style
 
 
-class Reason(Enum):
+class Reason(Wording):
     """Reason for the kind of a column, or for the way in which its values are read.
 
     The value of a reason is the template of its text. Names in braces are keys of `Note.values`.
@@ -34,7 +34,7 @@ class Reason(Enum):
     CATEGORICAL_IN = "categorical in {sample}, so compared as a category"
     # Contradictions between samples, and between values
     NUMBERS_AND_VALUE = "numbers in {numbers} and {value!r} in {sample}"
-    NUMBERS_AND_STRINGS = "numbers in {numbers}, strings in {strings}:"
+    NUMBERS_AND_STRINGS = "numbers in {numbers}, strings in {strings}"
     ONE_NUMBER = (
         "{count} of {rows} values is a number, {number!r}, but others such as {word!r} are not"
     )
@@ -42,14 +42,14 @@ class Reason(Enum):
         "{count} of {rows} values are numbers such as {number!r}, but others such as {word!r} "
         "are not"
     )
-    NUMBERS_ALONE = "choose 'numeric' to compare the numbers alone"
+    NUMBERS_ALONE = "choose {--numeric} to compare the numbers alone"
     WORDS_MISSING = (
-        "values that are not numbers, such as {word!r}, are read as missing; choose 'category' if "
+        "values that are not numbers, such as {word!r}, are read as missing; choose {--category} if "
         "they are not missing values"
     )
     # Numbers
-    MAYBE_CODES = "{count} distinct values; choose 'category' if they are codes"
-    LEADING_ZEROS = "{value!r} is read without leading zeros; choose 'category' if they are codes"
+    MAYBE_CODES = "{count} distinct values; choose {--category} if they are codes"
+    LEADING_ZEROS = "{value!r} is read without leading zeros; choose {--category} if they are codes"
     STRINGS = "read from strings such as {value!r}"
     UNITS = "different units: {units}"
     DECIMAL_MARK = "{value!r} in {sample} is read with {mark!r} as the decimal mark"
@@ -76,16 +76,16 @@ class Note(NamedTuple):
     Examples
     --------
     >>> Note(Reason.MAYBE_CODES, {"count": 3}).text
-    "3 distinct values; choose 'category' if they are codes"
+    "3 distinct values; choose {--category} if they are codes"
     """
 
     reason: Reason
     values: Mapping[str, str | int] = {}
 
     @property
-    def text(self) -> str:
+    def text(self) -> Message:
         """Text of the note."""
-        return self.reason.value.format(**self.values)
+        return self.reason(**self.values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,11 +194,10 @@ class Column:
     @property
     def note(self) -> str:
         """Text of all notes."""
-        text = ""
-        for note in self.notes:
-            text += (" " if text.endswith(":") else "; ") if text else ""
-            text += note.text
-        return text
+        texts = [note.text for note in self.notes]
+        if self.notes and self.notes[0].reason is Reason.NUMBERS_AND_STRINGS:
+            texts[:2] = [joined(": ", texts[:2])]
+        return joined("; ", texts) if texts else ""
 
     @property
     def described(self) -> ColumnKind:

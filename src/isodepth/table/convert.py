@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.base.messages import InPython, Message
 from isodepth.errors import ColumnWarning, InvalidInputError, warn_user
 from isodepth.table.arrays import float_of, warn_of_rounded_objects, warn_of_rounding
 from isodepth.table.arrow import DATES, class_of_type, encode
@@ -50,16 +51,23 @@ class Place:
 
     def error(self, column: str, fault: str, value: str | None = None) -> InvalidInputError:
         """Return the error for contradictory values, see `contradiction`."""
-        return InvalidInputError(f"{contradiction(column, fault, value)}{self.hint}")
+        return InvalidInputError(contradiction(column, fault, value, self.hint))
 
     def other_type(self, column: str, content: str, received: str) -> InvalidInputError:
         """Return the error for a column that holds `content` in the reference."""
-        return InvalidInputError(
-            f"column {column!r} holds {content} in {self.reference} and {received} in {self.name}; "
-            f"convert it (in pandas, read it with dtype={{{column!r}: str}}), or fit a new monitor "
-            f"without the column, or with the column as a category (kinds={{{column!r}: "
-            f"'category'}}, --category {column}){self.hint}"
+        template = (
+            "column {category!r} holds {content} in {reference} and {received} in {name}; convert "
+            "it{pandas}, or fit a new monitor without the column, or with the column as a category "
+            "({--category=}){hint}"
         )
+        pandas = InPython(f" (in pandas, read it with dtype={{{column!r}: str}})")
+        values = {"content": content, "received": received, "pandas": pandas}
+        return InvalidInputError(
+            Message(
+                template, category=column, reference=self.reference, name=self.name,
+                hint=self.hint, **values,
+            )
+        )  # fmt: skip
 
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
@@ -191,17 +199,21 @@ def _numbers_of_strings(
     if not column.styles and column.option is None and known and not place.decimal:
         example = numerals.example
         if example and not is_plain_number(example):
-            raise InvalidInputError(
-                f"column {name!r} holds numbers in {place.reference} and strings such as "
-                f"{example!r} in {place.name}; convert them to numbers, or fit a new monitor that "
-                f"converts them (kinds={{{name!r}: 'numeric'}}, --numeric {name}){place.hint}"
+            template = (
+                "column {numeric!r} holds numbers in {reference} and strings such as {example!r} "
+                "in {name}; convert them to numbers, or fit a new monitor that converts them "
+                "({--numeric=}){hint}"
             )
+            values = {"reference": place.reference, "name": place.name, "hint": place.hint}
+            raise InvalidInputError(Message(template, numeric=name, example=example, **values))
         if numerals.others:
             raise place.other_type(name, "numbers", "strings")
     if numerals.others and not column.has(Reason.WORDS_MISSING):
         if column.option == "numeric" and may_have_words(numerals):
             note = Note(Reason.WORDS_MISSING, {"word": numerals.other})
-            warn_user(f"check column {name!r}: {note.text}", ColumnWarning)
+            warn_user(
+                Message("check column {name!r}: {note}", name=name, note=note.text), ColumnWarning
+            )
             return numerals.mapped(numerals.style)
         fault = f"has {numerals.other!r} in {place.name}, which is not a number"
         if column.styles and Numerals({str(numerals.other): 1}).count:
@@ -210,7 +222,9 @@ def _numbers_of_strings(
         raise place.error(name, fault, numerals.other)
     if column.option == "numeric" and numerals.is_ambiguous(numerals.style):
         note = Note(Reason.THOUSANDS, {"mark": numerals.style.group})
-        warn_user(f"check column {name!r}: {note.text}", ColumnWarning)
+        warn_user(
+            Message("check column {name!r}: {note}", name=name, note=note.text), ColumnWarning
+        )
     return numerals.mapped(numerals.style)
 
 

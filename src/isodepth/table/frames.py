@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.base.words import FEW, describe, in_code, is_missing, listed, numbered
+from isodepth.base.messages import in_code
+from isodepth.base.words import FEW, describe, is_missing, listed, numbered
 from isodepth.errors import InvalidInputError, NotNumbersError
 from isodepth.table.arrays import (
     EXACT_INTEGERS,
@@ -150,7 +151,8 @@ def refuse_other_types(X: Any, name: str) -> None:
         )
     if is_record_batch(X):
         raise shape_error(
-            name, f"a pyarrow.RecordBatch; pass a table: pyarrow.Table.from_batches([{name}])"
+            name,
+            f"a pyarrow.RecordBatch; pass a table: pyarrow.Table.from_batches([{in_code(name)}])",
         )
     if X is None or (isinstance(X, Mapping) and not hasattr(X, "toarray")):
         advice = "pass a data frame: pandas.DataFrame(...)" if X is not None else "pass a sample"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from isodepth.base.words import listed
+from isodepth.base.messages import Message, joined
+from isodepth.base.words import listed, value_noun
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 from isodepth.table.columns import ColumnKind, Reason
 from isodepth.table.frames import Names
@@ -35,18 +36,13 @@ def column_lines(columns: Sequence[ColumnKind], *, codes: bool = True) -> list[s
     lines = attention_lines(columns)
     for use, head in (("category", "categories"), ("omit", "left out")):
         described = [
-            f"{each.column} ({each.note})" if each.note and not each.attention else each.column
+            Message("{column} ({note})", column=each.column, note=each.note)
+            if each.note and not each.attention else each.column
             for each in columns
             if each.use == use
-        ]
-        lines += [f"{head}: {', '.join(described)}"] if described else []
-    by_note: dict[str, list[str]] = {}
-    for each in columns:
-        note = "" if not codes and each.has(Reason.MAYBE_CODES) else each.note
-        if each.use == "numeric" and note and not each.attention:
-            by_note.setdefault(note, []).append(each.column)
-    described = [f"{listed(names, 6)} ({note})" for note, names in by_note.items()]
-    return [*lines, f"numbers: {listed(described, 6)}"] if described else lines
+        ]  # fmt: skip
+        lines += [joined(": ", [head, joined(", ", described)])] if described else []
+    return lines + number_lines(columns, codes=codes)
 
 
 def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:
@@ -65,7 +61,12 @@ def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:
         if each.attention:
             by_note.setdefault(each.note, []).append(repr(each.column))
     return [
-        f"check {'column' if len(names) == 1 else 'columns'} {listed(names, 6)}: {note}"
+        Message(
+            "check {columns} {names}: {note}",
+            columns="column" if len(names) == 1 else "columns",
+            names=listed(names, 6),
+            note=note,
+        )
         for note, names in by_note.items()
     ]
 
@@ -83,6 +84,16 @@ def attention_suffix(columns: Sequence[ColumnKind]) -> str:
     return f"; check {noun} {listed(doubtful, 3)}" if doubtful else ""
 
 
+def missing_categories(column: str, sample: str, missing: int) -> InvalidInputError:
+    """Return the error for a category column with missing values, if they are not allowed."""
+    template = (
+        "column {column!r} of {sample} has {missing} missing {noun}; use {--nan_policy='keep'}, "
+        "with which missing values are a separate category"
+    )
+    about = {"column": column, "sample": sample, "missing": missing, "noun": value_noun(missing)}
+    return InvalidInputError(Message(template, **about))
+
+
 def category_values(
     values: Sequence[str | None], column: str, sample: str, nan_policy: str
 ) -> list[str]:
@@ -93,11 +104,7 @@ def category_values(
     """
     missing = sum(value is None for value in values)
     if missing and nan_policy == "raise":
-        raise InvalidInputError(
-            f"column {column!r} of {sample} has {missing} missing "
-            f"{'value' if missing == 1 else 'values'}; use nan_policy='keep', with which missing "
-            "values are a separate category"
-        )
+        raise missing_categories(column, sample, missing)
     # A value that equals the name of the category of missing values is quoted, so that it remains a
     # category of its own.
     return [
@@ -142,16 +149,17 @@ def check_some_numeric(columns: Sequence[ColumnKind]) -> None:
     """Raise an error if none of `columns`, the kinds of the columns of X and Y, is numeric."""
     if not any(each.use == "numeric" for each in columns):
         lines = [*column_lines(columns), *numeric_hint(columns)]
-        raise NotNumbersError(
-            f"X and Y have no numeric column to compare ({'; '.join(lines)}); the two-sample test "
-            "compares categories (two_sample_test, isodepth test)"
+        template = (
+            "X and Y have no numeric column to compare ({lines}); the two-sample test compares "
+            "categories ({two_sample_test()})"
         )
+        raise NotNumbersError(Message(template, lines=joined("; ", lines)))
 
 
 def numeric_hint(columns: Sequence[ColumnKind]) -> list[str]:
     """Return a line for errors that says how to compare row numbers; [] if there are none."""
     name = next((each.column for each in columns if each.numbers_rows), None)
-    return [] if name is None else [f"kinds={{{name!r}: 'numeric'}} compares {name}"]
+    return [] if name is None else [Message("{--numeric=} compares {numeric}", numeric=name)]
 
 
 # Kinds that columns do not have, but that users may expect.
@@ -191,3 +199,19 @@ def check_kinds(kinds: Any) -> dict[str, Any]:
 
 def kinds_error(message: str) -> InvalidOptionError:
     return InvalidOptionError(message, option="kinds")
+
+
+def number_lines(columns: Sequence[ColumnKind], *, codes: bool = True) -> list[str]:
+    """Return the line of `column_lines` about numeric columns, or [] if none has a note."""
+    by_note: dict[str, list[str]] = {}
+    for each in columns:
+        note = "" if not codes and each.has(Reason.MAYBE_CODES) else each.note
+        if each.use == "numeric" and note and not each.attention:
+            by_note.setdefault(note, []).append(each.column)
+    described = [f"{listed(names, 6)} ({note})" for note, names in by_note.items()]
+    return [f"numbers: {listed(described, 6)}"] if described else []
+
+
+def row_number_columns(columns: Sequence[ColumnKind]) -> set[str]:
+    """Return the names of the columns of integers that number the rows."""
+    return {each.column for each in columns if each.numbers_rows}

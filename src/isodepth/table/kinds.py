@@ -29,9 +29,11 @@ from isodepth.table.kind_lines import (
     columns_with_words,
     date_columns,
     kinds_error,
+    number_lines,
     numeric_hint,
     numeric_kinds,
     rank_columns,
+    row_number_columns,
     subtracted_integers,
     utc_columns,
 )
@@ -43,7 +45,7 @@ __all__ = [
     "KINDS", "MISSING", "ROW_NUMBERS", "ColumnKind", "MatchedFrames", "MixedFrames", "attention_lines",
     "attention_suffix", "category_values", "check_kinds", "check_some_numeric", "column_lines",
     "columns_with_words", "date_columns", "matched_frames", "numeric_columns", "numeric_hint",
-    "numeric_kinds", "rank_columns", "split_columns", "subtracted_integers", "unmatched_kinds",
+    "number_lines", "numeric_kinds", "rank_columns", "row_number_columns", "split_columns", "subtracted_integers", "unmatched_kinds",
     "utc_columns",
 ]  # fmt: skip
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from isodepth.base.messages import InPython, Message, OnCommandLine
 from isodepth.errors import InvalidInputError
 from isodepth.table.arrays import EXACT_INTEGERS
 from isodepth.table.dates import day_numbers, zones_of
@@ -255,18 +256,19 @@ class PooledColumn:
         )
 
     def _types_error(self, fault: str) -> InvalidInputError:
-        return InvalidInputError(
-            f"column {self.name!r} {fault}; read the column as text in all samples (in pandas "
-            f"dtype={{{self.name!r}: str}}), or leave it out (kinds={{{self.name!r}: 'omit'}}, "
-            f"--drop {self.name})"
+        template = (
+            "column {omit!r} {fault}; read the column as text in all samples{pandas}, or leave it "
+            "out ({--omit=})"
         )
+        pandas = InPython(f" (in pandas dtype={{{self.name!r}: str}})")
+        return InvalidInputError(Message(template, omit=self.name, fault=fault, pandas=pandas))
 
     def error(self, fault: str, value: str | None = None) -> InvalidInputError:
         """Return the error for a column with contradictory values, described by `fault`.
 
         The advice names `value`, the value that may stand for a missing value.
         """
-        return contradiction(self.name, fault, value)
+        return InvalidInputError(contradiction(self.name, fault, value))
 
     # -- integers and dates ------------------------------------------------------------------------
 
@@ -322,13 +324,14 @@ class PooledColumn:
         without = zones.pop("none", None)
         zone = next(iter(zones), None)
         if zone is not None and without is not None:
-            raise InvalidInputError(
-                f"column {self.name!r} has times with the time zone {zone} in {zones[zone]}, and "
-                f"times without a time zone in {without}; add the zone to the latter (in pandas, "
+            template = (
+                "column {omit!r} has times with the time zone {zone} in {with_zone}, and times "
+                "without a time zone in {without}; add the zone to the latter (in pandas, "
                 ".dt.tz_localize), or remove it from the former (.dt.tz_convert(None) converts to "
-                f"UTC), or leave the column out (kinds={{{self.name!r}: 'omit'}}, --drop "
-                f"{self.name})"
+                "UTC), or leave the column out ({--omit=})"
             )
+            values = {"zone": zone, "with_zone": zones[zone], "without": without}
+            raise InvalidInputError(Message(template, omit=self.name, **values))
         return zone
 
 
@@ -337,15 +340,16 @@ def is_padded(value: str) -> bool:
     return _PADDED.fullmatch(value) is not None
 
 
-def contradiction(name: str, fault: str, value: str | None = None) -> InvalidInputError:
-    """Return the error for the column `name` with contradictory values, described by `fault`.
+def contradiction(name: str, fault: str, value: str | None = None, hint: str = "") -> Message:
+    """Return the message about the column `name` with contradictory values, described by `fault`.
 
-    The advice names `value`, the value that may stand for a missing value.
+    The advice names `value`, the value that may stand for a missing value. `hint` is further
+    advice.
     """
-    word = "WORD" if value is None else value
-    return InvalidInputError(
-        f"column {name!r} {fault}; correct the values, or replace them by missing values "
-        f"(--missing {word}), or compare the column as a category (kinds={{{name!r}: "
-        f"'category'}}, --category {name}), or leave it out (kinds={{{name!r}: 'omit'}}, "
-        f"--drop {name})"
+    template = (
+        "column {omit!r} {fault}; correct the values, or replace them by missing values{missing}, "
+        "or compare the column as a category ({--category=}), or leave it out ({--omit=}){hint}"
     )
+    missing = OnCommandLine(f" (--missing {'WORD' if value is None else value})")
+    values = {"category": name, "omit": name, "missing": missing, "hint": hint}
+    return Message(template, fault=fault, **values)

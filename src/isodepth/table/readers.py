@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from isodepth.base.messages import Message
 from isodepth.base.paths import read_npy_header, refuse, system_reason
 from isodepth.base.words import did_you_mean, listed, numbered
 from isodepth.errors import ColumnWarning, InvalidOptionError, IsodepthError
@@ -329,8 +330,12 @@ def _leading_zeros(file: InputFile, form: CsvFormat, frame: Any) -> list[str]:
     if not described:
         return []
     return [
-        f"{file.path} has numbers with leading zeros in {listed(described)}, read without the "
-        "zeros; choose 'category' if they are codes"
+        Message(
+            "{file} has numbers with leading zeros in {columns}, read without the zeros; choose "
+            "{--category} if they are codes",
+            file=file.path,
+            columns=listed(described),
+        )
     ]
 
 

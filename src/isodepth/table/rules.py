@@ -44,6 +44,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+from isodepth.base.messages import Message
 from isodepth.base.words import listed
 from isodepth.errors import InvalidInputError
 from isodepth.table.columns import Column, Note, Reason
@@ -237,11 +238,12 @@ def _refuse_units(column: PooledColumn, words: Collection[str]) -> None:
     numerals = [each.without(words) for each in column.numerals]
     styled = [each.example for each in numerals if not each.plain]
     if "number" in column.types and styled:
-        raise column.error(
-            f"contains numbers in {column.sample_of('number')} and strings such as "
-            f"{styled[0]!r} in {column.sample_of('text')}, which can be converted "
-            f"(kinds={{{column.name!r}: 'numeric'}}, --numeric {column.name})"
+        template = (
+            "contains numbers in {numbers} and strings such as {example!r} in {strings}, which can "
+            "be converted ({--numeric=})"
         )
+        samples = {"numbers": column.sample_of("number"), "strings": column.sample_of("text")}
+        raise column.error(Message(template, numeric=column.name, example=styled[0], **samples))
 
 
 def _two_styles(column: PooledColumn) -> Column | None:

@@ -11,6 +11,7 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from isodepth.base.fold import Fold
+from isodepth.base.messages import joined
 from isodepth.base.records import FieldNames, packed, unpacked
 from isodepth.errors import ColumnWarning, InvalidInputError, warn_user
 from isodepth.table.arrays import column_labels, row_hashes
@@ -25,7 +26,12 @@ from isodepth.table.frames import (
     refuse_other_types,
     with_nan,
 )
-from isodepth.table.kind_lines import attention_lines, check_kinds, kinds_error
+from isodepth.table.kind_lines import (
+    attention_lines,
+    check_kinds,
+    kinds_error,
+    missing_categories,
+)
 from isodepth.table.missing import MissingReport
 from isodepth.table.numerals import Style
 from isodepth.table.pooled import PooledColumn
@@ -228,11 +234,7 @@ class Table:
             self.schema.category_names, (self.codes < 0).sum(axis=0).tolist(), strict=True
         ):
             if missing:
-                raise InvalidInputError(
-                    f"column {name!r} of {self.origin.sample} has {missing} missing "
-                    f"{'value' if missing == 1 else 'values'}; use nan_policy='keep', with which "
-                    "missing values are a separate category"
-                )
+                raise missing_categories(name, self.origin.sample, missing)
 
 
 @dataclass(frozen=True)
@@ -383,7 +385,7 @@ class Schema:
     def warn(self) -> None:
         """Issue a warning about columns of doubtful kind."""
         if lines := attention_lines([column.described for column in self.columns]):
-            warn_user("; ".join(lines), ColumnWarning)
+            warn_user(joined("; ", lines), ColumnWarning)
 
     @classmethod
     def decided(

@@ -7,7 +7,6 @@ a sample once, and scores all rows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from isodepth.base.export import name_text
 from isodepth.base.fold import Fold
 from isodepth.rows.rows import TwoSamples, category_codes
+from isodepth.rows.suspicious.changed import UNCHANGED, ChangedColumns
 from isodepth.rows.suspicious.detection import (
     SMALL_SAMPLE,
     Detector,
@@ -40,7 +40,10 @@ _MOST_ROWS = 1000
 
 
 def suspicious_source_rows(
-    pair: RandomRows, samples: TwoSamples, runner: Runner, changed: Collection[str] = ()
+    pair: RandomRows,
+    samples: TwoSamples,
+    runner: Runner,
+    changed: ChangedColumns = UNCHANGED,
 ) -> SuspiciousRows:
     """Find the rows of each source that do not look like any row of the other.
 
@@ -54,18 +57,17 @@ def suspicious_source_rows(
         Random rows of both sources, as the two-sample test read them.
     runner : Runner
         Object that runs the pass over each source.
-    changed : collection of str
-        Names of columns whose whole distribution differs, see `suspicious_rows`.
+    changed : ChangedColumns
     """
     if pair.is_whole:
         return _located(suspicious_rows(samples, changed), pair)
     codes, labels = category_codes(samples.categories, samples.n_rows)
-    changed_columns = [j for j, name in enumerate(samples.columns) if name in changed]
-    sentinels = find_sentinels(samples.points, samples.categories, changed_columns)
+    indices = changed.indices(samples.columns)
+    sentinels = find_sentinels(samples.points, samples.categories, indices)
     repeated = repeated_values(samples, sentinels)
-    detector = Detector.fit(samples, codes, labels, sentinels, changed_columns)
+    detector = Detector.fit(samples, codes, labels, sentinels, changed)
     detector.pooled  # noqa: B018  # fitted once, before threads or Dask tasks use it
-    contradictions = contradictory_rows(samples, codes, labels)
+    contradictions = contradictory_rows(samples, codes, labels, changed)
     rows: list[SuspiciousRow] = []
     points: dict[tuple[str, int], np.ndarray] = {}
     unlisted, states = [], []
@@ -108,7 +110,8 @@ def suspicious_source_rows(
         _points=points,
         _pair_rows=samples.n_rows if len(labels) > 1 else None,
         _unrelated=detector.unrelated,
-        _changed=bool(changed_columns),
+        _changed=bool(changed.named),
+        _whole=bool(changed.whole),
     )
 
 
