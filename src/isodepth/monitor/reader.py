@@ -22,7 +22,6 @@ from isodepth.stream.scan import as_source
 from isodepth.table.columns import ColumnKind
 from isodepth.table.frames import NamedArray, Names, labels_of
 from isodepth.table.table import Schema, Table, tables_of
-from isodepth.table.text_columns import CODES
 from isodepth.table.validation import check_same_width, is_chunked
 
 _NOT_COUNTED = ". The batch was not counted"
@@ -96,24 +95,6 @@ class BatchReader:
         if not self.schema.named:
             return None
         return tuple(each.name for each in self.schema.columns if each.use != "omit")
-
-    @property
-    def text_types(self) -> dict[str, str]:
-        """Types with which columns of text files are read, see `isodepth.table.text_columns`.
-
-        Categories are read as text, so that the value of a cell does not depend on other rows of
-        the batch. Words for missing values, such as "NA", are missing if all categories of the
-        reference are numbers, booleans or dates. Numbers with decimal commas are strings, which are
-        converted as in the reference.
-        """
-        types = {
-            column.name: "string"
-            for column in self.schema.numeric
-            if column.styles and all(style.decimal == "," for style in column.styles)
-        }
-        for column in self.schema.categorical:
-            types[column.name] = "string" if column.text_type in ("string", None) else CODES
-        return types
 
     # -- batches -----------------------------------------------------------------------------------
 

@@ -42,8 +42,8 @@ _MOST_ROWS = 1 << 31
 NAMES: FieldNames = {
     type_: {name: name for name in get_type_hints(type_)}
     for type_ in (
-        MonitorState, AlarmPolicy, BatchReader, Schema, Column, Note, Style, Group, UsualValues, Functions,
-        Counts, ReferenceHashes, DyadicSums, RankEvidence, BlockModel, RegionTable,
+        MonitorState, AlarmPolicy, BatchReader, Schema, Column, Note, Style, Group, UsualValues,
+        Functions, Counts, ReferenceHashes, DyadicSums, RankEvidence, BlockModel, RegionTable,
     )
 }  # fmt: skip
 

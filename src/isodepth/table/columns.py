@@ -49,7 +49,9 @@ class Reason(Wording):
     )
     # Numbers
     MAYBE_CODES = "{count} distinct values; choose {--category} if they are codes"
-    LEADING_ZEROS = "{value!r} is read without leading zeros; choose {--category} if they are codes"
+    LEADING_ZEROS = (
+        "{value!r} is read without leading zeros; choose {--category} if they are codes"
+    )
     STRINGS = "read from strings such as {value!r}"
     UNITS = "different units: {units}"
     DECIMAL_MARK = "{value!r} in {sample} is read with {mark!r} as the decimal mark"

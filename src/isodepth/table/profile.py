@@ -19,7 +19,7 @@ import numpy as np
 
 from isodepth.base.fold import Fold
 from isodepth.table.arrow import DATES, class_of_type, encode
-from isodepth.table.raw import RawChunk, order_of, value_types, words_of
+from isodepth.table.raw import RawChunk, decimal_of, order_of, value_types, words_of
 from isodepth.table.row_numbers import RowNumbers, mixed_bits
 from isodepth.table.text_columns import common_type, narrowed_type, typed_column
 from isodepth.table.values import strings_of
@@ -218,7 +218,7 @@ class ColumnProfile:
             self.orders += [order] if order and order not in self.orders else []
             self._count(column)
         elif class_ == "strings":
-            self._add_strings(column, field_, chunk.decimal)
+            self._add_strings(column, field_, chunk.decimal or decimal_of(field_))
         elif class_ == "numbers":
             self._add_numbers(column, counted)
         elif class_ == "booleans":

@@ -25,7 +25,7 @@ from isodepth.table.frames import (
     period_strings,
     present_values,
 )
-from isodepth.table.text_columns import narrowed_type, typed_column
+from isodepth.table.text_columns import narrowed_type, restored, typed_column
 from isodepth.table.values import strings_of
 
 #: Rows of the i-th file, array or partition are numbered from i times this constant on. The number
@@ -34,6 +34,7 @@ ROWS_OF_A_PART = 1 << 40
 # Keys of the metadata of a column of strings: types of Python objects before their conversion, and
 # the categories of an ordered categorical.
 _TYPES, _WORDS, _ORDER = b"isodepth.types", b"isodepth.words", b"isodepth.order"
+_DECIMAL = b"isodepth.decimal"
 _LETTERS = {bool: "b", float: "f", str: "s"}
 
 
@@ -141,8 +142,13 @@ def raw_table(data: Any, origin: str) -> Any:
     import pyarrow as pa
 
     if isinstance(data, pa.Table):
-        columns = [_plain_column(column) for column in data.columns]
-        return pa.Table.from_arrays(columns, data.column_names)
+        columns, fields = [], []
+        for column, field in zip(data.columns, data.schema, strict=True):
+            strings, decimal = restored(column, field)
+            columns.append(_plain_column(strings))
+            metadata = {_DECIMAL: decimal.encode()} if decimal else None
+            fields.append(pa.field(field.name, columns[-1].type, metadata=metadata))
+        return pa.Table.from_arrays(columns, schema=pa.schema(fields))
     if isinstance(data, NamedArray) or not is_frame(data):
         points, names = data if isinstance(data, NamedArray) else (np.asarray(data), None)
         if points.ndim != 2:
@@ -204,6 +210,11 @@ def arrow_column(series: Any, origin: str) -> tuple[Any, dict[bytes, bytes] | No
     letters = "".join(sorted(letter for type_, letter in _LETTERS.items() if type_ in types))
     stored = {_TYPES: letters.encode(), _WORDS: "\0".join(sorted(words)).encode()}
     return pa.array(strings, pa.string()), stored
+
+
+def decimal_of(field: Any) -> str:
+    """Return the decimal mark of the text file of a pyarrow column; "" for other columns."""
+    return (field.metadata or {}).get(_DECIMAL, b"").decode()
 
 
 def value_types(field: Any) -> set[type]:

@@ -36,7 +36,7 @@ from isodepth.table.missing import MissingReport
 from isodepth.table.numerals import Style
 from isodepth.table.pooled import PooledColumn
 from isodepth.table.profile import ColumnProfile, ProfileFold
-from isodepth.table.raw import ROWS_OF_A_PART, FrameSample, RawChunk, Sample
+from isodepth.table.raw import ROWS_OF_A_PART, FrameSample, RawChunk, Sample, decimal_of
 from isodepth.table.rules import decide
 from isodepth.table.text_columns import typed_column
 from isodepth.table.validation import (
@@ -441,8 +441,9 @@ class Schema:
         """Convert a raw chunk with all columns of the schema, in their order, to a table."""
         raw = chunk.table
         numbers, codes, new = [], [], []
-        place = Place(chunk.origin, chunk.decimal, self.reference, hint)
         for at, column in enumerate(self.columns):
+            decimal = chunk.decimal or decimal_of(raw.field(at))
+            place = Place(chunk.origin, decimal, self.reference, hint)
             if column.use == "numeric":
                 numbers.append(numbers_of(column, raw.column(at), place))
             elif column.use == "category":
@@ -667,8 +668,9 @@ def stored_kind(sample: Sample, name: str) -> str:
 def typed_columns(chunk: RawChunk, schema: Schema) -> Any:
     """Return the rows of a raw chunk, with the strings of text files converted to their types."""
     table = chunk.table
-    for at, column in enumerate(schema.columns if chunk.decimal else ()):
-        if column.text_type not in ("string", None):
+    for at, column in enumerate(schema.columns):
+        is_text = chunk.decimal or decimal_of(table.field(at))
+        if is_text and column.text_type not in ("string", None):
             values = typed_column(table.column(at), column.text_type)
             table = table.set_column(at, column.name, values)
     return table.rename_columns([column.name for column in schema.columns])
