@@ -75,11 +75,14 @@ class Session:
         Warnings issued so far.
     about : str
         Files that errors of the library are about, in parentheses.
+    samples : dict
+        Names of samples by their names in messages of the library.
     """
 
     arguments: Sequence[str]
     caught: list[warnings.WarningMessage] = field(default_factory=list)
     about: str = ""
+    samples: dict[str, str] = field(default_factory=dict)
 
     def notes(self) -> list[tuple[str, str]]:
         """Return pairs ("note" or "warning", message) for the distinct warnings of the run.
@@ -114,7 +117,7 @@ def session() -> Session:
 
 def command_names() -> CommandNames:
     """Return the names in messages of the current command."""
-    return CommandNames(click.get_current_context().command.params)
+    return CommandNames(click.get_current_context().command.params, session().samples)
 
 
 class Command(click.Command):
