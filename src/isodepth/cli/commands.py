@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import click
 
 from isodepth.base.export import printable
-from isodepth.base.messages import rendered
+from isodepth.base.messages import Message, rendered
 from isodepth.base.options import option_error, suggested_name
 from isodepth.base.paths import system_reason
 from isodepth.cli.names import CommandNames
@@ -101,13 +101,13 @@ class Session:
 
     def error_text(self, error: IsodepthError) -> str:
         """Return the message of an error, with flags and the names of the samples."""
-        names = command_names()
-        text = rendered(error, names)
+        names, text = command_names(), rendered(error, command_names())
         option = error.option if isinstance(error, InvalidOptionError) else None
-        flag = names.option(option) if option else ""
-        if flag.startswith("-") and flag not in text:
-            text = f"{flag}: {text}"
-        return f"{text} ({self.about})" if self.about and not flag else text
+        if option is None or names.option(option) == option:
+            return f"{text} ({self.about})" if self.about else text
+        message = error.args[0]
+        mentioned = isinstance(message, Message) and option in message.options
+        return text if mentioned else f"{names.option(option)}: {text}"
 
 
 def session() -> Session:
