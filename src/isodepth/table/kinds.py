@@ -486,6 +486,11 @@ def date_columns(columns: Sequence[ColumnKind]) -> set[str]:
     return {each.column for each in columns if each.note in (SINCE_1970, SINCE_1970_UTC)}
 
 
+def row_number_columns(columns: Sequence[ColumnKind]) -> set[str]:
+    """Return the names of the columns of integers that number the rows."""
+    return {each.column for each in columns if each.note in ROW_NUMBERS}
+
+
 def numeric_kinds(columns: Names) -> tuple[ColumnKind, ...]:
     """Return the kinds of columns that are all numeric; empty if the columns have no names."""
     return tuple(ColumnKind(name, "numeric", "numeric") for name in columns or ())
