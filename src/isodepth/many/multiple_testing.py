@@ -16,8 +16,9 @@ from isodepth.base.annotations import (
     TestNanPolicy,
     VectorLike,
 )
+from isodepth.base.declared import TEST
 from isodepth.base.export import ResultMixin, keys, label_column, label_texts, read_only
-from isodepth.base.options import MOST, check_alpha, check_integer
+from isodepth.base.options import MOST
 from isodepth.base.progress import progress_bar
 from isodepth.base.words import listed
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelError
@@ -267,7 +268,7 @@ def pairwise_test(
         raise InvalidInputError(f"pairwise_test needs at least two samples, got {len(inputs)}")
     names = tuple(labels or map(str, range(len(inputs))))
     pairs = list(combinations(range(len(inputs)), 2))
-    alpha = check_alpha(alpha)
+    alpha = TEST["alpha"].check(alpha)
     if n_permutations is None:
         n_permutations = max(999, fewest_labelings(alpha, _ATTAINABLE * len(pairs)) - 1)
         if n_permutations > MOST:
@@ -276,7 +277,7 @@ def pairwise_test(
                 "larger alpha",
                 option="alpha",
             )
-    n_permutations = check_integer(n_permutations, "n_permutations", 1)
+    n_permutations = TEST["n_permutations"].check(n_permutations)
     # One seed for all pairs, so that `settings` repeat the result.
     options["random_state"] = integer_seed(options.get("random_state"))
     options.setdefault("bounds", False)

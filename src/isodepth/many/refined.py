@@ -13,8 +13,8 @@ import numpy as np
 
 from isodepth.base.compiled import Resources, thread_map, worker_count
 from isodepth.base.progress import progress_bar
-from isodepth.geometry.regions import TrimmedRegions
 from isodepth.geometry.scaling import scaled
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.many.collections import SampleGroup
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.metric import Metric

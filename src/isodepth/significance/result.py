@@ -16,8 +16,8 @@ from typing import Any, Self
 import numpy as np
 
 from isodepth._version import __version__
+from isodepth.base.declared import ALPHA
 from isodepth.base.export import Headline, ResultPart, keys, p_text, printable, table_of
-from isodepth.base.options import ALPHA
 from isodepth.base.words import counted, listed
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError, ScaleWarning, warn_user
 from isodepth.functions.changes import Change, at_least
@@ -647,7 +647,6 @@ class TestedComparison(Comparison):
     """
 
     __test__ = False  # pytest would collect the class because of its name
-    _more_in_json = keys("distance_bounds", "test")
 
     test: TwoSampleResult
     # Value of `_units_note` if the rows from which it is computed were released.

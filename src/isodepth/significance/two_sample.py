@@ -23,7 +23,7 @@ from isodepth.base.annotations import (
 )
 from isodepth.base.compiled import available_cores
 from isodepth.base.declared import TEST
-from isodepth.base.options import check_number, must, option_error, takes
+from isodepth.base.options import Number, must, option_error, takes
 from isodepth.base.progress import progress_bar
 from isodepth.base.seeds import rng_for
 from isodepth.base.words import describe, listed
@@ -173,7 +173,7 @@ def _check_method(metric: Metric) -> None:
             "an integer, such as levels=20",
             option="method",
         )
-    check_number(metric.p, "p", 1)
+    Number(1).check("p", metric.p)
 
 
 def _settings(
@@ -192,7 +192,7 @@ def _settings(
     method = "regions" if given_metric else method
     if values["tolerance"] is not None and method != "aggregated":
         raise option_error(
-            "{--tolerance} applies to {--method='aggregated'} only, got method={method!r}; remove "
+            "{--tolerance} applies to {--method='aggregated'} only, got {--method=}; remove "
             "one of them", method=method,
         )  # fmt: skip
     return Settings(method=method, given_metric=given_metric, metric=metric, **values)

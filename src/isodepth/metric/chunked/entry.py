@@ -20,8 +20,7 @@ from isodepth.errors import (
     warn_user,
 )
 from isodepth.geometry.directions import draws_at_random, integer_seed, mean_of_direction
-from isodepth.geometry.hull import Gaps
-from isodepth.geometry.regions import LevelPlan
+from isodepth.geometry.regions import Gaps, LevelPlan
 from isodepth.geometry.scaling import aligned_scale
 from isodepth.metric.chunked.region_tables import SourceRegions, column_spreads, stream_table
 from isodepth.metric.comparison import Comparison, ComparisonDetails
