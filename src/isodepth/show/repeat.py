@@ -81,6 +81,8 @@ def repeat_code(result: Any, files: Sequence[Reading] | None) -> str:
     lines, calls = ["import isodepth"], []
     if files is not None:
         lines += _reading_lines(files)
+        if files[0].group is not None:
+            lines[0] += ", pyarrow.compute as pc"
     if isinstance(result, Comparison):
         calls.append(_comparison_call(result, data))
     if test is not None:
@@ -123,7 +125,7 @@ def _reading_lines(files: Sequence[Reading]) -> list[str]:
     if files[0].group is None:
         return [f"{name} = {file._call}" for name, file in zip("XY", files, strict=True)]
     column, groups = files[0].group[0], [file.group and file.group[1] for file in files]
-    rows = f"table[table[{column!r}] == group].drop(columns={column!r})"
+    rows = f"table.filter(pc.field({column!r}) == group).drop_columns({column!r})"
     return [f"table = {files[0]._call}", f"X, Y = ({rows} for group in {groups!r})"]
 
 
