@@ -70,6 +70,10 @@ class RawChunk(NamedTuple):
         """Number of the first row: 2**40 times `place`, plus `start`."""
         return self.place * ROWS_OF_A_PART + self.start
 
+    def renamed(self, names: Sequence[str]) -> RawChunk:
+        """Return the chunk with new names of the columns."""
+        return self._replace(table=self.table.rename_columns(list(names)))
+
     @property
     def tally(self) -> np.ndarray:
         """Number of rows as an array (1,)."""

@@ -339,19 +339,15 @@ def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
 
 
 @contextmanager
-def open_parquet(file: InputFile, encoded: Collection[str] = ()) -> Iterator[Any]:
-    """Open a Parquet file; folder names such as "year=2020" do not become columns.
-
-    The columns of strings in `encoded` are read dictionary-encoded.
-    """
+def open_parquet(file: InputFile) -> Iterator[Any]:
+    """Open a Parquet file; folder names such as "year=2020" do not become columns."""
     from pyarrow import parquet
 
-    dictionaries = list(encoded)
-    with file.open() as stream, parquet.ParquetFile(stream, read_dictionary=dictionaries) as opened:
+    with file.open() as stream, parquet.ParquetFile(stream) as opened:
         if not _registers_periods(opened.schema_arrow):
             yield opened
             return
-    with file.open() as stream, parquet.ParquetFile(stream, read_dictionary=dictionaries) as opened:
+    with file.open() as stream, parquet.ParquetFile(stream) as opened:
         yield opened
 
 

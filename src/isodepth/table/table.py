@@ -674,3 +674,14 @@ def typed_columns(chunk: RawChunk, schema: Schema) -> Any:
             values = typed_column(table.column(at), column.text_type)
             table = table.set_column(at, column.name, values)
     return table.rename_columns([column.name for column in schema.columns])
+
+
+def typed_rows(table: Table) -> Any:
+    """Return the raw rows of a table that was read from a text file, with the types of the schema.
+
+    Return None for other tables.
+    """
+    raw = table.origin.raw
+    if raw is None or not any(map(decimal_of, raw.schema)):
+        return None
+    return typed_columns(RawChunk(raw, table.origin.sample), table.schema)
