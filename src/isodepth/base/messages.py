@@ -192,7 +192,7 @@ class Wording(enum.Enum):
     ...     CODES = "{count} distinct values; choose {--category} if they are codes"
     >>> note = Note.CODES(count=3)
     >>> note, note.kind is Note.CODES
-    ('3 distinct values; choose category if they are codes', True)
+    ("3 distinct values; choose 'category' if they are codes", True)
     """
 
     def __call__(self, **values: Any) -> Message:

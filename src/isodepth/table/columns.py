@@ -76,7 +76,7 @@ class Note(NamedTuple):
     Examples
     --------
     >>> Note(Reason.MAYBE_CODES, {"count": 3}).text
-    "3 distinct values; choose {--category} if they are codes"
+    "3 distinct values; choose 'category' if they are codes"
     """
 
     reason: Reason
