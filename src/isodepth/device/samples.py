@@ -107,6 +107,7 @@ class DeviceSample(Backend):
     rows: torch.Tensor  # the n input rows, of shape (n, d)
     weights: np.ndarray | None  # weights (n,) of the rows on the host
     budget: int = 0  # bytes for blocks of projections
+    locates: bool = True  # whether `level_gaps` returns the maximizing directions, for gradients
 
     #: The points are not the vertices of a simplex: such samples are computed on the host.
     is_simplex: ClassVar[bool] = False
@@ -191,7 +192,7 @@ class DeviceSample(Backend):
         sizes, units = [self.from_host(each) for each in plan.prefix_sizes], self._units(directions)
         x, y = (rows[: int(each[-1])] for rows, each in zip((x, y), plan.prefix_sizes, strict=True))
         search = passes_for(x, None).search_gaps
-        gaps, codes = search(x, y, *sizes, units, self.budget, math.isinf(q))
+        gaps, codes = search(x, y, *sizes, units, self.budget, self.locates and math.isinf(q))
         if q < math.inf:
             gaps = mean_gaps(x, y, *sizes, units, q, gaps, self.budget)
         codes = torch.zeros_like(sizes[0]) if codes is None else codes

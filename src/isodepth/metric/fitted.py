@@ -8,8 +8,8 @@ samples. It is computed along directions, which are unit vectors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from isodepth.geometry.regions import (
     power_mean,
     write_supports,
 )
+from isodepth.geometry.scaling import aligned_scale, scaled
 from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
 from isodepth.metric.settings import (
@@ -49,6 +50,8 @@ from isodepth.table.validation import (
 
 if TYPE_CHECKING:
     from isodepth.base.annotations import TableLike, VectorLike
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,38 +165,45 @@ class FittedMetric(ReadOnlyFields):
                 f"{len(inputs)} samples"
             )
         names = names or [f"samples[{i}]" for i in range(len(inputs))]
-        checked = [
-            self._checked(X, w, name) for X, w, name in zip(inputs, weights, names, strict=True)
-        ]
-        return self._fit_samples(checked)
+        each = zip(inputs, weights, names, strict=True)
+        rows = [self._read(X, w, name) for X, w, name in each]
 
-    def _fit_samples(
+        def fit(i: int, sample: Sample) -> TrimmedRegions:
+            return self._fit_regions(sample, rows[i].columns)
+
+        found = self._map(fit, rows, names)
+        self._source._warn_if_uninformative(*(regions._nested.sample for regions in found))
+        return found
+
+    def _map(
         self,
-        checked: Sequence[tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]],
+        function: Callable[[int, Sample], Result],
+        rows: Sequence[SampleRows],
+        names: Sequence[str],
         advance: Callable[[int], None] = lambda _: None,
-    ) -> list[TrimmedRegions]:
-        """Compute the nested regions of validated and scaled samples.
+    ) -> list[Result]:
+        """Apply a function of the index and the sample to many validated samples in parallel.
 
-        Each sample is a triple of its points, the names of the columns or None, and the weights of
-        the points or None. `advance` is called with 1 after each sample.
+        The columns of the samples are divided by the scale of the metric first. `names` are the
+        names of the samples in messages, and `advance` is called with 1 after each sample.
         """
-        merged = [Sample.of(points, w, resources=self._resources) for points, _, w in checked]
-        self._source._warn_if_uninformative(*merged)
-        work = sum(len(points) for points, _, _ in checked) * len(self.directions)
-        workers = self._workers(len(checked) // 2, work)
+        work = sum(len(each.points) for each in rows) * len(self.directions)
         # Threads process samples in parallel, so each sample is processed by one thread. If there
         # are few samples, the threads process the directions of one sample instead.
-        inner = self
+        workers, resources = self._workers(len(rows) // 2, work), self._resources
         if workers > 1:
-            inner = replace(self, _resources=Resources(1, self._resources.memory_mb / workers))
+            resources = Resources(1, resources.memory_mb / workers)
 
-        def fit(i: int) -> TrimmedRegions:
-            sample = replace(merged[i], resources=inner._resources)
-            regions = inner._fit_regions(sample, checked[i][1])
+        def apply(i: int) -> Result:
+            points, columns, weights, *_ = rows[i]
+            scale = aligned_scale(self._origin.scale, columns)
+            if scale is not None:
+                points = scaled(points, scale, names[i], columns)
+            result = function(i, Sample.of(points, weights, resources=resources))
             advance(1)
-            return regions
+            return result
 
-        return thread_map(fit, range(len(checked)), workers)
+        return thread_map(apply, range(len(rows)), workers)
 
     def _workers(self, n_tasks: int, operations: int) -> int:
         """Return the number of threads that process samples in parallel, see `worker_count`.
@@ -292,14 +302,16 @@ class FittedMetric(ReadOnlyFields):
         """Return the settings of region tables of samples with this dtype."""
         return used_settings(self.metric, dtype, 0)
 
-    def _write_table(self, regions: Nested, out: np.ndarray) -> None:
+    def _write_table(
+        self, regions: Nested, out: np.ndarray, resources: Resources | None = None
+    ) -> None:
         """Write the support values of the regions of a sample to `out` (L, 2K).
 
         Rows of `out` are the L levels. Columns are the K directions, then their opposites.
         """
         assert self._betas is not None
         sizes = regions.prefix_sizes(self._betas)
-        write_supports(regions.points, sizes, self.directions, out, self._resources)
+        write_supports(regions.points, sizes, self.directions, out, resources or self._resources)
 
     @property
     def signature(self) -> str:
@@ -334,17 +346,16 @@ class FittedMetric(ReadOnlyFields):
                 "Metric.with_directions)"
             )
 
-    def _checked(
-        self, X: Any, weights: Any, name: str
-    ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
-        points, columns, checked, *_ = self.metric._read(X, weights, name, self._origin.scale)
-        check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
-        if points.dtype != self.directions.dtype == np.float32:
+    def _read(self, X: Any, weights: Any, name: str) -> SampleRows:
+        """Validate a sample; the name is that of the sample in messages."""
+        rows = self.metric._read(X, weights, name, None)
+        check_same_width(rows.points.shape[1], self.directions.shape[1], name, "the directions")
+        if rows.points.dtype != self.directions.dtype == np.float32:
             raise InvalidInputError(
-                f"{name} has dtype {points.dtype}, and the directions were sampled for "
+                f"{name} has dtype {rows.points.dtype}, and the directions were sampled for "
                 f"{self.directions.dtype}; remove dtype in Metric.with_directions"
             )
-        return points, columns, checked
+        return rows
 
     def __repr__(self) -> str:
         count, width = self.directions.shape

@@ -27,7 +27,6 @@ from isodepth.metric.signature import (
     ALGORITHM,
     SETTING_TYPES,
     array_text,
-    settings_from_signature,
     signature_text,
 )
 from isodepth.table.frames import clashing_columns
@@ -228,11 +227,6 @@ def _settings_in(header: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
     Raise ValueError if they are invalid.
     """
-    if "settings" not in header:
-        settings, version = settings_from_signature(header["signature"])
-        # The option `algorithm` of HalfspaceDepth was called `method` before 0.4.0.
-        depth = settings["depth"].replace("halfspace(method=", "halfspace(algorithm=")
-        return {**settings, "depth": depth}, version
     settings, version = header["settings"], header["isodepth_version"]
     if not isinstance(settings, dict) or not isinstance(version, str):
         raise ValueError("its settings are not a dictionary, or its version is not a string")
@@ -248,15 +242,13 @@ def _table_from_archive(
 ) -> RegionTable:
     """Create a table from the header and the arrays of a file, and check that they are valid.
 
-    Files of version 0.1.0 do not contain an algorithm number; their number is 1. Files of versions
-    before 0.4.0 contain the settings as a signature only. Raise UnreadableFileError if anything is
-    missing or invalid.
+    Raise UnreadableFileError if anything is missing or invalid.
     """
     from isodepth.base.output import unreadable
 
     try:
         values, columns = arrays["values"], header["columns"]
-        width, algorithm = header["width"], header.get("algorithm", 1)
+        width, algorithm = header["width"], header["algorithm"]
         settings, version = _settings_in(header)
         signature = signature_text(settings, version)
         _mean_settings(settings)
