@@ -544,14 +544,14 @@ class Metric(ReadOnlyFields):
             K is the number of directions: the length of an array `directions`, otherwise
             `n_directions`, or 1 if X has one column.
         """
-        table_dtype = check_dtype(table_dtype, "table_dtype")
+        precision = check_dtype(table_dtype, "table_dtype")
         check_for_tables(self)
         if is_chunked(X):
             from isodepth.metric.chunked import entry
 
-            return entry.region_table(self, X, weights, table_dtype)
+            return entry.region_table(self, X, weights, precision)
         fitted, regions = self._fit_one(X, weights, "a table of rows")
-        values = np.empty(fitted._table_shape, dtype=table_dtype)
+        values = np.empty(fitted._table_shape, dtype=precision)
         fitted._write_table(regions._nested, values)
         settings = fitted._table_settings(str(regions.points.dtype))
         return RegionTable(
@@ -646,7 +646,7 @@ class Metric(ReadOnlyFields):
         regions = fit_both(fitted, (x, y), way)
         nested = regions if way == "_nest" else [each._nested for each in regions]
         self._source._warn_if_uninformative(*(each.sample for each in nested))
-        return FittedPair(fitted, *regions, missing)
+        return FittedPair(fitted, regions[0], regions[1], missing)
 
     def _pair_scale(self, x: SampleRows, y: SampleRows) -> np.ndarray | None:
         """Return the divisors (d,) of the columns of two samples, which the option `scale` defines.

@@ -177,7 +177,8 @@ def distance_on_device(
         fit = fit_on_device(metric, pair, gradient)
         if fit is None:
             return None
-        return _distance_of_regions(fit.fitted, *fit.regions, pair, gradient)
+        x, y = fit.regions
+        return _distance_of_regions(fit.fitted, x, y, pair, gradient)
 
 
 def compare_on_device(metric: Any, pair: TensorPair) -> Comparison | None:

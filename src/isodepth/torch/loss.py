@@ -57,7 +57,7 @@ class DepthLoss(torch.nn.Module):
         super().__init__()
         self.resample = check_boolean(resample, "resample")
         self.random_state = check_integer(random_state, "random_state", 0)
-        settings = {**options, "random_state": self.random_state}
+        settings: dict[str, Any] = {**options, "random_state": self.random_state}
         self.metric = with_gradient(Metric(**settings))
         self.draws = 0
 
