@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import enum
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 
@@ -39,6 +39,16 @@ class Names:
 def plain_text(value: Any) -> str:
     """Return the value of an option as Python code; a float with the fewest digits."""
     return repr(value).removesuffix(".0") if isinstance(value, float) else repr(value)
+
+
+class SampleNames(Names):
+    """Names of Python, with other names of samples: `names` maps roles to names."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def sample(self, role: str) -> str:
+        return self._names.get(role, role)
 
 
 PYTHON = Names()

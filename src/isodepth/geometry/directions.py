@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.base.annotations import DirectionsLike, RandomStateLike
-from isodepth.base.options import check_choice, check_integer
+from isodepth.base.options import Choice, Integer
 from isodepth.base.seeds import check_random_state, rng_for
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.table.validation import check_points
@@ -63,11 +63,11 @@ def unit_vectors(
     array([[1., 0.],
            [0., 1.]])
     """
-    d = check_integer(n_features, "n_features", 1)
+    d = Integer(1).check("n_features", n_features)
     if not isinstance(directions, str):
         return check_direction_rows(directions, d)
-    check_choice(directions, "directions", FAMILIES)
-    check_integer(n_directions, "n_directions", 1)
+    Choice(FAMILIES).check("directions", directions)
+    Integer(1).check("n_directions", n_directions)
     return sampled_vectors(d, n_directions, directions, random_state)
 
 

@@ -29,8 +29,8 @@ from isodepth.base.annotations import (
     ScaleLike,
     TableLike,
 )
-from isodepth.base.declared import TABLES
-from isodepth.base.options import check_dtype, shows, takes
+from isodepth.base.declared import TABLE_DTYPE, TABLES
+from isodepth.base.options import takes
 from isodepth.errors import NotFittedError
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.geometry.regions import Nested
@@ -41,13 +41,14 @@ from isodepth.many.collections import (
     prepare_group,
     with_shared_scale,
 )
-from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_LEVELS, fit_tables, table_metric
+from isodepth.many.pairwise import TABLE_LEVELS, fit_tables, table_metric
 from isodepth.many.refined import fill_refined_distances, fit_regions
 from isodepth.metric.region_table import RegionTables, check_comparable, fill_distances
 from isodepth.table.arrays import precision_of
 from isodepth.table.validation import check_same_width, refuse_chunks
 
-_NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
+# Options of the transformers, without those that `fit` does not need.
+_OPTIONS = TABLES.without("memory_mb")
 
 
 @takes()
@@ -81,7 +82,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         are comparable.
         """
         options = self.get_params(deep=False)
-        check_dtype(options.pop("table_dtype"), "table_dtype")
+        TABLE_DTYPE.check(options.pop("table_dtype"))
         bags = as_list(X, "X")
         metric = table_metric(options, refine=options.pop("refine", 0))
         # Bags after the first `count` bags are needed only to estimate a common scale.
@@ -140,7 +141,7 @@ def _refuse_chunks(bags: Sequence[Any]) -> None:
         refuse_chunks(bag, f"X[{i}]")
 
 
-@shows(TABLES.without("memory_mb"))
+@takes(_OPTIONS)
 class RegionTransformer(_BagTransformer):
     """Transform each bag of points into one row of features, its flattened region table.
 
@@ -226,8 +227,7 @@ class RegionTransformer(_BagTransformer):
         return share ** (1 / p) / mean_of_direction(self._first.n_features, q)
 
 
-@shows(TABLES.without("memory_mb"))
-@takes()
+@takes(_OPTIONS)
 @dataclass(kw_only=True, eq=False, repr=False)
 class DistanceTransformer(_BagTransformer):
     """Transform each bag of points into one row of features, its distances DR to the fitted bags.

@@ -13,15 +13,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from isodepth.base.annotations import KindsLike, Precision, VectorLike
-from isodepth.base.declared import METRIC, TABLES
-from isodepth.base.options import (
-    MOST,
-    check_dtype,
-    check_integer,
-    check_n_jobs,
-    keyword_names,
-    shows,
-)
+from isodepth.base.declared import TABLE_DTYPE, TABLE_LEVELS, TABLES
+from isodepth.base.options import Integer, option_error, takes
 from isodepth.base.progress import progress_bar
 from isodepth.base.words import describe
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -39,7 +32,7 @@ from isodepth.many.collections import (
 )
 from isodepth.many.matrix import DistanceMatrix
 from isodepth.many.refined import fill_refined_distances, fit_regions
-from isodepth.metric.metric import Metric, metric_of
+from isodepth.metric.metric import Metric
 from isodepth.metric.region_table import RegionTable, RegionTables, check_comparable, fill_distances
 from isodepth.metric.settings import (
     TableOptions,
@@ -48,37 +41,24 @@ from isodepth.metric.settings import (
 from isodepth.metric.signature import array_text, signature_text
 from isodepth.table.validation import split_weights
 
-#: Default number of levels, that is of nested regions, in a region table.
-TABLE_LEVELS = 20
-#: Options of `Metric` that do not apply to region tables.
-NOT_FOR_TABLES = ("gap", "refine")
 
-
-def table_metric(
-    options: Mapping[str, Any], function: Callable[..., Any] | None = None, refine: int = 0
-) -> Metric:
+def table_metric(options: Mapping[str, Any], refine: int = 0) -> Metric:
     """Create a metric for region tables, or for refined distances, from keyword options.
 
-    `function` is the function that received the options, for messages, or None. `refine` is the
-    number of steps of refinement, 0 for tables.
+    `refine` is the number of steps of refinement, 0 for tables.
 
     If `random_state` is not an integer, it is replaced: by a random integer if the directions are
     random, so that all samples have the same directions, and otherwise by None.
     """
     if options.get("refine"):
-        raise InvalidOptionError(
-            f"tables cannot be refined, got refine={options['refine']!r}; remove it, or use "
-            "pairwise or DistanceTransformer with this option",
-            option="refine",
-        )
-    options = {"levels": TABLE_LEVELS, **options}
-    options["refine"] = check_integer(refine, "refine", 0, high=MOST)
-    subject = "tables need" if function is None else f"{function.__name__} needs"
-    hint = f"; {subject} a fixed grid of levels"
-    check_integer(options["levels"], "levels", 1, hint, high=MOST)
-    metric = metric_of(options, METRIC if function is None else keyword_names(function))
+        raise option_error(
+            "tables cannot be refined, got {--refine=}; remove it, or use pairwise or "
+            "DistanceTransformer with this option", refine=options["refine"],
+        )  # fmt: skip
+    levels = TABLES["levels"].check(options.get("levels", TABLE_LEVELS))
+    metric = Metric(**{**options, "levels": levels, "refine": Integer(0).check("refine", refine)})
     if metric.gap != "search":
-        check_for_tables(replace(metric, random_state=0), subject=subject)
+        check_for_tables(replace(metric, random_state=0))
     if isinstance(metric.random_state, int):
         return metric
     if not draws_at_random(metric.directions):
@@ -87,7 +67,7 @@ def table_metric(
     return replace(metric, random_state=integer_seed(metric.random_state))
 
 
-@shows(TABLES)
+@takes(TABLES, hidden=("gap", "refine"))
 def region_tables(
     samples: SamplesLike,
     *,
@@ -148,7 +128,7 @@ def region_tables(
     >>> isodepth.region_tables(bags, n_directions=100, random_state=0).values.shape
     (3, 20, 200)
     """
-    metric = table_metric(options, region_tables)
+    metric = table_metric(options)
     samples, labels = labeled(samples, by)
     inputs = as_list(samples, "samples")
     names = names_of("samples", len(inputs), labels)
@@ -158,7 +138,7 @@ def region_tables(
     return replace(tables, labels=None if labels is None else tuple(labels))
 
 
-@shows(TABLES)
+@takes(TABLES, hidden=("gap", "refine"))
 def pairwise(
     samples: SamplesLike,
     other: SamplesLike | None = None,
@@ -269,7 +249,7 @@ def pairwise(
         settings = _fill_from_tables(stacks, result, n_jobs, progress)
         version = stacks[0].version
     else:
-        metric = table_metric(options, pairwise, refine)
+        metric = table_metric(options, refine)
         names = [names_of("samples", shape[0], labels)]
         if other is not None:
             names.append(names_of("other", shape[1], other_labels))
@@ -357,7 +337,7 @@ def _check_refinable(metric: Metric, groups: Sequence[SampleGroup], table_dtype:
             "remove it, or read the samples first (np.load, pandas.read_parquet)",
             option="refine",
         )
-    if check_dtype(table_dtype, "table_dtype") != "float64":
+    if TABLE_DTYPE.check(table_dtype) != "float64":
         raise InvalidOptionError(
             f"table_dtype={table_dtype!r} has no effect with refine={metric.refine!r}, which needs "
             "the rows instead of tables; remove one of them",
@@ -374,7 +354,7 @@ def fit_tables(
     other. `table_dtype` is the dtype of the tables. If `progress`, a progress bar is shown.
     """
     check_for_tables(metric)
-    table_dtype = check_dtype(table_dtype, "table_dtype")
+    table_dtype = TABLE_DTYPE.check(table_dtype)
     with progress_bar(progress, len(group.samples), "regions", "sample") as advance:
         if group.in_chunks:
             return _tables_of_chunks(group, metric, table_dtype, advance)
@@ -415,7 +395,7 @@ def _n_jobs_for_tables(of_rows: Mapping[str, Any], options: Mapping[str, Any]) -
                 "settings; remove it, or pass samples",
                 option=name,
             )
-    return check_n_jobs(options.get("n_jobs"))
+    return TABLES["n_jobs"].check(options.get("n_jobs"))
 
 
 def _matrix_for(out: Any, shape: tuple[int, int]) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from isodepth.base.export import Headline, ResultMixin, equal_values, keys, printable, read_only
-from isodepth.base.options import check_integer
+from isodepth.base.options import Integer
 from isodepth.base.seeds import rng_for
 from isodepth.base.words import counted, listed
 from isodepth.errors import InvalidInputError, UnavailableError
@@ -225,7 +225,7 @@ class Comparison(PairResult):
     _result_type = "comparison"
     _in_json = keys(
         "headline", "distance", "units", "n_rows", "n_used_rows", "contributions", "largest_gap",
-        "levels", "gaps", "missing", "kinds", "signature", settings="_json_settings",
+        "levels", "gaps", "missing", "kinds", "signature", settings="_json_settings", test="_test",
     )  # fmt: skip
     _more_in_json = keys("distance_bounds")
 
@@ -509,7 +509,7 @@ class Comparison(PairResult):
         -------
         level : ChanceLevel
         """
-        check_integer(n_splits, "n_splits", 1)
+        Integer(1).check("n_splits", n_splits)
         if n_splits not in self._chance_levels:
             distances = np.sort(self._chance_distances(n_splits))
             level = ChanceLevel(distances=distances)

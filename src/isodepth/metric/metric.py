@@ -6,7 +6,7 @@ Methods and functions accept arrays, data frames, tensors, and samples that are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack, cast, overload
@@ -21,11 +21,10 @@ from isodepth.base.annotations import (
     ScaleLike,
 )
 from isodepth.base.compiled import Resources, available_cores
-from isodepth.base.declared import DISTANCE, METRIC
+from isodepth.base.declared import DISTANCE, METRIC, TABLE_DTYPE
 from isodepth.base.export import ReadOnlyFields, equal_values
 from isodepth.base.options import (
-    check_dtype,
-    check_integer,
+    Integer,
     shows,
     takes,
     unknown_option,
@@ -508,8 +507,9 @@ class Metric(ReadOnlyFields):
         >>> fitted.distance(x, x), fitted.distance(x, y) > 6
         (0.0, True)
         """
-        check_integer(n_features, "n_features", 1, "; it is the number of columns of the samples")
-        precision = None if dtype is None else check_dtype(dtype, "dtype")
+        hint = "; it is the number of columns of the samples"
+        Integer(1).check("n_features", n_features, hint)
+        precision = METRIC["dtype"].check(dtype)
         _refuse_learned_scale(self.scale)
         # Named divisors are matched with the columns of each sample.
         if self.scale is not None and not isinstance(self.scale, NamedScale):
@@ -544,7 +544,7 @@ class Metric(ReadOnlyFields):
             K is the number of directions: the length of an array `directions`, otherwise
             `n_directions`, or 1 if X has one column.
         """
-        precision = check_dtype(table_dtype, "table_dtype")
+        precision = TABLE_DTYPE.check(table_dtype)
         check_for_tables(self)
         if is_chunked(X):
             from isodepth.metric.chunked import entry
@@ -734,16 +734,13 @@ def _numeric(X: Any, Y: Any, kinds: Any) -> _NumericPair:
     return _NumericPair(x, y, (*used, *unmatched), (X, Y, kinds))
 
 
-def metric_of(options: Mapping[str, Any], shown: Iterable[str] = DISTANCE) -> Metric:
-    """Return the metric with keyword options of a function.
-
-    The error for an unknown option lists the names `shown`.
-    """
+def _metric_of(options: Mapping[str, Any]) -> Metric:
+    """Return the metric with the options of `distance` or `compare`."""
     if not options:
         return DEFAULT
     for name in options:
-        if name not in METRIC:
-            raise unknown_option(name, [*shown])
+        if name not in DISTANCE:
+            raise unknown_option(name, [*DISTANCE])
     return Metric(**options)
 
 
@@ -821,7 +818,7 @@ def distance(
     >>> round(isodepth.distance(X, X + [3, 4], random_state=0), 3)
     5.0
     """
-    return metric_of(options).distance(X, Y, weights=weights, kinds=kinds)
+    return _metric_of(options).distance(X, Y, weights=weights, kinds=kinds)
 
 
 @shows(DISTANCE)
@@ -870,4 +867,4 @@ def compare(
       suspicious_rows() lists the rows that look wrong
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
     """
-    return metric_of(options).compare(X, Y, weights=weights, kinds=kinds)
+    return _metric_of(options).compare(X, Y, weights=weights, kinds=kinds)

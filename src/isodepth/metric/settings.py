@@ -19,13 +19,12 @@ from isodepth.base.annotations import (
 )
 from isodepth.base.declared import METRIC
 from isodepth.base.options import (
-    MOST,
-    check_choice,
-    check_integer,
+    Choice,
+    Integer,
+    must,
     option_error,
 )
 from isodepth.device.host import to_host
-from isodepth.errors import InvalidOptionError
 from isodepth.geometry.depth.base import depth_text
 from isodepth.geometry.directions import FAMILIES, check_direction_rows, draws_at_random
 from isodepth.geometry.scaling import SCALES, check_scale
@@ -65,8 +64,7 @@ class RandomLevels:
     n_levels: int
 
     def __post_init__(self) -> None:
-        checked = check_integer(self.n_levels, "n_levels", 1, high=MOST)
-        object.__setattr__(self, "n_levels", checked)
+        object.__setattr__(self, "n_levels", Integer(1).check("n_levels", self.n_levels))
 
     def __str__(self) -> str:
         """Return the levels as a string for signatures and settings, such as "monte-carlo:20"."""
@@ -251,7 +249,7 @@ def checked_options(values: Mapping[str, Any]) -> dict[str, Any]:
     directions, n_directions = checked["directions"], checked["n_directions"]
     if isinstance(directions, str):
         _refuse_description("directions", directions)
-        check_choice(directions, "directions", FAMILIES)
+        Choice(FAMILIES).check("directions", directions)
     else:
         directions = check_direction_rows(directions)
         if n_directions not in (METRIC["n_directions"].default, len(directions)):
@@ -268,11 +266,10 @@ def checked_options(values: Mapping[str, Any]) -> dict[str, Any]:
 def _refuse_description(name: str, value: str, hint: str = "") -> None:
     """Raise an error if the value of an option is the description of an array in `settings`."""
     if value.startswith("given:"):
-        raise InvalidOptionError(
-            f"{name}={value!r} is the description of an array in `settings`; pass the array itself"
-            f"{hint}",
-            option=name,
-        )
+        raise option_error(
+            "{--=} is the description of an array in `settings`; pass the array itself{hint}", name,
+            hint=hint, **{name: value},
+        )  # fmt: skip
 
 
 def _checked_levels(levels: Any) -> Any:
@@ -282,10 +279,8 @@ def _checked_levels(levels: Any) -> Any:
         hint = ""
         if levels == "monte-carlo":
             hint = "; for random levels use Metric.paper(n_levels=20, n_directions=1000)"
-        raise InvalidOptionError(
-            f"levels must be 'exact' or an integer, got {levels!r}{hint}", option="levels"
-        )
-    return check_integer(levels, "levels", 1, "; or 'exact'", high=MOST)
+        raise must("levels", "be 'exact' or an integer", levels, hint)
+    return Integer(1).check("levels", levels, "; or 'exact'")
 
 
 def _checked_scale(scale: Any) -> Any:

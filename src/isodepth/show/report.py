@@ -16,9 +16,8 @@ from isodepth.errors import InvalidInputError
 from isodepth.monitor.monitor import Monitor
 from isodepth.show.page import asset, render
 from isodepth.show.pair import Pair
-from isodepth.show.repeat import load_code
+from isodepth.show.repeat import Reading, load_code
 from isodepth.show.style import WIDTH, loose_figure
-from isodepth.show.table_files import TableFile
 from isodepth.show.timeline import timeline
 
 
@@ -60,7 +59,7 @@ def html_report(result: Any, **options: Unpack[ReportOptions]) -> str:
 def write_report_of_files(
     result: Any,
     path: Any,
-    files: Sequence[TableFile] | None,
+    files: Sequence[Reading] | None,
     **options: Unpack[ReportOptions],
 ) -> None:
     """Write the report of a result, with the files that were read, as one self-contained HTML file.
@@ -75,7 +74,7 @@ def write_report_of_files(
 
 
 def html_report_of_files(
-    result: Any, files: Sequence[TableFile] | None, **options: Unpack[ReportOptions]
+    result: Any, files: Sequence[Reading] | None, **options: Unpack[ReportOptions]
 ) -> str:
     """Return the report of a result, as `html_report` does, with code that reads the files.
 

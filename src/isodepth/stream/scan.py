@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from isodepth.base.annotations import Precision
+from isodepth.base.declared import SCAN
 from isodepth.base.extras import load_extra
-from isodepth.base.options import check_dtype, check_integer, check_option_names
+from isodepth.base.options import takes
 from isodepth.base.paths import refuse
 from isodepth.base.words import numbered
 from isodepth.errors import ColumnWarning, InvalidInputError, warn_user
@@ -51,7 +52,7 @@ from isodepth.table.rules import MOST_CATEGORIES
 _FIRST_ROWS = 1 << 14
 
 
-@check_option_names
+@takes()
 def scan(
     data: Any,
     columns: Sequence[Any] | None = None,
@@ -115,10 +116,7 @@ def scan(
     >>> bool(np.isclose(in_chunks, isodepth.distance(whole, whole + 3, **options)))
     True
     """
-    if dtype is not None:
-        dtype = check_dtype(dtype, "dtype")
-    if chunk_rows is not None:
-        check_integer(chunk_rows, "chunk_rows", 1)
+    dtype, chunk_rows = SCAN["dtype"].check(dtype), SCAN["chunk_rows"].check(chunk_rows)
     if isinstance(columns, str):
         raise InvalidInputError(
             f"columns must be a sequence of names, got {columns!r}; write [{columns!r}]"

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from isodepth.base.declared import TEST
 from isodepth.base.fold import Fold
-from isodepth.base.options import check_integer
 from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError
 from isodepth.stream.mixed import MixedReader, mixed_readers
@@ -223,7 +223,7 @@ def subset_pair(
             )
     if max_rows is None:
         max_rows = max(_LEAST_ROWS, _VALUES // x.n_features)
-    check_integer(max_rows, "max_rows", 2)
+    TEST["max_rows"].check(max_rows)
     rng = rng_for(random_state, "subsamples")
     runner = runner_of(x, y, advance=advance, n_threads=n_threads)
     names = _common_names(x, y)

@@ -375,8 +375,8 @@ def category_values(
             "{--nan_policy='keep'}, with which missing values are a separate category"
         )
         noun = value_noun(missing)
-        values = {"column": column, "sample": sample, "missing": missing, "noun": noun}
-        raise InvalidInputError(Message(template, **values))
+        about = {"column": column, "sample": sample, "missing": missing, "noun": noun}
+        raise InvalidInputError(Message(template, **about))
     # A value that equals the name of the category of missing values is quoted, so that it remains a
     # category of its own.
     return [
@@ -484,6 +484,11 @@ def utc_columns(columns: Sequence[ColumnKind]) -> set[str]:
 def date_columns(columns: Sequence[ColumnKind]) -> set[str]:
     """Return the names of the columns of dates that are compared as days since 1970."""
     return {each.column for each in columns if each.note in (SINCE_1970, SINCE_1970_UTC)}
+
+
+def row_number_columns(columns: Sequence[ColumnKind]) -> set[str]:
+    """Return the names of the columns of integers that number the rows."""
+    return {each.column for each in columns if each.note in ROW_NUMBERS}
 
 
 def numeric_kinds(columns: Names) -> tuple[ColumnKind, ...]:

@@ -7,8 +7,8 @@ from typing import Any, Unpack
 
 import torch
 
-from isodepth.base.declared import METRIC
-from isodepth.base.options import check_boolean, check_integer, takes
+from isodepth.base.declared import DISTANCE
+from isodepth.base.options import UNLIMITED, Boolean, Integer, takes
 from isodepth.base.seeds import rng_for
 from isodepth.geometry.directions import integer_seed
 from isodepth.metric.metric import Metric
@@ -16,7 +16,7 @@ from isodepth.metric.settings import LossOptions
 from isodepth.metric.tensors import distance, with_gradient
 
 
-@takes(METRIC.without("refine", "random_state"))
+@takes(DISTANCE.without("weights", "kinds", "refine"))
 class DepthLoss(torch.nn.Module):
     """Distance DR_{p,eps} between the depth-trimmed regions of two samples, as a loss function.
 
@@ -55,8 +55,8 @@ class DepthLoss(torch.nn.Module):
         self, *, resample: bool = False, random_state: int = 0, **options: Unpack[LossOptions]
     ) -> None:
         super().__init__()
-        self.resample = check_boolean(resample, "resample")
-        self.random_state = check_integer(random_state, "random_state", 0)
+        self.resample = Boolean().check("resample", resample)
+        self.random_state = Integer(0, UNLIMITED).check("random_state", random_state)
         settings: dict[str, Any] = {**options, "random_state": self.random_state}
         self.metric = with_gradient(Metric(**settings))
         self.draws = 0

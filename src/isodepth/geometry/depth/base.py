@@ -13,15 +13,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from isodepth.base.annotations import DirectionsLike, RandomStateLike
+from isodepth.base.declared import METRIC
 from isodepth.base.export import equal_values
 from isodepth.base.messages import Message
-from isodepth.base.options import (
-    MOST,
-    check_choice,
-    check_class_options,
-    check_integer,
-    check_n_jobs,
-)
+from isodepth.base.options import Choice, takes
 from isodepth.errors import DegenerateDepthWarning, InvalidOptionError, warn_user
 from isodepth.geometry.backend import Backend, Queries
 from isodepth.geometry.depth.exact import smallest_masses
@@ -76,7 +71,7 @@ class DepthSource:
         return Nested.of(sample, depths, self._tie_tolerance if sample.is_double else 0.0)
 
 
-@check_class_options
+@takes()
 @dataclass(eq=False, repr=False, kw_only=True)
 class Depth(DepthSource):
     """Base class of the depths of this package.
@@ -134,8 +129,7 @@ class Depth(DepthSource):
 
     def _check_options(self) -> None:
         """Raise an error if a setting of this depth is invalid."""
-        check_integer(self.n_directions, "n_directions", 1, high=MOST)
-        check_n_jobs(self.n_jobs)
+        METRIC.check({"n_directions": self.n_directions, "n_jobs": self.n_jobs})
 
     # -- settings ---------------------------------------------------------------------------
 
@@ -246,7 +240,7 @@ class Projection(Depth):
         return depths
 
 
-@check_class_options
+@takes()
 @dataclass(eq=False, repr=False, kw_only=True)
 class Halfspace(Depth):
     """Halfspace depth: the minimum mass of a closed halfspace that contains a point.
@@ -260,7 +254,7 @@ class Halfspace(Depth):
 
     def _check_options(self) -> None:
         super()._check_options()
-        check_choice(self.algorithm, "algorithm", ALGORITHMS)
+        Choice(ALGORITHMS).check("algorithm", self.algorithm)
         if self.algorithm != "exact":
             return
         defaults = Halfspace()

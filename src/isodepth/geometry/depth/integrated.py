@@ -10,7 +10,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.base.annotations import CovarianceLike
 from isodepth.base.compiled import ALONE, Resources
-from isodepth.base.options import check_class_options
+from isodepth.base.options import takes
 from isodepth.base.seeds import rng_for
 from isodepth.geometry.backend import Queries
 from isodepth.geometry.depth.base import Depth
@@ -50,7 +50,7 @@ class IRW(Depth):
         return "rank_weights"
 
 
-@check_class_options
+@takes()
 @dataclass(eq=False, repr=False, kw_only=True)
 class AIIRW(Depth):
     """Affine-invariant IRW depth: the IRW depth of the whitened sample; see `isodepth.AIIRWDepth`.
