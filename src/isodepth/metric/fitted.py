@@ -196,21 +196,23 @@ class FittedMetric(ReadOnlyFields):
 
         def apply(i: int) -> Result:
             points, columns, weights, *_ = rows[i]
-            scale = aligned_scale(self._origin.scale, columns)
-            if scale is not None:
+            if self._origin.scale is not None:
+                scale = aligned_scale(self._origin.scale, columns)
                 points = scaled(points, scale, names[i], columns)
             result = function(i, Sample.of(points, weights, resources=resources))
             advance(1)
             return result
 
-        return thread_map(apply, range(len(rows)), workers)
+        indices = range(len(rows))
+        return [*map(apply, indices)] if workers == 1 else thread_map(apply, indices, workers)
 
     def _workers(self, n_tasks: int, operations: int) -> int:
         """Return the number of threads that process samples in parallel, see `worker_count`.
 
         A depth function of the user may not be thread-safe, so it is not called in parallel.
         """
-        if not isinstance(self.metric._source, Depth):
+        small = operations < 2 * core.WORTH_A_THREAD
+        if small or not isinstance(self.metric._source, Depth):
             return 1
         return worker_count(self._resources.n_threads, n_tasks, operations)
 
@@ -264,7 +266,7 @@ class FittedMetric(ReadOnlyFields):
         """Check that the regions of two samples are comparable."""
         self._check(x, "x")
         self._check(y, "y")
-        check_same_width(x.n_features, y.n_features)
+        check_same_width(x.points.shape[1], y.points.shape[1])
         check_same_columns(x.columns, y.columns)
         if x.points.dtype != y.points.dtype:
             raise InvalidInputError(
@@ -387,9 +389,9 @@ def fit_both(fitted: FittedMetric, sides: Sequence[SampleRows], way: str) -> lis
     """
     sizes = [len(side.points) for side in sides]
     resources = fitted._resources
-    work = sum(sizes) * len(fitted.directions)
-    small = resources.n_threads == 1 or work < 2 * core.WORTH_A_THREAD
-    workers = 1 if small else fitted._workers(2, work)
+    workers = 1
+    if resources.n_threads > 1:
+        workers = fitted._workers(2, sum(sizes) * len(fitted.directions))
 
     def fit(side: int) -> Any:
         rows, own = sides[side], resources

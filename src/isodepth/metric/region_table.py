@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from isodepth import _core as core
 from isodepth._version import __version__
-from isodepth.base.compiled import Resources, table_distances
+from isodepth.base.compiled import available_cores
 from isodepth.base.declared import METRIC
 from isodepth.base.export import EqualFields, has_label, json_settings, position_of
 from isodepth.base.progress import progress_bar
@@ -160,8 +161,11 @@ def distances_between(
     table whose settings apply to all tables.
     """
     p, q, length = _mean_settings(like.settings)
-    unit, resources = mean_of_direction(like.n_features, q), Resources.of(n_jobs)
-    return table_distances(rows, columns, p=p, q=q, unit=unit, length=length, resources=resources)
+    against = None if columns is None else np.ascontiguousarray(columns)
+    threads = n_jobs or available_cores()
+    found = core.table_distances(np.ascontiguousarray(rows), against, p, q, length, threads)
+    found /= mean_of_direction(like.n_features, q)
+    return found
 
 
 def _mean_settings(settings: Mapping[str, Any]) -> tuple[float, float, float]:
