@@ -15,6 +15,7 @@ import numpy as np
 
 from isodepth.base.annotations import FrameLike
 from isodepth.base.export import label_texts
+from isodepth.base.messages import Sample
 from isodepth.base.words import describe
 from isodepth.device.host import to_host
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
@@ -68,7 +69,7 @@ def names_of(name: str, count: int, labels: Sequence[Any] | None = None) -> list
     >>> names_of("samples", 2), names_of("samples", 1, ["june"])
     (['samples[0]', 'samples[1]'], ["samples['june']"])
     """
-    return [f"{name}[{each!r}]" for each in (range(count) if labels is None else labels)]
+    return [Sample(f"{name}[{each!r}]") for each in (range(count) if labels is None else labels)]
 
 
 def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[Any]]:

@@ -562,8 +562,10 @@ def all_shares(pool: PooledSample) -> Iterator[FamilyShares]:
     """
     for each in FAMILIES:
         family = each.choose(pool.rows)
-        nested = isinstance(family, Extremes)
-        shares = _extreme_shares(pool, family) if nested else _shares(pool, family)
+        if isinstance(family, Extremes):
+            shares = _extreme_shares(pool, family)
+        else:
+            shares = _shares(pool, family)
         if shares.features:
             yield shares
 
