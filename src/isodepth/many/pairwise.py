@@ -15,6 +15,7 @@ import numpy as np
 from isodepth.base.annotations import KindsLike, Precision, VectorLike
 from isodepth.base.compiled import Resources, thread_map
 from isodepth.base.declared import TABLE_DTYPE, TABLE_LEVELS, TABLES
+from isodepth.base.messages import Group, sample_name
 from isodepth.base.options import Integer, option_error, takes
 from isodepth.base.progress import progress_bar
 from isodepth.base.words import describe
@@ -27,7 +28,6 @@ from isodepth.many.collections import (
     SamplesLike,
     as_list,
     labeled,
-    labels_in_errors,
     prepare_group,
     with_kinds,
     with_shared_scale,
@@ -132,9 +132,9 @@ def region_tables(
     """
     metric = table_metric(options)
     samples, labels = labeled(samples, by)
-    with labels_in_errors(labels):
-        (inputs,) = with_kinds({"samples": as_list(samples, "samples")}, kinds)
-        group = prepare_group(inputs, weights, metric)
+    name = Group("samples", labels)
+    (inputs,) = with_kinds({name: as_list(samples, name)}, kinds)
+    group = prepare_group(inputs, weights, metric, name)
     tables = fit_tables(group, with_shared_scale(metric, group), table_dtype, progress)
     return replace(tables, labels=None if labels is None else tuple(labels))
 
@@ -251,9 +251,10 @@ def pairwise(
         version = stacks[0].version
     else:
         metric = table_metric(options, refine)
-        with labels_in_errors(labels), labels_in_errors(other_labels, "other"):
-            inputs = with_kinds(dict(zip(("samples", "other"), inputs, strict=False)), kinds)
-            groups = _prepare_groups(inputs, weights, metric)
+        names = Group("samples", labels), Group("other", other_labels)
+        collections = dict(zip(names, inputs, strict=False))
+        inputs = with_kinds(collections, kinds)
+        groups = _prepare_groups(dict(zip(collections, inputs, strict=True)), weights, metric)
         if metric.refine:
             _check_refinable(metric, groups, table_dtype)
         used = with_shared_scale(metric, *groups)
@@ -280,7 +281,7 @@ def _labels_of(samples: Any) -> Sequence[Any] | None:
 
 
 def _prepare_groups(
-    inputs: Sequence[Sequence[Any]], weights: Any, metric: Metric
+    inputs: Mapping[str, Sequence[Any]], weights: Any, metric: Metric
 ) -> list[SampleGroup]:
     """Validate one collection or two collections of samples.
 
@@ -288,9 +289,11 @@ def _prepare_groups(
     pair of these for two collections; None for equal weights.
     """
     mine, theirs = (weights, None) if len(inputs) == 1 else split_weights(weights)
-    groups = [prepare_group(inputs[0], mine, metric)]
-    if len(inputs) == 2:
-        groups.append(prepare_group(inputs[1], theirs, metric, "other", groups[0].columns))
+    (name, samples), *others = inputs.items()
+    groups = [prepare_group(samples, mine, metric, name)]
+    like = sample_name(name, 0)
+    for other, rows in others:
+        groups.append(prepare_group(rows, theirs, metric, other, groups[0].columns, like))
     return groups
 
 
@@ -379,7 +382,7 @@ def _tables_of_arrays(
     def fit(i: int) -> Sample | None:
         points, columns, weights, *_ = samples[i]
         if metric.scale is not None:
-            points = scaled(points, metric._units, f"{name}[{i}]", columns)
+            points = scaled(points, metric._units, sample_name(name, i), columns)
         sample = Sample.of(points, weights, resources=fitted._resources)
         fitted._write_table(fitted._nest(sample), values[i])
         advance(1)

@@ -28,8 +28,9 @@ from isodepth.monitor.usual import UsualValues
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 from isodepth.significance.martingale import N_BETS, RankEvidence
-from isodepth.table.kinds import ColumnKind
+from isodepth.table.columns import Column, Note
 from isodepth.table.numerals import STYLES, Style
+from isodepth.table.table import Schema
 
 KIND = "monitor"
 # Version of the content of the file.
@@ -41,8 +42,8 @@ _MOST_ROWS = 1 << 31
 NAMES: FieldNames = {
     type_: {name: name for name in get_type_hints(type_)}
     for type_ in (
-        MonitorState, AlarmPolicy, BatchReader, Style, ColumnKind, Group, UsualValues, Functions,
-        Counts, ReferenceHashes, DyadicSums, RankEvidence, BlockModel, RegionTable,
+        MonitorState, AlarmPolicy, BatchReader, Schema, Column, Note, Style, Group, UsualValues,
+        Functions, Counts, ReferenceHashes, DyadicSums, RankEvidence, BlockModel, RegionTable,
     )
 }  # fmt: skip
 
@@ -94,8 +95,8 @@ def _check(state: MonitorState) -> None:
     names, ranks = state.reader.names, state.ranks
     width = state.reader.width + len(state.reader.categories)
     _require(len({*names}) == len(names) == width > 0, "columns")
-    styles = state.reader.styles.values()
-    _require(all(each and {*each} <= {*STYLES} for each in styles), "styles of numbers")
+    styles = (each.styles for each in state.reader.schema.columns)
+    _require(all({*each} <= {*STYLES} for each in styles), "styles of numbers")
     _require(ranks is None or ranks.keys() == state.groups.keys(), "evidence of ranks")
     for evidence in (ranks or {}).values():
         _require(evidence.logs.shape == (state.policy.patience, N_BETS), "evidence of ranks")

@@ -28,7 +28,7 @@ from isodepth.table.dates import (
     range_text,
     read_dates,
 )
-from isodepth.table.frames import NamedArray, is_frame, object_numbers
+from isodepth.table.frames import NamedArray, column_type, is_frame, object_numbers
 from isodepth.table.kinds import (
     ColumnKind,
     date_columns,
@@ -38,7 +38,6 @@ from isodepth.table.kinds import (
 )
 from isodepth.table.missing import TELLING, share_z
 from isodepth.table.numerals import Numerals
-from isodepth.table.pooled import column_type
 from isodepth.table.values import strings_of, visible
 
 # Maximum number of columns, categories or spellings that a sentence names.
@@ -143,6 +142,10 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
     city: new category c (10 rows, 50%)
     repeated rows within each sample: 0% -> 100%
     """
+    X, Y = (
+        given if typed is None else typed
+        for given, typed in zip((X, Y), samples.typed, strict=True)
+    )
     columns = _columns(samples)
     stored = _stored_columns(X, Y, samples)
     words = _words_among_numbers(stored)

@@ -34,7 +34,7 @@ from isodepth.functions.fisher import log_pvalues
 from isodepth.significance.result import ColumnTest, Component, Decision
 from isodepth.significance.samples import Samples
 from isodepth.stream.passes import Runner
-from isodepth.stream.subsets import MixedRows, SubsetPair, count_rows
+from isodepth.stream.subsets import CountFold, MixedRows, RandomRows
 
 #: Fraction of the significance level that is used for rare events; the rest is used for the test of
 #: the tested rows.
@@ -83,7 +83,7 @@ class Event(NamedTuple):
 
 
 def with_rare_events(
-    decision: Decision, samples: Samples, pair: SubsetPair, runner: Runner
+    decision: Decision, samples: Samples, pair: RandomRows, runner: Runner
 ) -> Decision:
     """Return the decision of a test of random rows, after a test of rare events in the other rows.
 
@@ -95,7 +95,7 @@ def with_rare_events(
     decision = _at_level(decision, 1 - RARE_LEVEL)
     if not events:
         return decision
-    names = (*samples.names, *pair.readers[0].categorical)
+    names = (*samples.names, *pair.schema.category_names)
     changes = decision.changes
     named = {column for change in changes for column in change.columns}
     strongest_of: dict[str, Change] = {}  # by column
@@ -171,7 +171,7 @@ def _at_level(decision: Decision, part: Fraction) -> Decision:
     )
 
 
-def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Event]:
+def rare_events(pair: RandomRows, tested: np.ndarray, runner: Runner) -> list[Event]:
     """Return the rare events in the rows of both sources that were not tested.
 
     An event is rare if at most 1% of these rows, and at least four of them, have it. `tested`
@@ -187,8 +187,11 @@ def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Ev
     functions = EventCounts([missing, _rare_extremes(tested), SingleCategories(codes)])
     members = [member for family in functions.families for member in family.members]
     counts = [
-        count_rows(source, reader, categories, functions, excluded=rows.numbers, runner=runner)
-        for source, reader, rows in zip(pair.sources, pair.readers, pair.random_rows, strict=True)
+        pair.schema.run(
+            CountFold(functions, categories, table.origin.row_numbers(len(table))),
+            replace(source, _runner=runner),
+        )
+        for source, table in zip(pair.sources, pair.tables, strict=True)
     ]
     events = []
     for i, member in enumerate(members):

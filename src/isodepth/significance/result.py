@@ -37,7 +37,7 @@ from isodepth.significance.null_profile import NullProfile, null_profile
 from isodepth.significance.permutations import too_few_labelings, too_few_permutations
 from isodepth.significance.regions import compare_regions
 from isodepth.significance.samples import Samples, ValueShare
-from isodepth.stream.subsets import SubsetPair
+from isodepth.stream.subsets import RandomRows
 from isodepth.table.kinds import ColumnKind, attention_suffix, date_columns
 from isodepth.table.missing import MissingPair
 
@@ -146,7 +146,7 @@ class TestedRows(KeptRows):
     tested : Samples
     metric : Metric or None
         Metric that compares the samples, with directions and scale. None without numeric columns.
-    random_rows : SubsetPair or None
+    random_rows : RandomRows or None
         Random rows of two sources, which were tested; None if the samples are in memory.
     changed : ChangedColumns
         Names of the columns that changed.
@@ -154,7 +154,7 @@ class TestedRows(KeptRows):
 
     tested: Samples
     metric: Metric | None
-    random_rows: SubsetPair | None = None
+    random_rows: RandomRows | None = None
     changed: ChangedColumns = UNCHANGED
 
     @property
@@ -162,7 +162,7 @@ class TestedRows(KeptRows):
         return self.tested.read
 
     @property
-    def pair(self) -> SubsetPair | None:
+    def pair(self) -> RandomRows | None:
         return self.random_rows
 
 

@@ -17,9 +17,10 @@ import numpy as np
 from isodepth._core import project
 from isodepth.base.export import ResultPart
 from isodepth.base.messages import Message
+from isodepth.base.options import must
 from isodepth.base.words import describe, is_missing
 from isodepth.device.host import to_host
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError
 from isodepth.functions.families import LEAST_ROWS, Rows
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.scaling import column_units, mad_spread
@@ -251,6 +252,11 @@ def read_samples(
     """
     check_test_nan_policy(nan_policy)
     read = TwoSamples.read(X, Y, kinds, common=True, row_numbers=row_numbers)
+    return checked_samples(read, nan_policy, blocks)
+
+
+def checked_samples(read: TwoSamples, nan_policy: str, blocks: Any = None) -> Samples:
+    """Check two samples that were read; the other arguments are those of `read_samples`."""
     for name, part in zip("XY", read.points, strict=True):
         if len(part) < 2:
             raise InvalidInputError(
@@ -402,10 +408,8 @@ def directions_with_axes(d: int, n_directions: int | None, random_state: Any) ->
         # Whole bases of more than 100 columns would take long and much memory.
         n_directions = d + min(_DIRECTIONS, d * (max(2, math.ceil(_DIRECTIONS / d)) - 1))
     if n_directions < d:
-        raise InvalidOptionError(
-            f"n_directions must be at least the number of columns, {d}, since the axes are among "
-            f"them; got {n_directions}"
-        )
+        allowed = f"be at least the number of columns, {d}, since the axes are among them"
+        raise must("n_directions", allowed, n_directions)
     if n_directions == d:
         return np.eye(d)
     others = unit_vectors(d, n_directions - d, directions="orthogonal", random_state=random_state)

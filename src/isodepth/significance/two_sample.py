@@ -41,6 +41,7 @@ from isodepth.metric.settings import (
     settings_of_data,
 )
 from isodepth.rows.checks import Check, table_checks
+from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious import ChangedColumns
 from isodepth.significance.changes import (
     among_random_rows,
@@ -63,6 +64,7 @@ from isodepth.significance.samples import (
     PooledSample,
     Samples,
     check_number_of_columns,
+    checked_samples,
     directions_with_axes,
     named_blocks,
     read_samples,
@@ -78,7 +80,7 @@ from isodepth.significance.tolerance import (
 )
 from isodepth.stream.passes import runner_of
 from isodepth.stream.source import SampleLike
-from isodepth.stream.subsets import SubsetPair, subset_pair
+from isodepth.stream.subsets import RandomRows, subset_pair
 from isodepth.table.kinds import column_lines
 from isodepth.table.validation import is_chunked, is_tensor
 
@@ -381,12 +383,9 @@ def _test_sources(
     n_threads, seed = settings.n_threads, settings.metric.random_state
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
         pair = subset_pair(X, Y, max_rows, kinds, seed, advance=advance, n_threads=n_threads)
-        samples = read_samples(
-            pair.x, pair.y, settings.nan_policy, None, pair.kinds, row_numbers=False
-        )
-        read = replace(samples.read, kinds=pair.columns, only=pair.only)
+        read = replace(TwoSamples.of(*pair.tables), only=pair.only)
         read = read.without_names() if pair.are_arrays else read
-        pool = _pool(replace(samples, read=read), settings)
+        pool = _pool(checked_samples(read, settings.nan_policy), settings)
         findings = _statistics(pool, settings)
         decision = _decision(pool, findings, settings)
         # Facts about random rows are not facts about all rows.
@@ -523,7 +522,7 @@ def _result(
     decision: Decision,
     settings: Settings,
     checks: tuple[Check, ...],
-    pair: SubsetPair | None = None,
+    pair: RandomRows | None = None,
 ) -> TwoSampleResult:
     """Return the result of the test. `pair` has the sources of which random rows were tested."""
     samples, metric = pool.samples, settings.metric

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.base.annotations import KindsLike
+from isodepth.base.messages import sample_name
 from isodepth.errors import (
     ApproximationWarning,
     InvalidInputError,
@@ -131,11 +132,12 @@ def shared_scale(metric: Any, samples: Any, weights: Any, name: str) -> np.ndarr
     is the name of the argument `samples` in messages.
     """
     sources = [
-        _source(sample, w, f"{name}[{i}]")
+        _source(sample, w, sample_name(name, i))
         for i, (sample, w) in enumerate(zip(samples, weights, strict=True))
     ]
     for i, source in enumerate(sources):
-        check_same_width(sources[0].n_features, source.n_features, f"{name}[0]", f"{name}[{i}]")
+        names = sample_name(name, 0), sample_name(name, i)
+        check_same_width(sources[0].n_features, source.n_features, *names)
     return column_spreads(sources, metric, runner_of(*sources))
 
 

@@ -131,7 +131,12 @@ def find_sentinels(
                 sentinels.append(Sentinel(side, j, value, (own, other), score))
         if sentinels:
             few = _of_few_rows(sentinels, sizes)
-            found += few or [each for each in sentinels if each.value in certain]
+            # The values of a changed column are not scored by themselves, see `ChangedColumns`.
+            found += few or [
+                each
+                for each in sentinels
+                if each.value in certain or (j in changed[each.side] and _is_far(parts, each.value))
+            ]
     return found
 
 
