@@ -8,8 +8,8 @@ from combined import compare_and_test
 
 import isodepth
 from isodepth.cli import main
+from isodepth.show.repeat import Reading
 from isodepth.show.report import write_report_of_files
-from isodepth.show.table_files import TableFile
 from isodepth.table.frames import NamedArray
 from isodepth.table.readers import ReadOptions, read_table
 
@@ -53,7 +53,7 @@ def evil(folder):
     result = compare_and_test(x, y, n_permutations=19, n_directions=20, random_state=0)
     path = folder / "evil.html"
     write_report_of_files(
-        result, path, (TableFile(names[2]), TableFile(EVIL)), names=(EVIL, names[1]),
+        result, path, (Reading(names[2]), Reading(EVIL)), names=(EVIL, names[1]),
         title=names[2], notes=names, command=names[2],
     )  # fmt: skip
     return path

@@ -22,9 +22,8 @@ from isodepth.rows.checks import Check
 from isodepth.rows.rows import TwoSamples
 from isodepth.show.columns import column_figure
 from isodepth.show.pair import Pair
-from isodepth.show.repeat import repeat_code
+from isodepth.show.repeat import Reading, repeat_code
 from isodepth.show.report import html_report_of_files
-from isodepth.show.table_files import TableFile
 from isodepth.table.frames import NamedArray
 
 pytest.importorskip("matplotlib")
@@ -42,7 +41,7 @@ def pair(shift: float = 2.0):
 
 def compared(shift: float = 2.0, **options):
     options = {"n_permutations": 39, "n_directions": 20, "random_state": 0, **options}
-    return isodepth.compare(*pair(shift), **options)
+    return compare_and_test(*pair(shift), **options)
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +199,7 @@ def test_suspicious_rows_are_shown_under_their_numbers_as_given() -> None:
     y.points[7, 0] = -9999.0
     result = isodepth.compare(x, y, nan_policy="omit", n_directions=20, random_state=0)
     page = html_report_of_files(
-        result, (TableFile("a.csv"), TableFile("b.csv")), names=("June", "July")
+        result, (Reading("a.csv"), Reading("b.csv")), names=("June", "July")
     )
     cells = [re.findall(r'data-value="([^"]*)"', row) for row in re.findall("<tr>(.*?)</tr>", page)]
     assert ["July", "b.csv", "50", "49", "1"] in cells
@@ -219,7 +218,7 @@ def test_rows_with_one_unusual_value_are_headlined() -> None:
     x, y = pair(0.0)
     y.points[:6] = -9999.0
     options = {"n_permutations": 39, "n_directions": 20, "random_state": 0}
-    result = isodepth.compare(x, y, **options)
+    result = compare_and_test(x, y, **options)
     assert "suspicious_rows()" in str(result)
     assert "6 rows of Y look wrong: temp and 2 more columns = -9999" in str(result)
     assert "6 rows of Y look wrong" in result.test.headline
@@ -230,10 +229,10 @@ def test_rows_with_one_unusual_value_are_headlined() -> None:
     assert wrong in content["headline"]
     # Few rows are in the headline if their values are far beyond any extrapolation.
     y.points[2:6] = pair(0.0)[1].points[2:6]
-    few = isodepth.compare(x, y, **options)
+    few = compare_and_test(x, y, **options)
     assert "2 rows of July look wrong" in Pair(few, ("June", "July")).content()["headline"]
     y.points[:2] = 5.0
-    few = isodepth.compare(x, y, **options)
+    few = compare_and_test(x, y, **options)
     assert "look wrong" not in Pair(few, ("June", "July")).content()["headline"]
 
 
@@ -262,12 +261,11 @@ def test_an_omitted_level_of_chance_is_stated(comparison, monkeypatch) -> None:
 @pytest.mark.usefixtures("without_pictures")
 def test_the_python_of_a_report_makes_the_comparison_again(comparison) -> None:
     page = html_report(comparison)
-    calls = re.findall(r"result = (isodepth\.compare\(.*?\))\n", html.unescape(page))
-    assert len(calls) == 1
-    x, y = pair()
-    again = eval(calls[0], {"isodepth": isodepth, "X": x, "Y": y})
-    assert again.distance == comparison.distance
-    assert again.test.pvalue == comparison.test.pvalue
+    made = dict(zip("XY", pair(), strict=True))
+    code = re.findall(r"<pre><code>(import isodepth.*?)</code>", page, re.DOTALL)[0]
+    exec(html.unescape(code).rpartition("\n")[0], made)
+    assert made["comparison"].distance == comparison.distance
+    assert made["test"].pvalue == comparison.test.pvalue
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -276,7 +274,7 @@ def test_the_python_of_a_report_of_categories_alone_makes_the_test_again() -> No
     x, y = (pd.DataFrame({"kind": list(values)}) for values in ("aabbc" * 8, "abccc" * 8))
     test = isodepth.two_sample_test(x, y, n_permutations=59, random_state=3)
     page = html.unescape(html_report(test))
-    (call,) = re.findall(r"result = (isodepth\.two_sample_test\(.*?\))\n", page)
+    (call,) = re.findall(r"test = (isodepth\.two_sample_test\(.*?\))\n", page)
     again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
     np.testing.assert_array_equal(again.null_distribution, test.null_distribution)
     assert again.pvalue == test.pvalue
@@ -299,7 +297,7 @@ def test_the_code_of_a_test_repeats_it(options) -> None:
     x, y = (pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc")) for _ in range(2))
     y.iloc[:9, 0] = np.nan
     test = isodepth.two_sample_test(x, y, n_permutations=39, random_state=3, **options)
-    call = repeat_code(test, None).split("result = ")[1].split("\n")[0]
+    call = repeat_code(test, None).split("test = ")[1].split("\n")[0]
     again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
     np.testing.assert_array_equal(again.null_distribution, test.null_distribution)
     assert again.signature == test.signature
@@ -311,7 +309,7 @@ def test_the_code_of_a_test_repeats_it(options) -> None:
 def test_the_code_of_random_levels_repeats_them(options) -> None:
     x, y = (each.points for each in pair())
     result = isodepth.Metric.paper(n_levels=4, random_state=3, **options).compare(x, y)
-    call = repeat_code(result, None).split("result = ")[1].split("\n")[0]
+    call = repeat_code(result, None).split("comparison = ")[1].split("\n")[0]
     assert call.startswith("isodepth.Metric.paper(")
     again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
     assert (again.distance, again.signature) == (result.distance, result.signature)
@@ -320,7 +318,7 @@ def test_the_code_of_random_levels_repeats_them(options) -> None:
 def test_the_code_of_a_test_in_chunks_repeats_it() -> None:
     x, y = (isodepth.scan(each.points) for each in pair())
     test = isodepth.two_sample_test(x, y, max_rows=30, n_permutations=19, random_state=3)
-    call = repeat_code(test, None).split("result = ")[1].split("\n")[0]
+    call = repeat_code(test, None).split("test = ")[1].split("\n")[0]
     again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
     np.testing.assert_array_equal(again.null_distribution, test.null_distribution)
 
@@ -525,7 +523,7 @@ def test_changes_show_their_share_of_rows(comparison) -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_standard_input_has_a_name(comparison) -> None:
-    page = html_report_of_files(comparison, (TableFile("-"), TableFile("b.csv")))
+    page = html_report_of_files(comparison, (Reading("-"), Reading("b.csv")))
     assert ">standard input</td>" in page
 
 

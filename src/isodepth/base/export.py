@@ -16,9 +16,10 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 import numpy as np
 
 from isodepth.base.extras import load_extra
+from isodepth.base.options import must
 from isodepth.base.showing import showing
 from isodepth.base.words import listed
-from isodepth.errors import InvalidOptionError, UnknownLabelError
+from isodepth.errors import UnknownLabelError
 
 # Escapes for control characters, and for characters that change the text direction.
 _UNPRINTABLE = {
@@ -384,9 +385,7 @@ class ResultMixin(ResultPart):
             Library of the frame; needs ``isodepth[frames]``.
         """
         if backend not in _BACKENDS:
-            raise InvalidOptionError(
-                f"backend must be one of {', '.join(map(repr, _BACKENDS))}, got {backend!r}"
-            )
+            raise must("backend", f"be one of {', '.join(map(repr, _BACKENDS))}", backend)
         library = load_extra(backend, "frames", "making a data frame")
         return getattr(library, _BACKENDS[backend])(self._rows())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import enum
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 
@@ -39,6 +39,16 @@ class Names:
 def plain_text(value: Any) -> str:
     """Return the value of an option as Python code; a float with the fewest digits."""
     return repr(value).removesuffix(".0") if isinstance(value, float) else repr(value)
+
+
+class SampleNames(Names):
+    """Names of Python, with other names of samples: `names` maps roles to names."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def sample(self, role: str) -> str:
+        return self._names.get(role, role)
 
 
 PYTHON = Names()
@@ -122,6 +132,31 @@ class Sample(str):
         return names.sample(str(self))
 
 
+class Group(str):
+    """Name of a collection of samples in messages, such as "samples".
+
+    `labels` are the labels of its samples, or None.
+
+    Examples
+    --------
+    >>> sample_name(Group("samples", ["june", "july"]), 1), sample_name("samples", 1)
+    ("samples['july']", 'samples[1]')
+    """
+
+    labels: Sequence[Any] | None
+
+    def __new__(cls, name: str, labels: Sequence[Any] | None) -> Self:
+        self = super().__new__(cls, name)
+        self.labels = labels
+        return self
+
+
+def sample_name(group: str, place: int) -> Sample:
+    """Return the name of one sample of a collection, with its label if `group` is a `Group`."""
+    labels = group.labels if isinstance(group, Group) else None
+    return Sample(f"{group}[{place if labels is None else labels[place]!r}]")
+
+
 def in_code(name: str) -> str:
     """Return the name of a sample as Python code: "batch" for "the batch"."""
     return name.removeprefix("the ")
@@ -157,7 +192,7 @@ class Wording(enum.Enum):
     ...     CODES = "{count} distinct values; choose {--category} if they are codes"
     >>> note = Note.CODES(count=3)
     >>> note, note.kind is Note.CODES
-    ('3 distinct values; choose category if they are codes', True)
+    ("3 distinct values; choose 'category' if they are codes", True)
     """
 
     def __call__(self, **values: Any) -> Message:

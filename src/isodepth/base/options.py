@@ -12,7 +12,7 @@ import numbers
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -356,15 +356,21 @@ class Option:
 
     @property
     def default_text(self) -> str:
-        """The default in words, for the command line."""
-        return (self.none or "none") if self.default is None else str(self.default)
+        """The default in words, for the command line; "" if there is none."""
+        return (self.none or "") if self.default is None else str(self.default)
+
+    @property
+    def description(self) -> str:
+        """The sentence about the option, and the meaning of None."""
+        return f"{self.text} None for {self.none}." if self.none else self.text
 
     @property
     def paragraph(self) -> str:
         """Description of the option in a docstring."""
         default, indent = repr(self.default).replace("'", '"'), "    "
-        text = f"{self.text} None for {self.none}." if self.none else self.text
-        lines = textwrap.wrap(text, 100, initial_indent=indent, subsequent_indent=indent)
+        lines = textwrap.wrap(
+            self.description, 100, initial_indent=indent, subsequent_indent=indent
+        )
         return "\n".join([f"{self.name} : {self.type_text}, default {default}", *lines])
 
 
@@ -383,7 +389,7 @@ class Options(Mapping[str, Option]):
     def __len__(self) -> int:
         return len(self._options)
 
-    def __add__(self, other: Options) -> Options:
+    def __or__(self, other: Options) -> Options:
         """Return the options of both; those of `other` replace options with the same name."""
         return Options(*{**self, **other}.values())
 
@@ -397,7 +403,7 @@ class Options(Mapping[str, Option]):
 
     def change(self, name: str, **fields: Any) -> Options:
         """Return the options with other fields of one option, such as its default."""
-        return self + Options(replace(self[name], **fields))
+        return self | Options(replace(self[name], **fields))
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -474,23 +480,39 @@ def suggested_name(name: str, names: Sequence[str], shown_as: Names = PYTHON) ->
     return f"; did you mean {shown_as.option(here)!r}{conversion}?" if here else ""
 
 
-def takes(options: Options | None = None) -> Callable[[Documented], Documented]:
-    """Return a decorator of a function or class that checks the names of keyword arguments.
+def shows(options: Options) -> Callable[[Documented], Documented]:
+    """Return a decorator of a function or class that shows the options behind ``**options``.
 
-    An unknown name raises the error of `unknown_option`. `options` are those that ``**options`` of
-    the function stands for: they replace it in the signature that `inspect.signature` and notebooks
-    show, and their descriptions replace the line OPTIONS_LINE of the docstring. Options that the
-    signature or the docstring has itself are left out.
+    They replace ``**options`` in the signature that `inspect.signature` and notebooks show, and
+    their descriptions replace the line OPTIONS_LINE of the docstring. Options that the signature or
+    the docstring has itself are left out.
     """
 
     def decorate(documented: Documented) -> Documented:
-        signature = inspect.signature(documented)
+        shown: Any = documented
+        shown.__signature__ = _with_options(inspect.signature(documented), options)
+        _document(documented, options)
+        return documented
+
+    return decorate
+
+
+def takes(
+    options: Options | None = None, hidden: Sequence[str] = ()
+) -> Callable[[Documented], Documented]:
+    """Return a decorator of a function or class that checks the names of keyword arguments.
+
+    An unknown name raises the error of `unknown_option`. If `options` are given, they are shown as
+    by `shows`. Options named in `hidden` are accepted but not shown, because the settings of
+    results contain them.
+    """
+
+    def decorate(documented: Documented) -> Documented:
         if options is not None:
-            signature = _with_options(signature, options)
-            _document(documented, options)
-        is_class = inspect.isclass(documented)
+            shows(options)(documented)
+        signature, is_class = inspect.signature(documented), inspect.isclass(documented)
         function: Any = documented.__init__ if is_class else documented
-        known = dict.fromkeys(signature.parameters)
+        known = dict.fromkeys([*signature.parameters, *hidden])
 
         @functools.wraps(function)
         def checked(*args: Any, **given: Any) -> Any:
@@ -501,12 +523,11 @@ def takes(options: Options | None = None) -> Callable[[Documented], Documented]:
                     raise unknown_option(name, _keywords(signature))
             return function(*args, **given)
 
-        taker: Any = documented if is_class else checked
-        if is_class:
-            taker.__init__ = checked
-        if options is not None:
-            taker.__signature__ = signature
-        return taker
+        if not is_class:
+            return cast(Documented, checked)
+        taker: Any = documented
+        taker.__init__ = checked
+        return documented
 
     return decorate
 
@@ -548,63 +569,3 @@ def _document(documented: Any, options: Options) -> None:
         each.paragraph for name, each in options.items() if name not in described
     ]
     documented.__doc__ = "\n".join(lines)
-
-
-# -- checks of single arguments -------------------------------------------------------------------
-
-
-def check_number(
-    value: Any,
-    name: str,
-    low: float = -math.inf,
-    high: float = math.inf,
-    *,
-    low_open: bool = False,
-    high_open: bool = False,
-) -> float:
-    """Check that `value` is a real number from `low` to `high`, and return it as a float."""
-    return Number(low, high, low_open, high_open).check(name, value)
-
-
-def check_integer(
-    value: Any, name: str, low: int, hint: str = "", *, high: int | None = None
-) -> int:
-    """Check that `value` is an integer >= `low` and, unless `high` is None, <= `high`."""
-    return Integer(low, UNLIMITED if high is None else high).check(name, value, hint)
-
-
-def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """Check that `value`, the value of the option `name`, is one of the strings `choices`."""
-    return Choice(tuple(choices)).check(name, value)
-
-
-def check_dtype(value: Any, name: str) -> Any:
-    """Return the name of the precision `value`, the option `name`: "float32" or "float64"."""
-    return Precision().check(name, value)
-
-
-def check_alpha(alpha: Any) -> float:
-    """Check the option `alpha`, the level of a test, and return it as a float."""
-    hint = "; the level of a test with 95% confidence is 0.05"
-    return Number(0, 1, low_open=True, high_open=True).check("alpha", alpha, hint)
-
-
-def check_boolean(value: Any, name: str) -> bool:
-    """Check that `value` is True or False; 0 and 1 are not accepted."""
-    return Boolean().check(name, value)
-
-
-def check_n_jobs(value: Any) -> int | None:
-    """Check the option `n_jobs` and return it; -1 is converted to None, for all available cores."""
-    return Threads().check("n_jobs", value)
-
-
-def keyword_names(function: Callable[..., Any]) -> list[str]:
-    """Return the names of the keyword-only parameters of a function, as in its signature."""
-    return _keywords(inspect.signature(function))
-
-
-check_class_options = check_option_names = takes()
-
-#: Default significance level.
-ALPHA = 0.05

@@ -28,12 +28,11 @@ from isodepth.errors import (
     NotNumbersError,
 )
 from isodepth.significance.result import TestedComparison
-from isodepth.table.frames import labels_of
 from isodepth.table.missing import TEST_NAN_POLICIES
 from isodepth.table.readers import ReadResult, split_names, unknown_column
 
 if TYPE_CHECKING:
-    from isodepth.show.table_files import RowLabels, TableFile
+    from isodepth.show.repeat import Reading
 
 Options = dict[str, Any]
 #: The command `compare` reads files larger than this number of bytes in chunks.
@@ -52,7 +51,7 @@ def compare_tables(
     if any(map(_is_large, paths)):
         return _compare_chunks(paths, reading, settings, test), _chunk_options(paths, reading)
     # The options are checked first, so that an invalid option is reported before a file is read.
-    isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
+    isodepth.Metric(**settings, nan_policy=reading.nan_policy)
     x, y, test, about = read_two_tables(paths, reading, test)
     return compare_samples(x, y, reading, settings, test), about
 
@@ -69,12 +68,10 @@ def read_two_tables(
     labels = [tables.label_column(source, test["blocks"]) for source in sources]
     read = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
     samples = tables.frames_of(read, reading.kinds)
-    # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.show.table_files import RowLabels
-
-    blocks = [None if each is None else RowLabels(test["blocks"], each) for each in labels]
-    each_file = zip(paths, read, samples, blocks, strict=True)
-    files = [_table_file(*each, reading) for each in each_file]
+    files = [
+        _reading(path, each, reading, blocks=test["blocks"])
+        for path, each in zip(paths, read, strict=True)
+    ]
     about = {"names": tables.file_names(paths), "files": files}
     x, y = samples
     _name_samples(paths)
@@ -96,16 +93,12 @@ def read_two_groups(
             f"a report compares two groups, got {len(grouped.groups)} in column {by!r}; keep the "
             f"rows of two groups, or compute all distances with isodepth pairwise --by {by}"
         )
-    # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.show.table_files import RowLabels
-
     files = [
-        _table_file(paths[0], grouped.table, rows, RowLabels(by, grouped.labels, group), reading)
-        for rows, group in zip(grouped.samples, grouped.groups, strict=True)
+        _reading(paths[0], grouped.table, reading, group=(by, group)) for group in grouped.groups
     ]
-    about = {"names": [f"{by} {group}" for group in grouped.groups], "files": files}
-    _name_samples(about["names"])
-    return *grouped.samples, about
+    names = [f"{by} {group}" for group in grouped.groups]
+    _name_samples(names)
+    return *grouped.samples, {"names": names, "files": files}
 
 
 def _name_samples(names: Sequence[str]) -> None:
@@ -113,35 +106,38 @@ def _name_samples(names: Sequence[str]) -> None:
     session().about = f"X is {names[0]}, Y is {names[1]}"
 
 
-def _table_file(
-    path: str, read: ReadResult, sample: Any, labels: RowLabels | None, reading: cli.ReadingOptions
-) -> TableFile:
+def _reading(
+    path: str, read: ReadResult, reading: cli.ReadingOptions, *,
+    blocks: str | None = None, group: tuple[str, Any] | None = None,
+) -> Reading:  # fmt: skip
     """Return the description of a file for the code in a report.
 
-    `read` is the result of reading the file, `sample` are the rows that are compared, and `labels`
-    the labels of rows, if there are any.
+    `read` is the result of reading the file. `blocks` is the column with the labels of blocks, and
+    `group` the column with the labels of groups, and the label of the sample.
     """
-    from isodepth.show.table_files import TableFile
+    # The import is inside the function, because the package imports figures.
+    from isodepth.show.repeat import Reading
 
-    chosen = split_names(reading.columns)
-    if chosen and not isinstance(read.frame, np.ndarray):
-        chosen = read.frame.column_names  # a name with a comma need not be quoted
-    return TableFile(
-        path, read, [name for name in dict.fromkeys(chosen) if name not in read.left_out],
-        read.left_out, split_names(reading.category), split_names(reading.missing), labels,
-        named=labels_of(sample) is not None,
-    )  # fmt: skip
+    columns = split_names(reading.columns)
+    if columns and not isinstance(read.frame, np.ndarray):
+        columns = read.frame.column_names  # a name with a comma need not be quoted
+    columns = [name for name in dict.fromkeys(columns) if name not in read.left_out]
+    labels = [name for name in (blocks, group and group[0]) if name is not None]
+    options = {
+        "columns": [*columns, *labels] if columns else [],
+        "drop": [] if columns else [name for name in read.left_out if name not in labels],
+        "missing": split_names(reading.missing),
+    }
+    return Reading(path, options, blocks=blocks, group=group)
 
 
 def _chunk_options(paths: Sequence[str], reading: cli.ReadingOptions) -> Options:
     """Return the options of a report about tables that are read in chunks."""
-    from isodepth.show.table_files import TableFile
+    from isodepth.show.repeat import Reading  # inside, as in `_reading`
 
     columns, dropped, words = map(split_names, (reading.columns, reading.drop, reading.missing))
-    files = [
-        TableFile(path, None, columns, dropped, missing_words=words, in_chunks=True)
-        for path in paths
-    ]
+    options = {"columns": columns, "drop": dropped, "missing": words}
+    files = [Reading(path, options, in_chunks=True) for path in paths]
     return {"names": tables.file_names(paths), "files": files}
 
 
@@ -152,7 +148,7 @@ def compare_samples(
 
     Without a test (0 permutations), such samples raise an error.
     """
-    metric = isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
+    metric = isodepth.Metric(**settings, nan_policy=reading.nan_policy)
     compared = None
     try:
         compared = metric._compare(x, y, None, reading.kinds)
@@ -313,7 +309,7 @@ def _compare_chunks(
             "which are read in chunks; got exact"
         )
     x, y = _scanned(paths, reading, test["blocks"])
-    metric = isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
+    metric = isodepth.Metric(**settings, nan_policy=reading.nan_policy)
     tested = None
     if test["n_permutations"]:
         options = {name: value for name, value in test.items() if name != "blocks"}
@@ -450,12 +446,10 @@ def report(
             + ("; isodepth monitor check compares tables with a monitor" if check else "")
         )
     cli.save_report(result, page, **about)
-    type_ = result._result_type
-    if type_ != "monitor":
+    content = result.to_dict()
+    if not isinstance(result, isodepth.Monitor):
         from isodepth.show.pair import Pair
 
         content = Pair(result, **about).content()
-    else:
-        content = result.to_dict()
     content |= {"report": page, "files": files}
-    return Answer([f"report of {type_} in {page}"], content)
+    return Answer([f"report of {result._result_type} in {page}"], content)

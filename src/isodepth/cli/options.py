@@ -20,6 +20,7 @@ from isodepth.base.extras import load_extra
 from isodepth.base.messages import joined
 from isodepth.base.options import (
     Allowed,
+    Boolean,
     Choice,
     Integer,
     Number,
@@ -32,13 +33,13 @@ from isodepth.base.options import (
 from isodepth.base.output import PAGE_ENDINGS, check_target
 from isodepth.cli.commands import command_names, session
 from isodepth.geometry.depth import OF_TEXTS
-from isodepth.significance.findings import too_few_permutations
+from isodepth.significance.permutations import too_few_permutations
 from isodepth.table.kinds import attention_lines
 from isodepth.table.missing import NAN_POLICIES
 from isodepth.table.readers import split_names
 
 if TYPE_CHECKING:
-    from isodepth.show.table_files import TableFile
+    from isodepth.show.repeat import Reading
 
 #: Options of the distance. On the command line, columns mostly have different units.
 METRIC = (
@@ -58,7 +59,7 @@ PAIRWISE = (
         "scale", allowed=Choice(("pooled", "none")),
         text="Divide columns by their spread in all tables, or by nothing.",
     )
-    + declared.TABLES.only("levels")
+    | declared.TABLES.only("levels")
 ).change("refine", default=0)  # fmt: skip
 #: Options of a test.
 TEST = declared.TEST.only("n_permutations", "tolerance", "alpha", "blocks").change(
@@ -72,11 +73,21 @@ COMPARE = TEST.change(
 #: Options of a report, whose default is a test.
 REPORT = COMPARE.change("n_permutations", default=TEST["n_permutations"].default)
 #: Options of a test that the distance has too.
-DIRECTIONS = declared.TEST.only("n_directions") + PAIRWISE.only("scale", "random_state")
+DIRECTIONS = declared.TEST.only("n_directions") | PAIRWISE.only("scale", "random_state")
 #: Options of a depth.
 DEPTH = METRIC.only("depth", "n_directions", "random_state")
+#: Options of a monitor.
+MONITOR = (
+    declared.MONITOR.only(
+        "overwrite", "blocks", "groups", "alpha", "arl", "tolerance", "patience", "random_state"
+    )
+    .change("overwrite", text="Replace an existing monitor and its history.")
+    .change("blocks", text="Rows with the same value in this column depend on each other.")
+    .change("groups", text="Watch each group of rows with the same value in this column.")
+    .change("random_state", default=0)
+)
 #: Options of the score of texts.
-SCORE = declared.ENCODER.only("model", "layer", "batch_size") + declared.SCORE.only(
+SCORE = declared.ENCODER.only("model", "layer", "batch_size") | declared.SCORE.only(
     "depth", "eps", "p", "q", "n_directions", "random_state", "multi_ref"
 ).change("depth", allowed=Choice((*OF_TEXTS, *declared.DEPTHS)))
 
@@ -109,12 +120,15 @@ def add_options(argument: str, options: Options) -> Any:
 
 def flag_of(option: Option) -> Any:
     """Return the decorator of Click that adds a declared option to a command."""
+    flag = "--" + option.name.replace("_", "-")
+    if isinstance(option.allowed, Boolean):
+        return click.option(flag, option.name, is_flag=True, help=option.text)
     type_, metavar = _click_type(option.name, option.allowed)
-    text = f"{option.text.removesuffix('.')} (default {option.default_text})."
+    default = f" (default {option.default_text})" if option.default_text else ""
+    text = f"{option.text.removesuffix('.')}{default}."
     return click.option(
-        "--" + option.name.replace("_", "-"), option.name, type=type_, default=option.default,
-        metavar=metavar, help=text,
-    )  # fmt: skip
+        flag, option.name, type=type_, default=option.default, metavar=metavar, help=text
+    )
 
 
 def _click_type(name: str, allowed: Allowed) -> tuple[Any, str | None]:
@@ -328,7 +342,7 @@ def check_page(page: str | None) -> None:
 
 
 def save_report(
-    result: Any, page: str | None, files: Sequence[TableFile] | None = None, **about: Any
+    result: Any, page: str | None, files: Sequence[Reading] | None = None, **about: Any
 ) -> None:
     """Write the report of a result to the file `page`; do nothing if `page` is None.
 
@@ -342,8 +356,7 @@ def save_report(
         notes = [text for _, text in session().notes()]
         if result._result_type != "monitor":
             # The report shows the lines about columns of doubtful kind itself.
-            tested = result if result._test is None else result._test
-            lines = joined("; ", attention_lines(tested.kinds))
+            lines = joined("; ", attention_lines(result._tested.kinds))
             notes = [text for text in notes if text != lines.rendered(command_names())]
         command = shlex.join(["isodepth", *session().arguments])
         write_report_of_files(result, page, files, notes=notes, command=command, **about)
@@ -355,6 +368,6 @@ def monitor_source(path: str) -> dict[str, Any]:
     The monitor was read from the file `path`.
     """
     # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.show.table_files import TableFile
+    from isodepth.show.repeat import Reading
 
-    return {"files": [TableFile(path)]}
+    return {"files": [Reading(path)]}

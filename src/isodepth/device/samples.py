@@ -7,15 +7,20 @@ This module checks the tensors, merges equal rows into distinct points with inte
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
 
+from isodepth.device.gaps import mean_gaps, supports
 from isodepth.device.host import check_both_tensors, to_host
+from isodepth.device.kernels import passes_for
+from isodepth.device.ranks import mean_rank_weight
 from isodepth.errors import InvalidInputError
-from isodepth.geometry.depth.base import exact_center
-from isodepth.geometry.depth.whitening import column_exponents, inverse_root, stretch_of
+from isodepth.geometry.backend import Backend
+from isodepth.geometry.regions import SupportRows
+from isodepth.geometry.transforms import column_exponents, exact_center, inverse_root, stretch_of
 from isodepth.geometry.weights import exact_masses
 from isodepth.table.validation import (
     check_finite,
@@ -85,7 +90,8 @@ def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> TensorPair
     return TensorPair(X, Y, both_weights, result, precision, X.device)
 
 
-class DeviceSample(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class DeviceSample(Backend):
     """Distinct points of a sample, in any order, with their masses (integer weights).
 
     If no two rows are equal and no weight is zero, `points` is the input tensor, not a copy.
@@ -98,31 +104,37 @@ class DeviceSample(NamedTuple):
     # Index in `points` of each of the n input rows, or -1 for a row of weight zero. None if
     # `points` has the input rows in the same order.
     inverse: torch.Tensor | None
+    rows: torch.Tensor  # the n input rows, of shape (n, d)
+    weights: np.ndarray | None  # weights (n,) of the rows on the host
+    budget: int = 0  # bytes for blocks of projections
+
+    #: The points are not the vertices of a simplex: such samples are computed on the host.
+    is_simplex: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, points: torch.Tensor, weights: Any, name: str) -> DeviceSample:
+    def of(cls, points: torch.Tensor, weights: Any, name: str, budget: int) -> DeviceSample:
         """Return the distinct rows of `points` (n, d), which must be finite.
 
         The mass of a distinct row is proportional to the sum of its `weights` (n,), or to its
         number of copies if `weights` is None. Rows of weight zero are dropped. `name` is the name
-        of the sample in messages.
+        of the sample in messages. `budget` is the working memory in bytes for projections.
         """
         checked = check_weights(to_host(weights), len(points), f"weights of {name}")
         if checked is None:
-            return cls._merge(points, None)
+            return replace(cls._merge(points, None), budget=budget)
         present = checked > 0
         masses = torch.from_numpy(exact_masses(checked[present])).to(points.device)
         if present.all():
-            return cls._merge(points, masses)
+            return replace(cls._merge(points, masses), weights=checked, budget=budget)
         kept = torch.from_numpy(np.flatnonzero(present)).to(points.device)
         merged = cls._merge(points[kept], masses)
         inverse = torch.full((len(points),), -1, dtype=torch.int64, device=points.device)
-        inverse[kept] = merged.index_of_rows(len(kept))
-        return merged._replace(inverse=inverse)
+        inverse[kept] = merged.index_of_rows()
+        return replace(merged, inverse=inverse, rows=points, weights=checked, budget=budget)
 
     @classmethod
-    def _merge(cls, points: torch.Tensor, masses: torch.Tensor | None) -> DeviceSample:
-        inverse = None
+    def _merge(cls, rows: torch.Tensor, masses: torch.Tensor | None) -> DeviceSample:
+        points, inverse = rows, None
         if _has_repeats(points):
             # Adding zero converts -0.0 to 0.0, so that equal rows have equal bits.
             points, inverse = torch.unique(points + 0.0, dim=0, return_inverse=True)
@@ -131,13 +143,92 @@ class DeviceSample(NamedTuple):
         if masses is not None and bool((masses == masses[0]).all()):
             masses = None
         total = len(points) if masses is None else int(masses.sum())
-        return cls(points, masses, total, inverse)
+        return cls(points, masses, total, inverse, rows, None)
 
-    def index_of_rows(self, n: int) -> torch.Tensor:
+    def index_of_rows(self) -> torch.Tensor:
         """Return the index in `points` of each of the n input rows; -1 for rows of weight zero."""
         if self.inverse is not None:
             return self.inverse
-        return torch.arange(n, device=self.points.device)
+        return torch.arange(len(self.rows), device=self.points.device)
+
+    # -- primitives, see `Backend` ------------------------------------------------------------
+
+    def outlyingness(self, directions: np.ndarray, queries: None = None) -> torch.Tensor:
+        points = self.standardized()
+        passes = passes_for(points, self.masses)
+        units = self._units(directions)
+        far = passes.largest_outlyingness(points, self.masses, self.total, units, self.budget)
+        return far.double()
+
+    def smallest_masses(self, directions: np.ndarray, queries: None = None) -> torch.Tensor:
+        points = self.with_ranks()
+        passes = passes_for(points, self.masses)
+        units = self._units(directions)
+        least = passes.smallest_halfspace(points, self.masses, self.total, units, self.budget)
+        return least.double()
+
+    def rank_weights(
+        self, directions: np.ndarray, queries: None = None, white: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        points = self.with_ranks() if white is None else white
+        units = self._units(directions)
+        return mean_rank_weight(points, self.masses, self.total, units, self.budget)
+
+    def descending(self, depths: torch.Tensor) -> tuple[torch.Tensor, np.ndarray]:
+        falling, order = depths.sort(descending=True, stable=True)
+        return order, falling.cpu().numpy()
+
+    def cumulated_masses(self, order: torch.Tensor) -> np.ndarray | None:
+        return None if self.masses is None else self.masses[order].cumsum(0).cpu().numpy()
+
+    def ordered(self, order: torch.Tensor) -> torch.Tensor:
+        return self.points[order]
+
+    def level_gaps(
+        self, x: torch.Tensor, y: torch.Tensor, plan: Any, directions: np.ndarray, q: float,
+        resources: Any = None,
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        sizes, units = [self.from_host(each) for each in plan.prefix_sizes], self._units(directions)
+        x, y = (rows[: int(each[-1])] for rows, each in zip((x, y), plan.prefix_sizes, strict=True))
+        search = passes_for(x, None).search_gaps
+        gaps, codes = search(x, y, *sizes, units, self.budget, math.isinf(q))
+        if q < math.inf:
+            gaps = mean_gaps(x, y, *sizes, units, q, gaps, self.budget)
+        codes = torch.zeros_like(sizes[0]) if codes is None else codes
+        return gaps.cpu().numpy(), codes.cpu().numpy()
+
+    def support_rows(
+        self, points: torch.Tensor, prefix_sizes: np.ndarray, directions: np.ndarray
+    ) -> SupportRows:
+        along = points[: int(prefix_sizes[-1])] @ self._units(directions).T
+        sizes = self.from_host(prefix_sizes)
+        tops, top_rows = supports(along, sizes)
+        lows, low_rows = supports(-along, sizes)
+        return SupportRows(tops.double(), -lows.double(), top_rows, low_rows)
+
+    xp = torch
+
+    @property
+    def is_double(self) -> bool:
+        return self.points.dtype == torch.float64
+
+    def from_host(self, array: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(np.array(array)).to(self.points.device)
+
+    def to_host(self, array: torch.Tensor) -> np.ndarray:
+        return array.cpu().numpy()
+
+    def block_size(self, n_numbers: int) -> int:
+        return max(1, self.budget // (64 * n_numbers))
+
+    def scattered(self, values: torch.Tensor, rows: torch.Tensor, n: int) -> torch.Tensor:
+        return values.new_zeros(n, values.shape[1]).scatter_add_(0, rows, values)
+
+    def _units(self, directions: np.ndarray) -> torch.Tensor:
+        """Return directions (K, d) as a tensor on the device, with the precision of the points."""
+        # Directions are rounded on the host, so that all devices use the same directions.
+        dtype = "float64" if self.is_double else "float32"
+        return self.from_host(np.array(directions, dtype=dtype))
 
     @property
     def shares(self) -> torch.Tensor:
@@ -181,15 +272,12 @@ class DeviceSample(NamedTuple):
         most_down = max(0, math.frexp(smallest)[1] - math.frexp(limits.tiny)[1])
         return _scaled(moved, min(math.frexp(largest)[1], most_down))
 
-    def whitened(self) -> torch.Tensor:
+    def whitening(self, covariance: Any) -> torch.Tensor:
         """Return the centered points (u, d) times the inverse square root of their covariance.
 
-        As in `geometry.depth.whitening`, the covariance is computed in double precision from
-        columns that are scaled to a common size. In one dimension whitening does not change ranks,
-        and the result of `with_ranks` is returned.
+        As in `geometry.transforms`, the covariance is computed in double precision from
+        columns that are scaled to a common size.
         """
-        if self.points.shape[1] == 1:
-            return self.with_ranks()
         low, high = (t.cpu().numpy() for t in torch.aminmax(self.points, dim=0))
         copy = self.points.to(torch.float64, copy=True)
         scaled = _scaled(copy, column_exponents(low, high))

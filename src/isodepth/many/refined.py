@@ -12,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from isodepth.base.compiled import Resources, thread_map, worker_count
+from isodepth.base.messages import sample_name
 from isodepth.base.progress import progress_bar
-from isodepth.geometry.regions import TrimmedRegions
 from isodepth.geometry.scaling import scaled
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.many.collections import SampleGroup
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.metric import Metric
@@ -42,7 +43,7 @@ def fit_regions(
             checked = []
             for i, (points, columns, weights, *_) in enumerate(group.samples):
                 if metric.scale is not None:
-                    points = scaled(points, metric._units, f"{group.name}[{i}]", columns)
+                    points = scaled(points, metric._units, sample_name(group.name, i), columns)
                 checked.append((points, columns, weights))
             found.append(fitted._fit_samples(checked, advance))
     return fitted, found

@@ -15,7 +15,7 @@ import numpy as np
 
 from isodepth.base.export import ResultMixin
 from isodepth.functions.changes import Contribution
-from isodepth.geometry.hull import Gaps
+from isodepth.geometry.regions import Gaps
 
 # Target number of support values that are in memory at a time.
 _BLOCK_NUMBERS = 1 << 20

@@ -15,16 +15,16 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.base.compiled import write_supports
 from isodepth.base.export import Headline, ResultMixin, equal_values, keys, printable, read_only
-from isodepth.base.options import check_integer
+from isodepth.base.options import Integer
 from isodepth.base.seeds import rng_for
 from isodepth.base.words import counted, listed
 from isodepth.errors import InvalidInputError, UnavailableError
 from isodepth.functions.changes import Contribution
-from isodepth.geometry.hull import Gaps, upper_bounds
-from isodepth.geometry.regions import TrimmedRegions
+from isodepth.geometry.hull import upper_bounds
+from isodepth.geometry.regions import Gaps, write_supports
 from isodepth.geometry.scaling import SCALES, warn_of_different_spreads
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.attribution import (
     LargestGap,
     contribution_rows,
@@ -38,7 +38,7 @@ from isodepth.metric.signature import signature_text
 from isodepth.rows.kept import KeptRows, ReleasedRows
 from isodepth.rows.pair_result import PairResult
 from isodepth.rows.rows import TwoSamples
-from isodepth.rows.suspicious import SuspiciousRows
+from isodepth.rows.suspicious.results import SuspiciousRows
 from isodepth.table.arrays import column_labels
 from isodepth.table.kinds import ColumnKind, attention_suffix
 from isodepth.table.missing import MissingPair
@@ -225,7 +225,7 @@ class Comparison(PairResult):
     _result_type = "comparison"
     _in_json = keys(
         "headline", "distance", "units", "n_rows", "n_used_rows", "contributions", "largest_gap",
-        "levels", "gaps", "missing", "kinds", "signature", settings="_json_settings",
+        "levels", "gaps", "missing", "kinds", "signature", settings="_json_settings", test="_test",
     )  # fmt: skip
     _more_in_json = keys("distance_bounds")
 
@@ -292,7 +292,7 @@ class Comparison(PairResult):
         None unless ``levels="exact"``.
         """
         levels = self._gaps.plan.levels
-        return levels if levels.ndim == 2 else None
+        return read_only(levels) if levels.ndim == 2 else None
 
     @property
     def n_rows(self) -> tuple[int, int]:
@@ -323,7 +323,7 @@ class Comparison(PairResult):
         The distance is the mean of order p of the gaps with these weights. With ``normalize=False``
         the mean is multiplied by ``(1 - eps)**(1 / p)``.
         """
-        return self._gaps.plan.shares
+        return read_only(self._gaps.plan.shares)
 
     @property
     def _search_directions(self) -> np.ndarray:
@@ -332,7 +332,7 @@ class Comparison(PairResult):
         These are the sampled directions, followed by the directions that refinement found. With
         ``gap="exact"`` they are the maximizing directions of the levels.
         """
-        return self._gaps.vectors
+        return read_only(self._gaps.vectors)
 
     @property
     def gaps(self) -> np.ndarray:
@@ -341,7 +341,7 @@ class Comparison(PairResult):
         With a finite ``q`` the gap is a scaled mean of order q, over all directions, of the
         absolute differences between the support functions; see `Metric`.
         """
-        return self._gaps.values
+        return read_only(self._gaps.values)
 
     @property
     def gap_directions(self) -> np.ndarray:
@@ -388,7 +388,7 @@ class Comparison(PairResult):
         self._require_rows("bounds need")
         if self._gaps.exact:
             return self.distance, self.distance
-        x, y = (regions._ordered for regions in self.regions)
+        x, y = (regions._nested.points for regions in self.regions)
         plan = self._gaps.plan
         upper = upper_bounds(x, y, np.stack(plan.prefix_sizes), self.gaps, _BOUND_SLACK)
         return self.distance, self._fitted._mean(upper, plan)
@@ -509,7 +509,7 @@ class Comparison(PairResult):
         -------
         level : ChanceLevel
         """
-        check_integer(n_splits, "n_splits", 1)
+        Integer(1).check("n_splits", n_splits)
         if n_splits not in self._chance_levels:
             distances = np.sort(self._chance_distances(n_splits))
             level = ChanceLevel(distances=distances)
@@ -539,7 +539,7 @@ class Comparison(PairResult):
         for _ in range(n_splits):
             order = rng.permutation(len(points))
             parts = (points[order[: len(x)]], points[order[len(x) :]])
-            distances.append(fitted.distance(*map(fitted._regions_of_rows, parts)))
+            distances.append(fitted._distance(*map(fitted._nest_rows, parts)))
         return np.array(distances)
 
     @property
@@ -573,13 +573,16 @@ class Comparison(PairResult):
         plan, regions = self._gaps.plan, self.regions[side]
         sizes = plan.prefix_sizes[side][levels]
         out = np.empty((len(sizes), 2 * len(directions)))
-        write_supports(regions._ordered, sizes, directions, out, self._fitted._resources)
+        write_supports(regions._nested.points, sizes, directions, out, self._fitted._resources)
         return out
 
     def _warn_of_units(self) -> None:
         """Warn if a column dominates the distance because of its units."""
-        if self.settings["scale"] is None and self._keeps_rows:
-            x, y = (regions._sample.points for regions in self._regions)
+        details = self._details
+        if details is None or self.settings["scale"] is not None:
+            return
+        if isinstance(details.regions[0], TrimmedRegions):  # not for samples in chunks
+            x, y = (regions._nested.sample.points for regions in details.regions)
             warn_of_different_spreads(x, y, self.columns)
 
     def _named(self, shares: np.ndarray | None) -> tuple[Contribution, ...]:

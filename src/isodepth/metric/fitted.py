@@ -13,20 +13,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isodepth.base.compiled import Resources, thread_map, worker_count, write_supports
+from isodepth import _core as core
+from isodepth.base.compiled import Resources, thread_map, worker_count
 from isodepth.base.export import ReadOnlyFields
 from isodepth.errors import InvalidInputError
-from isodepth.geometry.depth.base import Depth, DepthSource, Projections
+from isodepth.geometry.backend import Backend
+from isodepth.geometry.depth.base import Depth, DepthSource
 from isodepth.geometry.depth.resolve import same_depth
-from isodepth.geometry.hull import Gaps, find_gaps
 from isodepth.geometry.regions import (
+    Gaps,
     LevelPlan,
+    Nested,
     Sample,
-    TrimmedRegions,
     exact_plan,
+    find_gaps,
     level_plan,
     power_mean,
+    write_supports,
 )
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
 from isodepth.metric.settings import (
     check_level_memory,
@@ -109,15 +114,13 @@ class FittedMetric(ReadOnlyFields):
     _betas: np.ndarray | None
     _resources: Resources
 
+    def __post_init__(self) -> None:
+        self.directions.setflags(write=False)
+
     @property
     def _source(self) -> DepthSource:
         """Depth function that orders the points."""
         return self._origin.source
-
-    @property
-    def _along(self) -> Projections:
-        """Directions of the metric, with the threads and the memory for projections on them."""
-        return Projections(self.directions, self._resources)
 
     # -- methods for one sample -------------------------------------------------------------
 
@@ -185,8 +188,8 @@ class FittedMetric(ReadOnlyFields):
             inner = replace(self, _resources=Resources(1, self._resources.memory_mb / workers))
 
         def fit(i: int) -> TrimmedRegions:
-            points, columns, w = checked[i]
-            regions = inner._fit_regions(points, w, columns, merged[i])
+            sample = replace(merged[i], resources=inner._resources)
+            regions = inner._fit_regions(sample, checked[i][1])
             advance(1)
             return regions
 
@@ -201,31 +204,29 @@ class FittedMetric(ReadOnlyFields):
             return 1
         return worker_count(self._resources.n_threads, n_tasks, operations)
 
-    def _fit_regions(
-        self,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        columns: tuple[str, ...] | None,
-        sample: Sample,
-    ) -> TrimmedRegions:
-        """Compute the nested regions of validated and scaled points (n, d).
+    def _nest(self, sample: Backend, columns: Any = None) -> Nested:
+        """Compute the nested regions of a sample, without the depths of its rows."""
+        return self._source._nested(sample, self._source._depths(sample, self.directions))
 
-        `weights` (n,) are the weights of the points, or None, and `columns` the names of the
-        columns. `sample` contains the distinct points with their masses.
-        """
-        return self._source._regions(
-            sample, points, weights, self._along, columns=columns, origin=self._origin
-        )
+    def _fit_regions(self, sample: Sample, columns: tuple[str, ...] | None) -> TrimmedRegions:
+        """Compute the nested regions of a sample in memory with the column names `columns`."""
+        distinct, depths = self._source._all_depths(sample, self.directions)
+        nested = self._source._nested(sample, distinct)
+        return TrimmedRegions.of(nested, depths, columns, self._origin)
 
-    def _regions_of_rows(self, points: np.ndarray) -> TrimmedRegions:
+    def _nest_rows(self, points: np.ndarray) -> Nested:
         """Compute the nested regions of validated points (n, d) without weights or column names."""
-        sample = Sample.of(points, None, resources=self._resources)
-        return self._fit_regions(points, None, None, sample)
+        return self._nest(Sample.of(points, None, resources=self._resources))
 
     # -- methods for two samples ------------------------------------------------------------
 
     def distance(self, x: TrimmedRegions, y: TrimmedRegions) -> float:
         """Compute DR_{p,eps} between two samples, given by regions that this metric computed."""
+        self._check_pair(x, y)
+        return self._distance(x._nested, y._nested)
+
+    def _distance(self, x: Nested, y: Nested) -> float:
+        """Compute the distance between two samples from their nested regions."""
         gaps = self._gaps(x, y)
         return self._mean(gaps.values, gaps.plan)
 
@@ -235,12 +236,13 @@ class FittedMetric(ReadOnlyFields):
         The result has the distance, and the gap between both regions at each level with its
         maximizing direction. Its settings describe the weights of the regions.
         """
-        gaps = self._gaps(x, y)
+        self._check_pair(x, y)
+        gaps = self._gaps(x._nested, y._nested)
         distance = self._mean(gaps.values, gaps.plan)
         columns = check_same_columns(x.columns, y.columns)
         return Comparison(
             distance=distance,
-            settings=self._settings_for(str(x._ordered.dtype))
+            settings=self._settings_for(str(x.points.dtype))
             | settings_of_data(None, (x.weights, y.weights)),
             columns=columns,
         )._with(
@@ -248,8 +250,8 @@ class FittedMetric(ReadOnlyFields):
             _kept=RowsOfRegions((x, y), columns),
         )
 
-    def _plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
-        """Check that the regions of two samples are comparable, and choose the compared levels."""
+    def _check_pair(self, x: TrimmedRegions, y: TrimmedRegions) -> None:
+        """Check that the regions of two samples are comparable."""
         self._check(x, "x")
         self._check(y, "y")
         check_same_width(x.n_features, y.n_features)
@@ -259,15 +261,14 @@ class FittedMetric(ReadOnlyFields):
                 f"the regions of X have dtype {x.points.dtype} and those of Y {y.points.dtype}; "
                 "compute both with the same dtype"
             )
-        if self._betas is None:
-            return exact_plan(x, y, self.metric.eps)
-        return level_plan(x, y, self._betas)
 
-    def _gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
+    def _gaps(self, x: Nested, y: Nested) -> Gaps:
         """Compute the gap between the regions of two samples at each level."""
-        settings = self.metric
-        way, q, steps = settings.gap, settings.q, settings._steps
-        plan = self._plan(x, y)
+        if self._betas is None:
+            plan = exact_plan(x, y, self.metric.eps)
+        else:
+            plan = level_plan(x, y, self._betas)
+        way, q, steps = self.metric.gap, self.metric.q, self.metric._steps
         return find_gaps(x, y, plan, self.directions, way, q, steps, self._resources)
 
     def _mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
@@ -291,14 +292,14 @@ class FittedMetric(ReadOnlyFields):
         """Return the settings of region tables of samples with this dtype."""
         return used_settings(self.metric, dtype, 0)
 
-    def _write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
+    def _write_table(self, regions: Nested, out: np.ndarray) -> None:
         """Write the support values of the regions of a sample to `out` (L, 2K).
 
         Rows of `out` are the L levels. Columns are the K directions, then their opposites.
         """
         assert self._betas is not None
-        sizes = regions._prefix_sizes(self._betas)
-        write_supports(regions._ordered, sizes, self.directions, out, self._resources)
+        sizes = regions.prefix_sizes(self._betas)
+        write_supports(regions.points, sizes, self.directions, out, self._resources)
 
     @property
     def signature(self) -> str:
@@ -356,32 +357,35 @@ class FittedPair(NamedTuple):
     Attributes
     ----------
     fitted : FittedMetric
-    x, y : TrimmedRegions
+    x, y : TrimmedRegions or Nested
     missing : MissingPair or None
         Counts of rows that were dropped for missing values; None unless `nan_policy` is "omit".
     """
 
     fitted: FittedMetric
-    x: TrimmedRegions
-    y: TrimmedRegions
+    x: Any
+    y: Any
     missing: MissingPair | None
 
 
-def regions_of_both(fitted: FittedMetric, sides: Sequence[SampleRows]) -> list[TrimmedRegions]:
+def fit_both(fitted: FittedMetric, sides: Sequence[SampleRows], way: str) -> list[Any]:
     """Compute the regions of two samples, the entries of `sides`.
 
-    The samples are processed in parallel, because some steps for one sample do not use all threads.
+    `way` is the method of `fitted` that computes them: "_nest" or "_fit_regions". The samples are
+    processed in parallel, because some steps for one sample do not use all threads.
     """
     sizes = [len(side.points) for side in sides]
-    threads, memory_mb = fitted._resources.n_threads, fitted._resources.memory_mb
-    workers = fitted._workers(2, sum(sizes) * len(fitted.directions))
+    resources = fitted._resources
+    work = sum(sizes) * len(fitted.directions)
+    small = resources.n_threads == 1 or work < 2 * core.WORTH_A_THREAD
+    workers = 1 if small else fitted._workers(2, work)
 
-    def fit(side: int) -> TrimmedRegions:
-        rows, inner = sides[side], fitted
+    def fit(side: int) -> Any:
+        rows, own = sides[side], resources
         if workers == 2:
-            share = -(-threads * sizes[side] // sum(sizes))
-            inner = replace(fitted, _resources=Resources(share, memory_mb / 2))
-        sample = Sample.of(rows.points, rows.weights, resources=inner._resources)
-        return inner._fit_regions(rows.points, rows.weights, rows.columns, sample)
+            share = -(-resources.n_threads * sizes[side] // sum(sizes))
+            own = Resources(share, resources.memory_mb / 2)
+        sample = Sample.of(rows.points, rows.weights, resources=own)
+        return getattr(fitted, way)(sample, rows.columns)
 
-    return thread_map(fit, (0, 1), workers)
+    return [fit(0), fit(1)] if workers == 1 else thread_map(fit, (0, 1), workers)

@@ -6,9 +6,9 @@ Methods and functions accept arrays, data frames, tensors, and samples that are 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack, cast, overload
 
 import numpy as np
@@ -20,20 +20,16 @@ from isodepth.base.annotations import (
     RandomStateLike,
     ScaleLike,
 )
-from isodepth.base.compiled import Resources
+from isodepth.base.compiled import Resources, available_cores
+from isodepth.base.declared import DISTANCE, METRIC, TABLE_DTYPE
 from isodepth.base.export import ReadOnlyFields, equal_values
 from isodepth.base.options import (
-    check_boolean,
-    check_choice,
-    check_class_options,
-    check_dtype,
-    check_integer,
-    check_n_jobs,
-    check_number,
-    keyword_names,
+    Integer,
+    shows,
+    takes,
     unknown_option,
 )
-from isodepth.base.seeds import check_random_state, rng_for
+from isodepth.base.seeds import rng_for
 from isodepth.errors import (
     ColumnWarning,
     InvalidOptionError,
@@ -43,9 +39,8 @@ from isodepth.errors import (
 from isodepth.geometry.depth import BY_NAME
 from isodepth.geometry.depth.base import DepthSource
 from isodepth.geometry.depth.resolve import private_copy, resolve_depth, same_depth
-from isodepth.geometry.directions import integer_seed, seeded_vectors, unit_vectors
-from isodepth.geometry.hull import WAYS
-from isodepth.geometry.regions import Sample, TrimmedRegions
+from isodepth.geometry.directions import integer_seed, vectors_of
+from isodepth.geometry.regions import Sample
 from isodepth.geometry.scaling import (
     NamedScale,
     aligned_scale,
@@ -54,12 +49,13 @@ from isodepth.geometry.scaling import (
     units_of_samples,
     warn_of_different_spreads,
 )
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import (
     FittedMetric,
     FittedPair,
     Origin,
-    regions_of_both,
+    fit_both,
 )
 from isodepth.metric.region_table import RegionTable
 from isodepth.metric.settings import (
@@ -71,14 +67,10 @@ from isodepth.metric.settings import (
     RandomLevels,
     check_for_tables,
     check_level_memory,
-    check_refine,
-    checked_directions,
-    checked_levels,
-    checked_scale,
+    checked_options,
     midpoint_levels,
     settings_of_data,
     used_settings,
-    with_options_of,
 )
 from isodepth.metric.signature import signature_text
 from isodepth.rows.kept import RowsInMemory
@@ -94,7 +86,6 @@ from isodepth.table.missing import MissingPair
 from isodepth.table.validation import (
     SampleRows,
     as_pair,
-    check_nan_policy,
     copy_of_sample,
     is_chunked,
     is_tensor,
@@ -116,7 +107,7 @@ if TYPE_CHECKING:
     from isodepth.stream.source import SampleLike
 
 
-@check_class_options
+@takes()
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Metric(ReadOnlyFields):
     """Pseudo-metric DR_{p,eps} between samples, with all its settings.
@@ -235,53 +226,13 @@ class Metric(ReadOnlyFields):
     memory_mb: float | None = None
 
     def __post_init__(self) -> None:
-        gap, q = check_choice(self.gap, "gap", WAYS), check_number(self.q, "q", 1)
-        if gap == "exact" and q < math.inf:
-            raise InvalidOptionError(
-                f"gap={gap!r} is the exact supremum over directions, which is q=inf; got q={q:g}, "
-                "a mean over the given directions: remove gap",
-                option="gap",
-            )
-        check_nan_policy(self.nan_policy)
-        if self.memory_mb is not None:
-            check_number(self.memory_mb, "memory_mb", 0, low_open=True, high_open=True)
-        check_refine(self.refine, q, gap)
-        directions, n_directions = checked_directions(
-            self.directions, self.n_directions, type(self).n_directions
-        )
-        checked = {
-            "depth": self.depth if isinstance(self.depth, str) else private_copy(self.depth),
-            "p": check_number(self.p, "p", 0, low_open=True),
-            "q": q,
-            "dtype": None if self.dtype is None else check_dtype(self.dtype, "dtype"),
-            "eps": check_number(self.eps, "eps", 0, 1, low_open=True),
-            "n_directions": n_directions,
-            "directions": directions,
-            "levels": checked_levels(self.levels),
-            "normalize": check_boolean(self.normalize, "normalize"),
-            "scale": checked_scale(self.scale),
-            "random_state": check_random_state(self.random_state),
-            "n_jobs": check_n_jobs(self.n_jobs),
-        }
-        for name, value in checked.items():
+        values = checked_options({each.name: getattr(self, each.name) for each in fields(self)})
+        if not isinstance(self.depth, str):
+            values["depth"] = private_copy(self.depth)
+        for name, value in values.items():
             object.__setattr__(self, name, value)
         super().__post_init__()
         _ = self._source  # raises an error if the option `depth` is invalid
-
-    @classmethod
-    def _from_options(
-        cls, options: Mapping[str, Any], function: Callable[..., Any] | None = None
-    ) -> Self:
-        """Create a metric from keyword options; an unknown option raises InvalidOptionError.
-
-        The error lists the keyword parameters of `function`, which received the options, or the
-        fields of the metric if it is None.
-        """
-        names = [field.name for field in fields(cls)]
-        for name in options:
-            if name not in names:
-                raise unknown_option(name, keyword_names(function) if function else names)
-        return cls(**options)
 
     def __eq__(self, other: object) -> bool:
         """Return whether all options are equal; a depth of the user is equal only to itself."""
@@ -448,10 +399,12 @@ class Metric(ReadOnlyFields):
             from isodepth.metric.tensors import distance as tensor_distance
 
             return tensor_distance(self, X, Y, weights)
-        fitted, x, y, _ = _with_integer_seed(self)._fit_pair(X, Y, weights)
+        metric = self if self.random_state is None else self._seeded()
+        fitted, x, y, _ = metric._fit_pair(X, Y, weights)
         if self.scale is None and used:
-            warn_of_different_spreads(x._sample.points, y._sample.points, x.columns)
-        return fitted.distance(x, y)
+            columns = tuple(each.column for each in used if each.use == "numeric")
+            warn_of_different_spreads(x.sample.points, y.sample.points, columns)
+        return fitted._distance(x, y)
 
     def compare(
         self,
@@ -479,7 +432,7 @@ class Metric(ReadOnlyFields):
         If X and Y are tensors, the result has plain numbers and is not differentiable by autograd;
         see `Comparison.gradient`.
         """
-        metric = _with_integer_seed(self)
+        metric = self._seeded()
         compared = metric._compare(copy_of_sample(X), copy_of_sample(Y), weights, kinds)
         compared._warn_of_units()
         return compared
@@ -554,8 +507,9 @@ class Metric(ReadOnlyFields):
         >>> fitted.distance(x, x), fitted.distance(x, y) > 6
         (0.0, True)
         """
-        check_integer(n_features, "n_features", 1, "; it is the number of columns of the samples")
-        precision = None if dtype is None else check_dtype(dtype, "dtype")
+        hint = "; it is the number of columns of the samples"
+        Integer(1).check("n_features", n_features, hint)
+        precision = METRIC["dtype"].check(dtype)
         _refuse_learned_scale(self.scale)
         # Named divisors are matched with the columns of each sample.
         if self.scale is not None and not isinstance(self.scale, NamedScale):
@@ -590,7 +544,7 @@ class Metric(ReadOnlyFields):
             K is the number of directions: the length of an array `directions`, otherwise
             `n_directions`, or 1 if X has one column.
         """
-        table_dtype = check_dtype(table_dtype, "table_dtype")
+        table_dtype = TABLE_DTYPE.check(table_dtype)
         check_for_tables(self)
         if is_chunked(X):
             from isodepth.metric.chunked import entry
@@ -598,7 +552,7 @@ class Metric(ReadOnlyFields):
             return entry.region_table(self, X, weights, table_dtype)
         fitted, regions = self._fit_one(X, weights, "a table of rows")
         values = np.empty(fitted._table_shape, dtype=table_dtype)
-        fitted._write_table(regions, values)
+        fitted._write_table(regions._nested, values)
         settings = fitted._table_settings(str(regions.points.dtype))
         return RegionTable(
             values=values,
@@ -617,9 +571,17 @@ class Metric(ReadOnlyFields):
         _refuse_learned_scale(self.scale)
         points, columns, checked, *_ = self._read(X, weights, "X", self._units, "weights")
         fitted = self.with_directions(points.shape[1])
-        sample = Sample.of(points, checked)
+        sample = Sample.of(points, checked, resources=fitted._resources)
         self._source._warn_if_uninformative(sample)
-        return fitted, fitted._fit_regions(points, checked, columns, sample)
+        return fitted, fitted._fit_regions(sample, columns)
+
+    def _seeded(self) -> Metric:
+        """Return a metric with an integer as `random_state`, whose settings repeat the result."""
+        if isinstance(self.random_state, int):
+            return self
+        copy = object.__new__(type(self))
+        vars(copy).update(vars(self), random_state=integer_seed(self.random_state))
+        return copy
 
     # -- steps of a comparison ----------------------------------------------------------------
 
@@ -636,15 +598,11 @@ class Metric(ReadOnlyFields):
         if isinstance(n_levels, int):
             check_level_memory(n_levels, LEVEL_BYTES, self.memory_mb)
         betas = midpoint_levels(levels, self.eps) if isinstance(levels, int) else None
-        family, count = self.directions, self.n_directions
-        if isinstance(seed, int):
-            directions = seeded_vectors(width, count, family, seed)
-        else:
-            directions = unit_vectors(width, count, directions=family, random_state=seed)
+        directions = vectors_of(width, self.n_directions, self.directions, seed)
         if isinstance(levels, RandomLevels):
             betas = rng_for(seed, "levels").uniform(0.0, 1.0 - self.eps, levels.n_levels)
-        used = np.asarray(directions, dtype)
-        resources = Resources(Resources(self.n_jobs).n_threads, self.memory_mb or MEMORY_MB)
+        used = np.asarray(directions, dtype).view()
+        resources = Resources(self.n_jobs or available_cores(), self.memory_mb or MEMORY_MB)
         return FittedMetric(self, Origin(self._source, directions, scale), used, betas, resources)
 
     def _read(
@@ -662,10 +620,11 @@ class Metric(ReadOnlyFields):
         scale = aligned_scale(scale, sample.columns)
         return sample._replace(points=scaled(sample.points, scale, name, sample.columns))
 
-    def _fit_pair(self, X: Any, Y: Any, weights: Any) -> FittedPair:
+    def _fit_pair(self, X: Any, Y: Any, weights: Any, way: str = "_nest") -> FittedPair:
         """Sample directions and compute the regions of two samples in memory.
 
-        `weights` is a pair with the weights of the rows of X and of Y, or None.
+        `weights` is a pair with the weights of the rows of X and of Y, or None. `way` is the method
+        of `FittedMetric` that computes the regions, see `fit_both`.
         """
         if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
             Y = in_order(Y, labels_of(X), "Y", "X")
@@ -684,9 +643,10 @@ class Metric(ReadOnlyFields):
                 advice = "leave out these columns, or use two_sample_test, which drops no row"
                 warn_user(f"{missing._many_dropped}; {advice}", ColumnWarning)
         fitted = self._fitted(x.points.shape[1], scale=scale)
-        regions = regions_of_both(fitted, (x, y))
-        self._source._warn_if_uninformative(*(each._sample for each in regions))
-        return FittedPair(fitted, regions[0], regions[1], missing)
+        regions = fit_both(fitted, (x, y), way)
+        nested = regions if way == "_nest" else [each._nested for each in regions]
+        self._source._warn_if_uninformative(*(each.sample for each in nested))
+        return FittedPair(fitted, *regions, missing)
 
     def _pair_scale(self, x: SampleRows, y: SampleRows) -> np.ndarray | None:
         """Return the divisors (d,) of the columns of two samples, which the option `scale` defines.
@@ -703,7 +663,7 @@ class Metric(ReadOnlyFields):
 
     def _compare_arrays(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
         """Compare two samples in memory, which may be arrays or data frames."""
-        fitted, x, y, missing = self._fit_pair(X, Y, weights)
+        fitted, x, y, missing = self._fit_pair(X, Y, weights, "_fit_regions")
         comparison = fitted.compare(x, y)
         return comparison if missing is None else comparison._with(missing=missing)
 
@@ -717,13 +677,6 @@ def _refuse_learned_scale(scale: Any) -> None:
             "isodepth.region_tables(..., scale='pooled')",
             option="scale",
         )
-
-
-def _with_integer_seed(metric: Metric) -> Metric:
-    """Return a metric with an integer as `random_state`, so that its settings repeat the result."""
-    if isinstance(metric.random_state, int):
-        return metric
-    return replace(metric, random_state=integer_seed(metric.random_state))
 
 
 def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
@@ -781,8 +734,21 @@ def _numeric(X: Any, Y: Any, kinds: Any) -> _NumericPair:
     return _NumericPair(x, y, (*used, *unmatched), (X, Y, kinds))
 
 
-#: Decorator that documents the options of `Metric` in a function or class.
-with_metric_options = partial(with_options_of, Metric)
+def metric_of(options: Mapping[str, Any], shown: Iterable[str] = DISTANCE) -> Metric:
+    """Return the metric with keyword options of a function.
+
+    The error for an unknown option lists the names `shown`.
+    """
+    if not options:
+        return DEFAULT
+    for name in options:
+        if name not in METRIC:
+            raise unknown_option(name, [*shown])
+    return Metric(**options)
+
+
+#: Metric with the default options, which are not checked at each call.
+DEFAULT = Metric()
 
 
 @overload
@@ -807,7 +773,7 @@ def distance(
 ) -> float: ...
 
 
-@with_metric_options()
+@shows(DISTANCE)
 def distance(
     X: SampleLike,
     Y: SampleLike,
@@ -820,6 +786,7 @@ def distance(
 
     DR is the mean of order `p`, over levels, of the distances between the depth-trimmed regions of
     both samples. These are by default Hausdorff distances between the convex hulls of the regions.
+    :class:`isodepth.Metric` explains the options.
 
     Parameters
     ----------
@@ -839,7 +806,7 @@ def distance(
         of values in their order, or an integer to subtract; see :func:`isodepth.two_sample_test`.
         Keys are names of columns of data frames, which may be integers. The columns of a source
         without names are 0, 1, ... Arrays have numeric columns only.
-    {options of Metric}
+    {options}
 
     Returns
     -------
@@ -854,10 +821,10 @@ def distance(
     >>> round(isodepth.distance(X, X + [3, 4], random_state=0), 3)
     5.0
     """
-    return Metric._from_options(options, distance).distance(X, Y, weights=weights, kinds=kinds)
+    return metric_of(options).distance(X, Y, weights=weights, kinds=kinds)
 
 
-@with_metric_options()
+@shows(DISTANCE)
 def compare(
     X: SampleLike,
     Y: SampleLike,
@@ -867,6 +834,8 @@ def compare(
     **options: Unpack[MetricOptions],
 ) -> Comparison:
     """Compare two samples by their distance, and by the contributions of columns to it.
+
+    :class:`isodepth.Metric` explains the options.
 
     Parameters
     ----------
@@ -885,7 +854,7 @@ def compare(
         of values in their order, or an integer to subtract; see :func:`isodepth.two_sample_test`.
         Keys are names of columns of data frames, which may be integers. The columns of a source
         without names are 0, 1, ... Arrays have numeric columns only.
-    {options of Metric}
+    {options}
 
     Returns
     -------
@@ -901,4 +870,4 @@ def compare(
       suspicious_rows() lists the rows that look wrong
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
     """
-    return Metric._from_options(options, compare).compare(X, Y, weights=weights, kinds=kinds)
+    return metric_of(options).compare(X, Y, weights=weights, kinds=kinds)

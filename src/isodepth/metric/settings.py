@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -19,14 +17,14 @@ from isodepth.base.annotations import (
     RandomStateLike,
     ScaleLike,
 )
+from isodepth.base.declared import METRIC
 from isodepth.base.options import (
-    MOST,
-    check_choice,
-    check_integer,
+    Choice,
+    Integer,
+    must,
     option_error,
 )
 from isodepth.device.host import to_host
-from isodepth.errors import InvalidOptionError
 from isodepth.geometry.depth.base import depth_text
 from isodepth.geometry.directions import FAMILIES, check_direction_rows, draws_at_random
 from isodepth.geometry.scaling import SCALES, check_scale
@@ -39,16 +37,12 @@ MEMORY_MB = 256.0
 LEVEL_BYTES = 160
 # Number of levels whose memory is not limited.
 _FEW_LEVELS = 1000
-#: Line of a docstring that `with_metric_options` replaces with the descriptions of parameters.
-OPTIONS_LINE = "{options of Metric}"
 #: Precisions of region tables.
 TABLE_DTYPES = ("float64", "float32")
 # Options of a metric that do not affect the distance.
 _WITHOUT_EFFECT = ("n_jobs", "memory_mb")
 #: Number of refinement steps if `refine` is None and q is infinite.
 REFINE = 20
-
-Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -70,8 +64,7 @@ class RandomLevels:
     n_levels: int
 
     def __post_init__(self) -> None:
-        checked = check_integer(self.n_levels, "n_levels", 1, high=MOST)
-        object.__setattr__(self, "n_levels", checked)
+        object.__setattr__(self, "n_levels", Integer(1).check("n_levels", self.n_levels))
 
     def __str__(self) -> str:
         """Return the levels as a string for signatures and settings, such as "monte-carlo:20"."""
@@ -211,49 +204,6 @@ def check_for_tables(metric: Any, subject: str = "tables need") -> None:
         )  # fmt: skip
 
 
-def checked_directions(directions: Any, n_directions: Any, default: int) -> tuple[Any, int]:
-    """Check the options `directions` and `n_directions`.
-
-    Return `directions`, as the name of a family or an array of unit vectors, and the number of
-    directions.
-    """
-    if isinstance(directions, str):
-        if directions.startswith("given:"):
-            raise InvalidOptionError(
-                f"directions={directions!r} is the description of an array in `settings`; pass the "
-                "array itself",
-                option="directions",
-            )
-        check_choice(directions, "directions", FAMILIES)
-        return directions, check_integer(n_directions, "n_directions", 1, high=MOST)
-    directions = check_direction_rows(directions)
-    if n_directions not in (default, len(directions)):
-        raise InvalidOptionError(
-            f"n_directions has no effect with an array of {len(directions)} directions, got "
-            f"{n_directions!r}; remove it",
-            option="n_directions",
-        )
-    return directions, len(directions)
-
-
-def checked_levels(levels: Any) -> Any:
-    if levels is None or isinstance(levels, RandomLevels):
-        return levels
-    if isinstance(levels, str):
-        if levels == "monte-carlo":
-            raise InvalidOptionError(
-                "levels must be 'exact' or an integer, got 'monte-carlo'; for random levels use "
-                "Metric.paper(n_levels=20, n_directions=1000)",
-                option="levels",
-            )
-        if levels != "exact":
-            raise InvalidOptionError(
-                f"levels must be 'exact' or an integer, got {levels!r}", option="levels"
-            )
-        return levels
-    return check_integer(levels, "levels", 1, "; or 'exact'", high=MOST)
-
-
 def check_level_memory(n_levels: int, level_bytes: int, memory_mb: float | None) -> None:
     """Raise an error if more than 1000 levels need more than `memory_mb`, 256 if it is None.
 
@@ -274,103 +224,69 @@ def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
     return (np.arange(n_levels) + 0.5) / n_levels * (1.0 - eps)
 
 
-def check_refine(refine: Any, q: float, gap: str) -> None:
-    if refine is None:
-        return
-    steps = check_integer(refine, "refine", 0, "; or None, which chooses by q", high=MOST)
-    if steps and q < math.inf:
+# -- checks of options ----------------------------------------------------------------------------
+
+
+def checked_options(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the options of a metric, and their relations; return them with standard types."""
+    checked = METRIC.check(values)
+    gap, q, refine = checked["gap"], checked["q"], checked["refine"]
+    if gap == "exact" and q < math.inf:
+        raise option_error(
+            "{--gap='exact'} is the exact supremum over directions, which is {--q=inf}; got "
+            "{--q=}, a mean over the given directions: remove {--gap}", "gap", q=q,
+        )  # fmt: skip
+    if refine and q < math.inf:
         raise option_error(
             "{--refine} needs {--q=inf}, the supremum over directions; got {--refine=} with "
             "{--q=}, a mean over directions; remove {--refine}", refine=refine, q=q,
         )  # fmt: skip
-    if steps and gap == "exact":
-        raise InvalidOptionError(
-            f"refine has no effect with gap='exact', which is the supremum over all directions; "
-            f"got refine={refine!r}: remove it",
-            option="refine",
-        )
+    if refine and gap == "exact":
+        raise option_error(
+            "{--refine} has no effect with {--gap='exact'}, which is the supremum over all "
+            "directions; got {--refine=}: remove it", refine=refine,
+        )  # fmt: skip
+    directions, n_directions = checked["directions"], checked["n_directions"]
+    if isinstance(directions, str):
+        _refuse_description("directions", directions)
+        Choice(FAMILIES).check("directions", directions)
+    else:
+        directions = check_direction_rows(directions)
+        if n_directions not in (METRIC["n_directions"].default, len(directions)):
+            raise option_error(
+                "{--n_directions} has no effect with an array of {count} directions, got "
+                "{--n_directions=}; remove it", count=len(directions), n_directions=n_directions,
+            )  # fmt: skip
+        checked |= {"directions": directions, "n_directions": len(directions)}
+    return checked | {
+        "levels": _checked_levels(checked["levels"]), "scale": _checked_scale(checked["scale"])
+    }  # fmt: skip
 
 
-def checked_scale(scale: Any) -> Any:
+def _refuse_description(name: str, value: str, hint: str = "") -> None:
+    """Raise an error if the value of an option is the description of an array in `settings`."""
+    if value.startswith("given:"):
+        raise option_error(
+            "{--=} is the description of an array in `settings`; pass the array itself{hint}", name,
+            hint=hint, **{name: value},
+        )  # fmt: skip
+
+
+def _checked_levels(levels: Any) -> Any:
+    if levels is None or levels == "exact" or isinstance(levels, RandomLevels):
+        return levels
+    if isinstance(levels, str):
+        hint = ""
+        if levels == "monte-carlo":
+            hint = "; for random levels use Metric.paper(n_levels=20, n_directions=1000)"
+        raise must("levels", "be 'exact' or an integer", levels, hint)
+    return Integer(1).check("levels", levels, "; or 'exact'")
+
+
+def _checked_scale(scale: Any) -> Any:
     if scale is None or (isinstance(scale, str) and scale in SCALES):
         return scale
-    if isinstance(scale, str) and scale.startswith("given:"):
-        raise InvalidOptionError(
-            f"scale={scale!r} is the description of an array in `settings`; pass the array itself, "
-            "which is the attribute `scale` of a region table",
-            option="scale",
-        )
+    if isinstance(scale, str):
+        hint = ", which is the attribute `scale` of a region table"
+        _refuse_description("scale", scale, hint)
     return check_scale(scale)
-
-
-def with_options_of(
-    metric: Any, leave_out: Iterable[str] = (), types: Any = MetricOptions, **defaults: Any
-) -> Callable[[Documented], Documented]:
-    """Return a decorator that documents the options of the class `metric` in a function or class.
-
-    The descriptions of the parameters replace the line OPTIONS_LINE of the docstring. Parameters
-    that the docstring describes itself, and those in `leave_out`, are not inserted. In the
-    signature that `inspect.signature` and notebooks show, the options replace ``**options``. Their
-    annotations are those of the TypedDict `types`, which has all options that are not in
-    `leave_out`. `defaults` are defaults that differ from those of `Metric`.
-    """
-
-    def decorate(documented: Documented) -> Documented:
-        _show_options(documented, metric, leave_out, types.__annotations__, defaults)
-        text = documented.__doc__
-        if text is None:  # python -OO removes docstrings
-            return documented
-        text = inspect.cleandoc(text)
-        if f"\n{OPTIONS_LINE}\n" not in text:
-            raise ValueError(f"the docstring of {documented.__qualname__} lacks {OPTIONS_LINE!r}")
-        known = {*leave_out, *re.findall(r"^(\w+) : ", text, re.MULTILINE)}
-        shown = {f.name: repr(f.default).replace("'", '"') for f in fields(metric)}
-        lines = [
-            "\n".join([f"{name} : {type_}, default {shown[name]}", *description])
-            for name, (type_, description) in metric_parameters(metric).items()
-            if name not in known
-        ]
-        documented.__doc__ = text.replace(OPTIONS_LINE, "\n".join(lines))
-        return documented
-
-    return decorate
-
-
-def _show_options(
-    documented: Any,
-    metric: Any,
-    leave_out: Iterable[str],
-    annotations: Mapping[str, Any],
-    defaults: Mapping[str, Any],
-) -> None:
-    """Replace ``**options`` by the options of `Metric` in the signature of a function or class.
-
-    The options in `leave_out` are not shown. `annotations` has the annotation of each option, and
-    `defaults` the defaults that differ from those of `Metric`.
-    """
-    signature = inspect.signature(documented)
-    parameters = dict(signature.parameters)
-    if parameters.pop("options", None) is None:
-        return
-    for field in fields(metric):
-        if field.name not in {*leave_out, *parameters}:
-            annotation = annotations[field.name]
-            parameters[field.name] = inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=defaults.get(field.name, field.default),
-                # A TypedDict stores a string as a ForwardRef, which `help` would show.
-                annotation=getattr(annotation, "__forward_arg__", annotation),
-            )
-    documented.__signature__ = signature.replace(parameters=list(parameters.values()))
-
-
-def metric_parameters(metric: Any) -> dict[str, tuple[str, list[str]]]:
-    """Return the type and the description of every parameter in the docstring of `metric`.
-
-    Keys are the names of the parameters. Descriptions are lists of indented lines.
-    """
-    text = inspect.cleandoc(metric.__doc__ or "")
-    section = text.partition("Parameters\n----------\n")[2].partition("\n\nExamples\n")[0]
-    entries = re.findall(r"^(\w+) : (.+)\n((?:    .+\n)+)", f"{section}\n", re.MULTILINE)
-    return {name: (type_, lines.splitlines()) for name, type_, lines in entries}

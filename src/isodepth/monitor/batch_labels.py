@@ -18,11 +18,9 @@ import numpy as np
 from isodepth.base.messages import Message
 from isodepth.base.words import FEW, is_missing, listed
 from isodepth.errors import InvalidInputError
-from isodepth.stream.passes import FrameReading
-from isodepth.stream.profile import Profile
 from isodepth.stream.scan import as_source
 from isodepth.table.frames import NamedArray, labels_of
-from isodepth.table.text_columns import typed_table
+from isodepth.table.raw import typed_numbers
 from isodepth.table.validation import is_chunked
 
 
@@ -126,15 +124,11 @@ def _labels(batch: Any, column: str) -> set[Any]:
         source = as_source(batch)
         if (source.columns or ()).count(column) != 1:
             return set()
-        source = source._select([column])
-        # The types of text files are known after a first pass.
-        untyped = any(part.untyped for part in source._parts)
-        types = Profile.of(source, 1, 0).types if untyped else {}
-        chunks = FrameReading().read(source._parts)
+        chunks = (typed_numbers(chunk) for chunk in source._raw_chunks([column]))
         return {
             None if is_missing(value) else value
             for chunk in chunks
-            for value in typed_table(chunk.table, types).column(0).unique().to_pylist()
+            for value in chunk.column(0).unique().to_pylist()
         }
     labels = labels_of(batch) or ()
     if labels.count(column) != 1:

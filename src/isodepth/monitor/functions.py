@@ -34,13 +34,7 @@ import numpy as np
 from isodepth.base.messages import Message
 from isodepth.errors import DependenceWarning, warn_user
 from isodepth.functions.conversions import last_decimal
-from isodepth.functions.families import (
-    UNSEEN,
-    Member,
-    all_units,
-    count_multiples,
-    is_multiple,
-)
+from isodepth.functions.families import UNSEEN, Member, Precision, Rows, is_multiple
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.scaling import mad_spread
 from isodepth.monitor.quartiles import PartsSummary, summary_of_rows, summary_of_sorted
@@ -183,7 +177,11 @@ class Functions:
             members += [Member("shares", (c,), v) for v in (*known.tolist(), UNSEEN)]
         for c, v in self.crossed.tolist():
             members += [Member("crossed", (j, width + c), v) for j in range(width)]
-        return members + all_units(width)
+        return members + self._precision.members
+
+    @functools.cached_property
+    def _precision(self) -> Precision:
+        return Precision.of_columns(len(self.center))
 
     @functools.cached_property
     def missing(self) -> dict[int, int]:
@@ -283,7 +281,7 @@ class Functions:
         for (c, v), medians in zip(self.crossed.tolist(), self.medians, strict=True):
             counts.append((numbers[codes[:, c] == v] <= medians).sum(axis=0))
         if width:
-            counts.append(count_multiples(numbers))
+            counts.append(self._precision.count(Rows(numbers, codes, np.empty(0))))
         ones = np.concatenate(counts).astype(np.int64)
         summaries = summary_of_sorted(features[:width], len(rows) - absent[:width])
         return Counts(len(rows), ones, summaries)

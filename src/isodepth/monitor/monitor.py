@@ -102,7 +102,7 @@ class Monitor(DrawnResult):
 
     # A monitor changes with every batch: like estimators, two monitors are never equal.
     __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __init__(
         self,

@@ -61,7 +61,7 @@ class Group(NamedTuple):
     crossings: int = 0  # windows that crossed their threshold since the last alarm or reset
     alarm_since: int = 0  # number of the batch that raised the alarm; 0 without an alarm
     #: Counts of all rows of the reference, which describe changes. None with blocks, where
-    #: `reference` has all rows, and in older files.
+    #: `reference` has all rows.
     all_rows: Counts | None = None
 
     def counted(self, parts: Iterable[np.ndarray], unseen: dict[int, Counter[str]]) -> Batch:

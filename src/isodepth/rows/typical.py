@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.base.export import ResultMixin, ResultPart, table_of
-from isodepth.base.options import check_integer
+from isodepth.base.options import Integer
 from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.scaling import mad_spread
@@ -165,7 +165,7 @@ def typical_rows(samples: TwoSamples, n: int = 5) -> TypicalRows:
     >>> bool((rows.indices("Y") < 40).all())
     True
     """
-    check_integer(n, "n", 1)
+    Integer(1).check("n", n)
     if min(samples.n_rows) < _MIN_ROWS or not samples.columns:
         raise InvalidInputError(
             f"typical rows need numeric columns and at least {_MIN_ROWS} rows of each sample, got "

@@ -12,15 +12,15 @@ from isodepth.show.matrix import distance_matrix
 from isodepth.show.regions import nested_regions
 from isodepth.show.timeline import timeline
 
+_FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "comparison": (gap_profile, nested_regions, contributions, null_distribution),
+    "test": (null_distribution, gap_profile, nested_regions, contributions),
+    "monitor": (timeline,),
+    "distance_matrix": (distance_matrix,),
+}
 #: Figures of each type of result, by name. The first one is the default.
-FIGURES: dict[str, dict[str, Callable[..., Any]]] = {
-    type_: {each.__name__: each for each in functions}
-    for type_, functions in {
-        "comparison": (gap_profile, nested_regions, contributions, null_distribution),
-        "test": (null_distribution, gap_profile, nested_regions, contributions),
-        "monitor": (timeline,),
-        "distance_matrix": (distance_matrix,),
-    }.items()
+FIGURES = {
+    type_: {each.__name__: each for each in functions} for type_, functions in _FUNCTIONS.items()
 }
 
 

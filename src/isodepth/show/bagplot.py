@@ -9,10 +9,10 @@ import numpy as np
 from isodepth.base.annotations import DepthLike, TableLike
 from isodepth.base.compiled import Resources
 from isodepth.errors import InvalidInputError
-from isodepth.geometry.depth.base import Projections
 from isodepth.geometry.depth.resolve import private_copy, resolve_depth
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.regions import Sample
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.show.style import FIRST, INK, MARK, PAPER, dress, legend_below, new_axes, short
 from isodepth.table.arrays import column_labels
 from isodepth.table.validation import check_points
@@ -91,10 +91,12 @@ def bagplot(X: TableLike, *, ax: Axes | None = None, depth: DepthLike = "halfspa
 def _median_and_bag(points: np.ndarray, depth: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the depth median (2,) and the vertices (k, 2) of the bag; see `bagplot`."""
     source = resolve_depth(private_copy(depth))
-    sample = Sample.of(points)
+    sample = Sample.of(points, resources=Resources.of())
     source._warn_if_uninformative(sample)
-    along = Projections(unit_vectors(2, _DIRECTIONS, directions="equispaced"), Resources())
-    regions = source._regions(sample, points, None, along)
+    distinct, depths = source._all_depths(
+        sample, unit_vectors(2, _DIRECTIONS, directions="equispaced")
+    )
+    regions = TrimmedRegions.of(source._nested(sample, distinct), depths)
     median = points[regions.indices(0.0)].mean(axis=0)
     return median, _hull(points[regions.indices(0.5)])
 

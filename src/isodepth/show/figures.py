@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isodepth.metric.comparison import Comparison
-from isodepth.rows.pair_result import PairResult
 from isodepth.show import style
+from isodepth.significance.result import TestedComparison, TwoSampleResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ _MAX_STEPS = 800
 _MAX_BARS = 15
 
 
-def gap_profile(result: PairResult, *, ax: Axes | None = None) -> Axes:
+def gap_profile(result: Comparison | TwoSampleResult, *, ax: Axes | None = None) -> Axes:
     """Draw the gap between the depth-trimmed regions of two samples at every level.
 
     The region of level beta contains the deepest rows, about a fraction beta of all rows. The curve
@@ -69,7 +69,7 @@ def gap_profile(result: PairResult, *, ax: Axes | None = None) -> Axes:
     if edges[-1] > edges[0]:
         ax.set_xlim(edges[0], edges[-1])
     top = max(largest.gap, distance)
-    null = getattr(comparison, "_null_profile", None)
+    null = comparison._null_profile if isinstance(comparison, TestedComparison) else None
     if null is not None:
         low, high = null.band
         ax.fill_between(
@@ -122,7 +122,7 @@ def _steps(levels: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return even, np.diff(np.interp(even, edges, integral)) / np.diff(even)
 
 
-def contributions(result: PairResult, *, ax: Axes | None = None) -> Axes:
+def contributions(result: Comparison | TwoSampleResult, *, ax: Axes | None = None) -> Axes:
     """Draw the contributions of at most 15 columns to a difference as horizontal bars.
 
     Parameters
@@ -190,7 +190,9 @@ def _percent_ticks(ax: Axes) -> None:
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.10g}%")
 
 
-def _bars(result: PairResult) -> tuple[Sequence[tuple[str, float]], str, dict[str, float]]:
+def _bars(
+    result: Comparison | TwoSampleResult,
+) -> tuple[Sequence[tuple[str, float]], str, dict[str, float]]:
     """Return pairs (column, length of the bar), the label of the axis, and p-values by column.
 
     There are no p-values if `result` is a comparison without a test.
@@ -198,14 +200,14 @@ def _bars(result: PairResult) -> tuple[Sequence[tuple[str, float]], str, dict[st
     test = result._test
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
     hollow = "" if test is None or not pvalues else f" (hollow: p above {test.alpha})"
-    if result._result_type == "comparison":
+    if isinstance(result, Comparison):
         values = [(each.column, each.fraction) for each in result.contributions]
         return values, f"contribution to the distance{hollow}", pvalues
     values = [(each.column, each.difference) for each in result.column_tests]
     return values, f"maximum difference of the distribution functions{hollow}", pvalues
 
 
-def null_distribution(result: PairResult, *, ax: Axes | None = None) -> Axes:
+def null_distribution(result: Comparison | TwoSampleResult, *, ax: Axes | None = None) -> Axes:
     """Draw a histogram of the statistics of all permutations, and the observed statistic.
 
     Parameters

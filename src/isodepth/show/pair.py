@@ -34,9 +34,8 @@ from isodepth.show.columns import (
 )
 from isodepth.show.figures import contributions, gap_profile, null_distribution
 from isodepth.show.regions import nested_regions
-from isodepth.show.repeat import repeat_code
+from isodepth.show.repeat import Reading, repeat_code
 from isodepth.show.style import WIDTH, loose_axes, loose_figure
-from isodepth.show.table_files import TableFile
 from isodepth.significance.result import TwoSampleResult
 from isodepth.table.dates import day_text
 from isodepth.table.kinds import attention_lines, date_columns
@@ -67,7 +66,7 @@ class Pair:
     result : Comparison or TwoSampleResult
     x, y : str
         Names of the samples, by default those of `result`.
-    files : sequence of TableFile, or None
+    files : sequence of Reading, or None
         Files that the samples were read from.
     test : TwoSampleResult or None
     tested : Comparison or TwoSampleResult
@@ -78,7 +77,7 @@ class Pair:
         self,
         result: Comparison | TwoSampleResult,
         names: Sequence[str] | None = None,
-        files: Sequence[TableFile] | None = None,
+        files: Sequence[Reading] | None = None,
     ) -> None:
         names = result._names if names is None else names
         if isinstance(names, str) or len(names) != 2:
@@ -92,7 +91,7 @@ class Pair:
         self.result, self.names, self.files = result, names, files
         self.x, self.y = names
         self.test: TwoSampleResult | None = result._test
-        self.tested = result if self.test is None else self.test
+        self.tested: Comparison | TwoSampleResult = result._tested
 
     @cached_property
     def comparison(self) -> Comparison | None:

@@ -14,8 +14,8 @@ import numpy as np
 
 from isodepth.errors import InvalidInputError
 from isodepth.metric.comparison import Comparison
-from isodepth.rows.pair_result import PairResult
 from isodepth.show.style import FIRST, SECOND, comparison_of, dress, legend_below, new_axes, short
+from isodepth.significance.result import TwoSampleResult
 from isodepth.table.arrays import column_labels
 
 if TYPE_CHECKING:
@@ -39,7 +39,10 @@ _MAX_CANDIDATES, _MAX_LEVELS = 1000, 100
 
 
 def nested_regions(
-    result: PairResult, *, ax: Axes | None = None, names: Sequence[str] = ("X", "Y")
+    result: Comparison | TwoSampleResult,
+    *,
+    ax: Axes | None = None,
+    names: Sequence[str] = ("X", "Y"),
 ) -> Axes:
     """Draw two samples with their depth-trimmed regions in the plane in which they differ most.
 

@@ -13,16 +13,19 @@ from isodepth.base.options import unknown_option
 from isodepth.base.output import PAGE_ENDINGS, check_target, replace_file
 from isodepth.base.showing import ReportOptions
 from isodepth.errors import InvalidInputError
+from isodepth.metric.comparison import Comparison
 from isodepth.monitor.monitor import Monitor
 from isodepth.show.page import asset, render
 from isodepth.show.pair import Pair
-from isodepth.show.repeat import load_code
+from isodepth.show.repeat import Reading, load_code
 from isodepth.show.style import WIDTH, loose_figure
-from isodepth.show.table_files import TableFile
 from isodepth.show.timeline import timeline
+from isodepth.significance.result import TwoSampleResult
 
 
-def html_report(result: Any, **options: Unpack[ReportOptions]) -> str:
+def html_report(
+    result: Comparison | TwoSampleResult | Monitor, **options: Unpack[ReportOptions]
+) -> str:
     """Return the report of a result as an HTML page.
 
     All strings from the data are escaped. Equal results give pages with equal bytes.
@@ -60,7 +63,7 @@ def html_report(result: Any, **options: Unpack[ReportOptions]) -> str:
 def write_report_of_files(
     result: Any,
     path: Any,
-    files: Sequence[TableFile] | None,
+    files: Sequence[Reading] | None,
     **options: Unpack[ReportOptions],
 ) -> None:
     """Write the report of a result, with the files that were read, as one self-contained HTML file.
@@ -75,7 +78,7 @@ def write_report_of_files(
 
 
 def html_report_of_files(
-    result: Any, files: Sequence[TableFile] | None, **options: Unpack[ReportOptions]
+    result: Any, files: Sequence[Reading] | None, **options: Unpack[ReportOptions]
 ) -> str:
     """Return the report of a result, as `html_report` does, with code that reads the files.
 

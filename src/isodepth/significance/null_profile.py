@@ -69,7 +69,7 @@ def null_profile(
     labels = Permutations.draw(len(x), len(y), count, rng, blocks).labels(dtype=bool)
     gaps, distances = np.empty((count, _LEVELS)), np.empty(count)
     for b, first in enumerate(labels.T[1:]):
-        compared = fitted._gaps(*map(fitted._regions_of_rows, (points[first], points[~first])))
+        compared = fitted._gaps(*map(fitted._nest_rows, (points[first], points[~first])))
         gaps[b] = compared.values
         distances[b] = fitted._mean(compared.values, compared.plan)
     return NullProfile(levels, gaps, distances)

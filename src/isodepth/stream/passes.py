@@ -49,15 +49,12 @@ class FrameReading:
         Maximum number of rows that a pass reads, see `Preparation`.
     names : tuple of str or None
         New names of the columns; None to keep the names in the source.
-    raw : bool
-        Whether to keep the types in which values are stored, see `Part.raw_frames`.
     """
 
     chunk_rows: int = 1 << 16
     n_threads: int = 1
     most_rows: int | None = None
     names: tuple[str, ...] | None = None
-    raw: bool = False
 
     #: Whether several threads read the parts of a source.
     is_parallel: ClassVar[bool] = True
@@ -69,14 +66,8 @@ class FrameReading:
         in the same way, needs it.
         """
         for part in parts:
-            start = part.offset
-            frames = part.raw_frames if self.raw else part.frames
-            for table, origin, _ in frames(self.chunk_rows):
-                if self.names is not None:
-                    table = table.rename_columns(list(self.names))
-                decimal = part.decimal if part.untyped else ""
-                yield RawChunk(table, origin, part.place, start, decimal)
-                start += len(table)
+            for chunk in part.raw_chunks(self.chunk_rows):
+                yield chunk if self.names is None else chunk.renamed(self.names)
 
 
 # -- passes ---------------------------------------------------------------------------------------
@@ -135,7 +126,7 @@ class Runner:
 
         Return the final state, and the sum of the tallies of all chunks, see `Rows.tally`.
         """
-        how = _within(how, source)
+        how = within(how, source)
         count = min(self.n_threads or available_cores(), _MOST_THREADS, len(source._parts))
         if how.is_parallel and count > 1:
             return self._fold_with_threads(source, step, how, count)
@@ -176,7 +167,7 @@ class Runner:
                 stopped.set()
 
 
-def _within(how: Reading, source: Any) -> Reading:
+def within(how: Reading, source: Any) -> Reading:
     """Return the settings `how` with at most `source.chunk_rows` rows per chunk."""
     return replace(how, chunk_rows=min(how.chunk_rows, source.chunk_rows or how.chunk_rows))
 
@@ -234,7 +225,7 @@ class DaskRunner(Runner):
         dask = load_extra("dask", "dask", "scheduling with Dask")
         import cloudpickle  # a dependency of Dask
 
-        how = replace(_within(how, source), n_threads=1)
+        how = replace(within(how, source), n_threads=1)
         # Pickled here, because Dask sends arrays without aligning them in memory.
         shared = dask.delayed(cloudpickle.dumps((step, how)))
         run, merge = dask.delayed(_run_part), dask.delayed(_merge)

@@ -42,13 +42,6 @@ def class_of_type(type_: str) -> str | None:
     return "other values"
 
 
-def is_encoded(type_: Any) -> bool:
-    """Return whether a pyarrow type is that of dictionary-encoded strings."""
-    import pyarrow as pa
-
-    return pa.types.is_dictionary(type_) and class_of_type(str(type_.value_type)) == "strings"
-
-
 def encode(column: Any) -> tuple[np.ndarray, Any]:
     """Return the code of each value of a column, as an array (n,), and the distinct values.
 
@@ -57,6 +50,10 @@ def encode(column: Any) -> tuple[np.ndarray, Any]:
     import pyarrow as pa
 
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    try:
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    except pa.ArrowNotImplementedError:  # such as lists
+        texts = [None if value is None else str(value) for value in column.to_pylist()]
+        encoded = pa.array(texts, pa.string()).dictionary_encode()
     indices = encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices
     return indices.to_numpy(zero_copy_only=False), encoded.dictionary

@@ -16,10 +16,10 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.base.fold import Fold
-from isodepth.geometry.depth.base import exact_center
-from isodepth.geometry.depth.whitening import (
+from isodepth.geometry.transforms import (
     Whitening,
     column_exponents,
+    exact_center,
     inverse_root,
     scale_columns,
     stretch_of,
@@ -276,7 +276,7 @@ def whitened_numbers(
     `fold` runs a pass over the sample. `summary` is the result of the first pass, and `drawn` (m,
     d) are random rows. The projections are used only to rank the rows. All projections on a
     direction are shifted by the same number and multiplied by the same positive factor, which does
-    not change ranks. The whitening is that of `geometry.depth.whitening.Whitening` with the
+    not change ranks. The whitening is that of `geometry.transforms.Whitening` with the
     empirical covariance, up to rounding.
     """
     white = whitening(fold, summary, drawn)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.base.annotations import KindsLike
+from isodepth.base.messages import sample_name
 from isodepth.errors import (
     ApproximationWarning,
     InvalidInputError,
@@ -20,8 +21,7 @@ from isodepth.errors import (
     warn_user,
 )
 from isodepth.geometry.directions import draws_at_random, integer_seed, mean_of_direction
-from isodepth.geometry.hull import Gaps
-from isodepth.geometry.regions import LevelPlan
+from isodepth.geometry.regions import Gaps, LevelPlan
 from isodepth.geometry.scaling import aligned_scale
 from isodepth.metric.chunked.region_tables import SourceRegions, column_spreads, stream_table
 from isodepth.metric.comparison import Comparison, ComparisonDetails
@@ -132,11 +132,12 @@ def shared_scale(metric: Any, samples: Any, weights: Any, name: str) -> np.ndarr
     is the name of the argument `samples` in messages.
     """
     sources = [
-        _source(sample, w, f"{name}[{i}]")
+        _source(sample, w, sample_name(name, i))
         for i, (sample, w) in enumerate(zip(samples, weights, strict=True))
     ]
     for i, source in enumerate(sources):
-        check_same_width(sources[0].n_features, source.n_features, f"{name}[0]", f"{name}[{i}]")
+        names = sample_name(name, 0), sample_name(name, i)
+        check_same_width(sources[0].n_features, source.n_features, *names)
     return column_spreads(sources, metric, runner_of(*sources))
 
 

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.base.compiled import Resources, write_supports
+from isodepth.base.compiled import Resources
 from isodepth.base.export import EqualFields
 from isodepth.base.fold import Fold
 from isodepth.base.options import option_error
-from isodepth.geometry.depth.resolve import builtin_name, is_plain
-from isodepth.geometry.regions import Sample
+from isodepth.geometry.regions import Sample, write_supports
 from isodepth.geometry.scaling import (
     CLIPPED,
     aligned_scale,
@@ -105,7 +104,8 @@ def stream_table(
     errors: dict[str, Any] = {}
     points, weights = checked.summary.drawn()
     if n_rows <= checked.summary.whole:
-        sample = Sample.of(points, weights if source.weighted else None)
+        weights = weights if source.weighted else None
+        sample = Sample.of(points, weights, resources=fitted._resources)
     else:
         selection = selection_of(checked)
         drawn = _core.distinct_rows(points, None, checked.how.n_threads)[0]
@@ -117,7 +117,7 @@ def stream_table(
     else:
         fitted._source._warn_if_uninformative(sample)
         values = np.empty(shape)
-        fitted._write_table(fitted._fit_regions(sample.points, None, None, sample), values)
+        fitted._write_table(fitted._nest(sample), values)
     settings = fitted._table_settings(checked.how.dtype)
     columns, scale = source.columns, metric._units
     table = RegionTable(
@@ -143,12 +143,8 @@ def _by_passes(
     with the values of `SourceRegions.bounds` and `depth_bound`. The dictionary is empty if the
     support values are exact.
     """
-    depth: Any = fitted._source
-    name, memory_mb = builtin_name(depth), fitted._resources.memory_mb
-    by_ranks = name in ("halfspace", "irw") or (
-        name == "ai_irw" and isinstance(depth.covariance, str) and depth.covariance == "empirical"
-    )
-    if not is_plain(depth) or not (by_ranks or name == "projection"):
+    depth, memory_mb = fitted._source, fitted._resources.memory_mb
+    if depth._primitive is None:
         raise option_error(
             "{source} has {count} rows, which do not fit into {--memory_mb=}, and this depth needs "
             "them all at once; give more memory, or use {--depth='projection'}, 'halfspace', "
@@ -159,13 +155,14 @@ def _by_passes(
     directions, summary, tolerance = fitted.directions, checked.summary, 0.0
     model: ProjectionModel | RankModel
     pairs: tuple[tuple[int, int], ...] = ((0, 0),)
+    by_ranks = depth._primitive != "outlyingness"
     if by_ranks:
-        # In one dimension whitening is not needed, because it does not change ranks.
-        if name == "ai_irw" and drawn.shape[1] > 1:
+        if depth._whitens(drawn.shape[1]):
             numbers = whitened_numbers(selection.fold, summary, drawn, directions)
         else:
             numbers = rank_numbers(summary, drawn, directions)
-        model = RankModel.fit(selection, numbers, memory_mb * 2**18, name == "halfspace")
+        smallest = depth._primitive == "smallest_masses"
+        model = RankModel.fit(selection, numbers, memory_mb * 2**18, smallest)
         # Each pair has the index of a depth and the index of a threshold: 0 for the midpoint of the
         # bounds on the depth, 1 for the lower bound, 2 for the upper bound. If the lower bound of a
         # row is at least the threshold of the upper bounds, the row is in the exact region. For

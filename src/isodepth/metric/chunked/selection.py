@@ -20,7 +20,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.base.fold import Fold
-from isodepth.geometry.depth.base import moved_by
+from isodepth.geometry.transforms import moved_by
 from isodepth.metric.chunked.preparation import Rows
 from isodepth.stream.passes import RunFold, row_keys
 

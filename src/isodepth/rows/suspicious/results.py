@@ -17,7 +17,7 @@ from isodepth.base.export import (
     percent_text,
     table_of,
 )
-from isodepth.base.options import check_choice
+from isodepth.base.options import Choice
 from isodepth.base.words import listed
 from isodepth.rows.rows import TwoSamples
 from isodepth.table.dates import day_text
@@ -348,7 +348,7 @@ class SuspiciousRows(ResultMixin):
 
         The rows of a data frame are ``frame.iloc[indices]``.
         """
-        check_choice(sample, "sample", ("X", "Y"))
+        Choice(("X", "Y")).check("sample", sample)
         return np.array([row.row for row in self.rows if row.sample == sample], dtype=np.int64)
 
     def __len__(self) -> int:

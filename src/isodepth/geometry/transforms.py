@@ -1,6 +1,8 @@
-"""Whitening of samples by the inverse square root of a covariance estimate.
+"""Centering, scaling and whitening of samples before their depths are computed.
 
-If the estimate is singular, the square root of its pseudo-inverse is used.
+A sample is whitened by the inverse square root of a covariance estimate. If the estimate is
+singular, the square root of its pseudo-inverse is used. Samples are
+:class:`isodepth.geometry.regions.Sample`, whose module imports this one.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.geometry.depth.base import center_and_exponent, moved_by
-from isodepth.geometry.regions import Sample
+from isodepth import _core
+from isodepth.base.options import must
+from isodepth.errors import InvalidInputError
 
 COVARIANCES = ("empirical", "mcd", "ledoit-wolf")
 
@@ -30,10 +32,8 @@ def check_covariance(covariance: Any) -> None:
     if isinstance(covariance, str):
         known = covariance in COVARIANCES
     if not known:
-        raise InvalidOptionError(
-            f"covariance must be one of {', '.join(COVARIANCES)}, or a scikit-learn covariance "
-            f"estimator (with fit and covariance_), got {covariance!r}"
-        )
+        others = "a scikit-learn covariance estimator (with fit and covariance_)"
+        raise must("covariance", f"be one of {', '.join(COVARIANCES)}, or {others}", covariance)
 
 
 def shrinks(covariance: Any) -> bool:
@@ -65,7 +65,7 @@ class Whitening(NamedTuple):
     matrix: np.ndarray
 
     @classmethod
-    def of(cls, sample: Sample, covariance: Any) -> Whitening:
+    def of(cls, sample: Any, covariance: Any) -> Whitening:
         """Return the whitening transformation of a sample.
 
         `covariance` is "empirical", "mcd", "ledoit-wolf" or a scikit-learn covariance estimator.
@@ -139,7 +139,7 @@ def scale_columns(points: np.ndarray, exponents: np.ndarray) -> np.ndarray:
         return np.clip(np.ldexp(points, -exponents), -limit, limit)
 
 
-def outside_span(sample: Sample, points: np.ndarray) -> np.ndarray:
+def outside_span(sample: Any, points: np.ndarray) -> np.ndarray:
     """Return a mask (m,) of the `points` (m, d) outside the affine hull of a sample.
 
     Rounding errors are tolerated.
@@ -168,7 +168,7 @@ class _Span(NamedTuple):
     variances: np.ndarray  # (r,) variances of `centered` along `axes`
 
     @classmethod
-    def of(cls, sample: Sample, exponents: np.ndarray) -> _Span:
+    def of(cls, sample: Any, exponents: np.ndarray) -> _Span:
         points = scale_columns(sample.points.astype(np.float64), exponents)
         center = sample.shares @ points
         centered = points - center
@@ -209,7 +209,7 @@ def _principal_axes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return axes[:, positive], values[positive]
 
 
-def _estimate(covariance: Any, points: np.ndarray, sample: Sample) -> np.ndarray:
+def _estimate(covariance: Any, points: np.ndarray, sample: Any) -> np.ndarray:
     rows = _repeated(points, sample)
     # Underflow and overflow are possible if the columns have very different sizes. NumPy warnings
     # about them are not useful.
@@ -245,7 +245,7 @@ def _fitted(covariance: Any, rows: np.ndarray) -> Any:
         return estimator.fit(rows)
 
 
-def _repeated(points: np.ndarray, sample: Sample) -> np.ndarray:
+def _repeated(points: np.ndarray, sample: Any) -> np.ndarray:
     """Return `points` with each row repeated in proportion to its mass in `sample`.
 
     The numbers of copies are the masses themselves if the mean mass is at most `_MOST_REPEATS`.
@@ -259,3 +259,51 @@ def _repeated(points: np.ndarray, sample: Sample) -> np.ndarray:
     # Round the cumulative numbers of copies, so that the total number of copies is exactly `limit`.
     ends = np.rint(np.cumsum(sample.shares) * limit).astype(np.int64)
     return np.repeat(points, np.diff(ends, prepend=0), axis=0)
+
+
+# -- centering ----------------------------------------------------------------------------------
+
+
+def center_and_exponent(sample: Any) -> tuple[np.ndarray, int]:
+    """Return a center (d,) of the sample, and an integer e for which the spread is about 2**e.
+
+    Subtracting the center and dividing by 2**e does not change depths, except for rounding errors,
+    which it reduces. It also prevents overflow. Center and spread are rough estimates from evenly
+    spaced rows of the sample.
+    """
+    return _core.center_and_exponent(sample.points)
+
+
+def standardize(sample: Any, points: np.ndarray) -> np.ndarray:
+    """Return `points` (m, d) minus the center of a sample, divided by a power of two.
+
+    The center and the power of two are those of `center_and_exponent`.
+    """
+    return moved_by(points, *center_and_exponent(sample))
+
+
+def moved_by(points: np.ndarray, center: np.ndarray, exponent: int) -> np.ndarray:
+    """Return (points - center) / 2**exponent, for points (m, d) and a center (d,)."""
+    # 2**exponent itself may overflow, so it is not computed.
+    return np.ldexp(points - center, -exponent)
+
+
+def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return `center` (d,), with 0 in the columns from which its subtraction may not be exact.
+
+    The subtraction is exact if the extremes `low` and `high` (d,) of a column are within a factor
+    of two of the center (Sterbenz's lemma). Otherwise rounding could make different values equal.
+
+    Examples
+    --------
+    >>> low, high = np.array([90.0, -1.0, 1.0, 4.0]), np.array([110.0, 3.0, 9.0, 11.0])
+    >>> exact_center(np.array([100.0, 1.0, 5.0, 5.0]), low, high)
+    array([100.,   0.,   0.,   0.])
+    """
+    near, far = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
+    one_sign = np.sign(low) == np.sign(high)
+    size = np.abs(center)
+    # The comparisons divide by two, which is exact except for subnormal numbers. A column with a
+    # subnormal center is not centered.
+    exact = one_sign & (near >= size / 2) & (far / 2 <= size) & (size > np.finfo(size.dtype).tiny)
+    return np.where(exact, center, 0).astype(center.dtype)
