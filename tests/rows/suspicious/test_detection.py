@@ -108,7 +108,7 @@ def test_usual_ranges_are_within_the_values_of_usual_rows(seed: int) -> None:
         parts.append(pd.DataFrame({"size": size, "wind": wind, "kind": kind}))
     x, y = parts
     clean = {"X": y[20:].copy(), "Y": x.drop(index=range(100, 111))}  # the other sample
-    y.loc[:19, "size"] = 1e6
+    y.loc[:19, "size"] = 1e8
     x.loc[100:110, "size"] = -1e5
     found = read(x, y)
     assert len(found) >= 20
