@@ -37,7 +37,7 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
     words = Markup("<svg><title>{}</title></svg>")
     monkeypatch.setattr(
-        "isodepth.report.writing.inline_svg", lambda _, alternative: words.format(alternative)
+        "isodepth.show.page.inline_svg", lambda _, alternative: words.format(alternative)
     )
     for name in ("nested_regions", "gap_profile", "contributions", "null_distribution"):
-        monkeypatch.setattr(f"isodepth.report.comparison.{name}", lambda *_, **__: None)
+        monkeypatch.setattr(f"isodepth.show.pair.{name}", lambda *_, **__: None)

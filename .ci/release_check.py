@@ -23,6 +23,7 @@ from zipfile import ZipFile
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What the tests need beside the package.
+ALL_SETS = "--config-settings=cmake.define.ISODEPTH_SETS=all"
 EXTRAS = "test"
 #: Of a wheel, in bytes.
 LARGEST = 4_000_000
@@ -59,7 +60,7 @@ def installed(python: str, sdist: Path, place: Path) -> Path:
     try:
         run(*pip, "install", *built, "isodepth")
     except subprocess.CalledProcessError:
-        run(*pip, "wheel", "--no-deps", "--wheel-dir", sdist.parent, sdist)
+        run(*pip, "wheel", ALL_SETS, "--no-deps", "--wheel-dir", sdist.parent, sdist)
         run(*pip, "install", *built, "isodepth")
     run(*pip, "install", f"isodepth[{EXTRAS}]", "--find-links", sdist.parent)
     return interpreter

@@ -28,7 +28,7 @@ def rounding_bound(metric, samples, share=0.0):
 def share_of_swapped_levels(metric, host, device):
     """Return the fraction of the levels at which regions of the host and a device have other rows.
 
-    `host` is a pair of TrimmedRegions, and `device` a pair of DeviceRegions, of the same two
+    `host` is a pair of TrimmedRegions, and `device` a pair of Nested, of the same two
     samples.
     """
     sides = [_Prefixes(one, other) for one, other in zip(host, device, strict=True)]
@@ -51,12 +51,12 @@ class _Prefixes:
 
     def __init__(self, host, device):
         points = device.sample.points[device.order].cpu().numpy() + 0.0
-        known = {row.tobytes(): i for i, row in enumerate(host._ordered + 0.0)}
+        known = {row.tobytes(): i for i, row in enumerate(host._nested.points + 0.0)}
         places = np.array([known[row.tobytes()] for row in points])
         # So many rows from the deepest on are the same ones, whatever their order among them.
         self.same = np.maximum.accumulate(places) == np.arange(len(places))
-        self.masses = [host.masses, device.masses.cpu().numpy()]
-        self.counts = [host._counts, device.counts.cpu().numpy()]
+        self.masses = [host.masses, device.masses]
+        self.counts = [host._nested.counts, device.counts]
 
     def edges(self):
         return np.concatenate(self.masses)

@@ -1,8 +1,10 @@
 """Build backend: scikit-build-core, with a compiler for machines that have none.
 
 If no C++ compiler is found, the build requires the package ``ziglang``, which contains clang. A
-wheel has the core for all instruction sets. An editable install compiles the baseline and the set
-of this machine into ``src/isodepth/_core``, and puts ``src`` on the path.
+wheel has the core for the baseline and for the instruction set of this machine, so that it also
+runs on other machines; published wheels have all sets
+(``--config-settings=cmake.define.ISODEPTH_SETS=all``). An editable install compiles the set of this
+machine into ``src/isodepth/_core``, and puts ``src`` on the path.
 ``python tools/build_backend.py core`` compiles the core again if it has changed.
 """
 
@@ -83,7 +85,7 @@ def build_wheel(
 ) -> str:
     choose_compiler()
     # Stated in every build, because a build folder keeps the value of the build before.
-    settings = {"cmake.define.ISODEPTH_SETS": "all", **(config_settings or {})}
+    settings = {"cmake.define.ISODEPTH_SETS": "local", **(config_settings or {})}
     return scikit_build.build_wheel(wheel_directory, settings, metadata_directory)
 
 

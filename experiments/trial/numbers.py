@@ -110,6 +110,8 @@ def strings(values: pd.Series) -> pd.Series:
 
 def is_value(values: pd.Series, text: str) -> pd.Series:
     """Return a mask of the rows with a printed value, which may be a number or a string."""
+    if text == "(missing)" and values.isna().any():
+        return values.isna()
     text = re.sub(r"^'(.*)' \+ (\d+) spaces$", lambda m: m[1] + " " * int(m[2]), text)
     both = strings(values)
     same = both == text
@@ -126,12 +128,14 @@ def is_value(values: pd.Series, text: str) -> pd.Series:
 
 
 def agrees_closely(text: str, value: float) -> bool:
-    """Return whether a printed number with at least six digits, or an integer, is the value."""
-    if re.fullmatch(DATE, text):
-        return True
-    _, _, decimals = text.partition(".")
-    rounded = len(re.sub(r"e.*|\D", "", text)) >= 6 and (decimals or "e" in text)
-    return bool(rounded) or abs(float(text) - value) <= 1e-9 * max(1.0, abs(value))
+    """Return whether a printed number is a value, at least in its first six digits.
+
+    Examples
+    --------
+    >>> agrees_closely("455.05", 455.0498), agrees_closely("455.1", 455.0498)
+    (True, False)
+    """
+    return bool(re.fullmatch(DATE, text)) or float(f"{value:.6g}") == float(f"{float(text):.6g}")
 
 
 def both(x: pd.DataFrame, y: pd.DataFrame, name: str, convert: Callable[..., Any]) -> Pair:

@@ -16,11 +16,26 @@ PRACTICE = (
     "carData/Chile", "fpp3/prices", "gt/metro", "medicaldata/covid_testing",
     "mosaicData/SaratogaHouses", "nycflights13/airports", "openintro/epa2021",
 )  # fmt: skip
-SETS = {"trial": sources.TRIAL, "practice": PRACTICE}
+#: Tables of the first trial, which have been used for the development since.
+FORMER = (
+    "AER/GSS7402", "AER/PSID1976", "AER/USSeatBelts", "Ecdat/Computers", "Ecdat/Treatment",
+    "Ecdat/breaches", "HistData/CholeraDeaths1849", "Stat2Data/Marathon", "carData/KosteckiDillon",
+    "causaldata/social_insure", "dslabs/polls_us_election_2016", "fpp3/aus_accommodation",
+    "mlmRev/egsingle", "modeldata/Sacramento", "modeldata/hpc_data", "openintro/yrbss",
+    "ratdat/complete_old", "stevedata/USFAHR", "survival/pbcseq (pbc)", "wooldridge/happiness",
+)  # fmt: skip
+SETS = {
+    "trial": sources.TRIAL, "retrial": sources.RETRIAL, "unseen": sources.UNSEEN, "practice": PRACTICE, "former": FORMER,
+}  # fmt: skip
 #: Columns with dates as strings that are parsed, so that their type is that of dates.
 DATES = {
     "dslabs/polls_us_election_2016": ("startdate", "enddate"),
     "HistData/CholeraDeaths1849": ("date",),
+    "mosaicData/Gestation": ("date",),
+    "mosaicData/Births2015": ("date",),
+    "stevedata/ESS9GB": ("stintrvw", "endintrvw"),
+    "survival/cgd": ("random",),
+    "openintro/get_it_dunn_run": ("date",),
 }
 
 

@@ -7,11 +7,22 @@ The public names are listed in `__init__.pyi`. They are imported at first use, s
 ``import isodepth`` is fast and does not need optional packages.
 """
 
+from typing import Any
+
 import lazy_loader
 
 from isodepth._version import __version__ as __version__
+from isodepth.base.showing import register
 
 __getattr__, __dir__, _names = lazy_loader.attach_stub(__name__, __file__)
+
+
+@register
+def _showing() -> Any:
+    from isodepth import show
+
+    return show
+
 
 # `from isodepth import *` imports no modules: some of them need optional packages.
 _MODULES = {"compat", "errors", "plot", "report", "text", "theory", "torch", "typing"}

@@ -7,9 +7,6 @@ from . import theory as theory
 from . import torch as torch
 from . import typing as typing
 from ._version import __version__ as __version__
-from .api import Metric as Metric
-from .api import compare as compare
-from .api import distance as distance
 from .geometry.depth.estimators import AIIRWDepth as AIIRWDepth
 from .geometry.depth.estimators import HalfspaceDepth as HalfspaceDepth
 from .geometry.depth.estimators import IRWDepth as IRWDepth
@@ -22,7 +19,12 @@ from .many.matrix import DistanceMatrix as DistanceMatrix
 from .many.multiple_testing import pairwise_test as pairwise_test
 from .many.pairwise import pairwise as pairwise
 from .many.pairwise import region_tables as region_tables
+from .metric.metric import Metric as Metric
+from .metric.metric import compare as compare
+from .metric.metric import distance as distance
 from .metric.region_table import RegionTable as RegionTable
 from .monitor.monitor import Monitor as Monitor
 from .significance.two_sample import two_sample_test as two_sample_test
+from .stream.read_table import read_table as read_table
 from .stream.scan import scan as scan
+from .table.public import read_table as read_table

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.base.options import check_choice, check_integer, check_number
+from isodepth.base.options import UNLIMITED, Choice, Integer, Number
 from isodepth.errors import InvalidInputError, warn_user
 from isodepth.geometry.regions import power_mean
 from isodepth.table.validation import check_points, check_same_width
@@ -84,9 +84,9 @@ def DRPM(
     """
     x, y = check_points(X, "X", "float64")[0], check_points(Y, "Y", "float64")[0]
     check_same_width(x.shape[1], y.shape[1])
-    check_choice(data_depth, "data_depth", _DEPTHS)
-    seed = 0 if random_state is None else check_integer(random_state, "random_state", 0)
-    n_dirs = 100 * x.shape[1] if n_dirs is None else check_integer(n_dirs, "n_dirs", 1)
+    Choice(_DEPTHS).check("data_depth", data_depth)
+    seed = 0 if random_state is None else Integer(0, UNLIMITED).check("random_state", random_state)
+    n_dirs = 100 * x.shape[1] if n_dirs is None else Integer(1).check("n_dirs", n_dirs)
     levels = _levels(n_alpha, eps_min, eps_max)
     return _distance(x, y, data_depth, levels, p, n_dirs, seed, robust=True)
 
@@ -133,7 +133,7 @@ class DepthScoreMetric:
         eps: float | None = None,
         n_alpha: int | None = None,
     ) -> None:
-        check_choice(considered_measure, "considered_measure", ("irw", "ai_irw"))
+        Choice(("irw", "ai_irw")).check("considered_measure", considered_measure)
         self.considered_measure = considered_measure
         self.p = 5 if p is None else p
         self.eps = 0.3 if eps is None else eps
@@ -180,11 +180,11 @@ class DepthScoreMetric:
 
 def _levels(n_alpha: Any, eps_min: Any, eps_max: Any) -> tuple[np.ndarray, bool]:
     """Return the percentiles of depths, and whether the authors use the same percentiles."""
-    low = check_number(eps_min, "eps_min", 0, 1)
-    high = check_number(eps_max, "eps_max", low, 1)
+    low = Number(0, 1).check("eps_min", eps_min)
+    high = Number(low, 1).check("eps_max", eps_max)
     ends = np.round([100 * low, 100 * high], 9)
     same = [int(low * 100), int(high * 100)] == ends.tolist()
-    return np.linspace(*ends, check_integer(n_alpha, "n_alpha", 1)), same
+    return np.linspace(*ends, Integer(1).check("n_alpha", n_alpha)), same
 
 
 def _distance(
@@ -202,7 +202,7 @@ def _distance(
 
     `robust` selects the covariance of "ai_irw": MCD or the empirical covariance.
     """
-    p = check_number(p, "p", 0, low_open=True, high_open=True)
+    p = Number(0, low_open=True, high_open=True).check("p", p)
     percentiles, same_levels = levels
     # The code of the authors sets the seed to 0 in each call of the IRW depth.
     restarts = "irw" in depth

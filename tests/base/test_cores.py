@@ -28,12 +28,12 @@ def test_openmp_limits_the_cores_of_joblib(
     limit: str, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", limit)
-    assert available_cores() == Resources().n_threads == expected
+    assert available_cores() == Resources.of().n_threads == expected
 
 
 def test_n_jobs_is_not_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    assert Resources(n_jobs=3).n_threads == 3
+    assert Resources.of(3).n_threads == 3
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 30])

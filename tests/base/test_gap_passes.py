@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from twins import naive, naive_gaps, stepwise_refinement
 
 from isodepth import _core as core
-from isodepth.base import compiled as engine
 from isodepth.base.compiled import Resources
+from isodepth.geometry import regions
 
 DTYPES = ["float32", "float64"]
 N_JOBS = (1, 3, 16)
@@ -106,10 +106,10 @@ def test_supports(dtype: str, out: str, data: st.DataObject) -> None:
     case = data.draw(cases(dtype))
     x, _, (sizes, _), U = case
     found = np.empty((len(sizes), 2 * len(U)), dtype=dtype)
-    engine.write_supports(x, sizes, U, found, Resources(1))
+    regions.write_supports(x, sizes, U, found, Resources(1))
     expected = naive_gaps.supports(x.astype(float), sizes, U)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=case.rounding)
-    located = engine.support_rows(x, sizes, U)
+    located = regions.support_rows(x, sizes, U)
     np.testing.assert_allclose(located.tops, found[:, : len(U)], rtol=1e-12, atol=case.rounding)
     np.testing.assert_allclose(-located.lows, found[:, len(U) :], rtol=1e-12, atol=case.rounding)
     assert (located.top_rows < sizes[:, None]).all()
@@ -118,20 +118,20 @@ def test_supports(dtype: str, out: str, data: st.DataObject) -> None:
         np.testing.assert_allclose(values, along, rtol=1e-12, atol=case.rounding)
     with np.errstate(over="ignore"):
         stored = np.empty(found.shape, dtype=out)
-        engine.write_supports(x, sizes, U, stored, Resources(1))
+        regions.write_supports(x, sizes, U, stored, Resources(1))
         np.testing.assert_array_equal(stored, found.astype(out))
 
 
 def test_of_equal_rows_the_first_is_named() -> None:
     rows = np.array([[0.0], [1.0], [-1.0], [1.0], [2.0], [-1.0]])
-    found = engine.support_rows(rows, np.arange(1, 7), np.eye(1))
+    found = regions.support_rows(rows, np.arange(1, 7), np.eye(1))
     assert found.top_rows.ravel().tolist() == [0, 1, 1, 1, 4, 4]
     assert found.low_rows.ravel().tolist() == [0, 0, 2, 2, 2, 2]
 
 
 def test_a_prefix_without_rows_has_no_support() -> None:
     out = np.empty((2, 2))
-    engine.write_supports(np.array([[3.0]]), np.array([0, 1]), np.eye(1), out, Resources(1))
+    regions.write_supports(np.array([[3.0]]), np.array([0, 1]), np.eye(1), out, Resources(1))
     assert out.tolist() == [[-math.inf, -math.inf], [3.0, -3.0]]
 
 
@@ -153,7 +153,7 @@ def test_climbers_attain_more_than_their_starts(
     found = stepwise_refinement.ascent(x, y, sizes, both, n_ascents=64, steps=20, slack=1e-6)
     assert 1 <= len(found) <= 64
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, rtol=1e-12)
-    before, after = (engine.level_gaps(x, y, sizes, U)[0] for U in (starts, found))
+    before, after = (regions.level_gaps(x, y, sizes, U)[0] for U in (starts, found))
     tolerance = 16 * d * np.finfo(dtype).eps * max(np.abs(x).max(), np.abs(y).max())
     assert (after >= before - tolerance).all()
     few = stepwise_refinement.ascent(x, y, sizes, starts, n_ascents=3, steps=0, slack=1e-6)
@@ -180,9 +180,9 @@ def test_same_bits_for_any_number_of_threads(dtype: str, tied: bool, q: float) -
     for n_jobs in N_JOBS:
         for memory_mb in (0.3, 256.0):
             resources = Resources(n_jobs, memory_mb)
-            gaps = engine.level_gaps(x, y, sizes, U, resources, q)
+            gaps = regions.level_gaps(x, y, sizes, U, resources, q)
             supports = np.empty((len(few[0]), 2 * len(U)))
-            engine.write_supports(x, few[0], U, supports, resources)
+            regions.write_supports(x, few[0], U, supports, resources)
             options = {"n_ascents": 32, "steps": 20, "slack": 1e-3, "resources": resources}
             tops = stepwise_refinement.ascent(x, y, few, np.eye(3), **options)
             found.add(b"".join(a.tobytes() for a in (*gaps, supports, tops)))
@@ -192,7 +192,7 @@ def test_same_bits_for_any_number_of_threads(dtype: str, tied: bool, q: float) -
 def test_codes_hold_number_and_sign() -> None:
     indices, signs = np.array([0, 0, 1, 1, 7]), np.array([1.0, -1.0, 1.0, -1.0, -1.0])
     codes = np.array([0, -1, 1, -2, -8])
-    assert np.array_equal(engine.decode(codes), [indices, signs])
+    assert np.array_equal(regions.decode(codes), [indices, signs])
     vectors = np.arange(1.0, 9.0)[:, None] * [1.0, 2.0]
-    found = engine.signed_directions(vectors, codes)
+    found = regions.signed_directions(vectors, codes)
     assert found.tolist() == [[1, 2], [-1, -2], [2, 4], [-2, -4], [-8, -16]]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from combined import compare_and_test
 
 import isodepth
 from isodepth.cli import main
-from isodepth.report.table_files import TableFile
-from isodepth.report.writing import write_report_of_files
+from isodepth.show.repeat import Reading
+from isodepth.show.report import write_report_of_files
 from isodepth.table.frames import NamedArray
 from isodepth.table.readers import ReadOptions, read_table
 
@@ -49,10 +50,10 @@ def evil(folder):
         NamedArray(rng.normal(size=(60, 4)), names),
         NamedArray(rng.normal(size=(60, 4)) + 1, names),
     )
-    result = isodepth.compare(x, y, n_permutations=19, n_directions=20, random_state=0)
+    result = compare_and_test(x, y, n_permutations=19, n_directions=20, random_state=0)
     path = folder / "evil.html"
     write_report_of_files(
-        result, path, (TableFile(names[2]), TableFile(EVIL)), names=(EVIL, names[1]),
+        result, path, (Reading(names[2]), Reading(EVIL)), names=(EVIL, names[1]),
         title=names[2], notes=names, command=names[2],
     )  # fmt: skip
     return path

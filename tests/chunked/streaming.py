@@ -11,8 +11,8 @@ import numpy as np
 
 from isodepth import Metric, scan
 from isodepth.metric.chunked import reading, region_tables
+from isodepth.metric.chunked.preparation import Rows
 from isodepth.metric.chunked.region_tables import stream_table
-from isodepth.stream.passes import Rows
 
 KINDS = ["normal", "lattice", "constant", "duplicates", "heavy", "two", "line", "sorted"]
 

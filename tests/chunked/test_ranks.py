@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 from isodepth import AIIRWDepth, Metric, scan
-from isodepth.base.compiled import Resources
 from isodepth.errors import InvalidOptionError
-from isodepth.geometry.depth import BY_NAME, CorrectedIRW
-from isodepth.geometry.depth.base import Projections, center_and_exponent
-from isodepth.geometry.depth.whitening import Whitening
+from isodepth.geometry.depth import BY_NAME
+from isodepth.geometry.depth.integrated import CorrectedIRW
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.regions import Sample
+from isodepth.geometry.transforms import Whitening, center_and_exponent
 from isodepth.metric.chunked import depths
 from isodepth.metric.chunked.depths import RankModel, rank_numbers, whitening
 from isodepth.metric.chunked.entry import compare
@@ -51,7 +50,7 @@ def test_depths_lie_between_their_bounds(
         points_of(kind, n, d, seed, dtype), rng.integers(1, 4, n) if weighted else None
     )
     directions = unit_vectors(d, 9, random_state=rng).astype(dtype)
-    exact = BY_NAME[depth]()._evaluate(sample, None, Projections(directions, Resources(1)))
+    exact = BY_NAME[depth]()._evaluate(sample, None, directions)
     numbers = RowValues(center_and_exponent(sample), directions)
 
     fold = fold_of(sample.points, sample.masses, 7)

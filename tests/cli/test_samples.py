@@ -147,6 +147,7 @@ def test_wrong_options_of_depth(folder: Path, arguments: list[str], cause: str) 
 
 def test_the_help_of_pairwise_does_not_offer_exact_levels() -> None:
     text = " ".join(run("pairwise", "--help").stdout.split())
-    assert "Number of levels (default 20)." in text
-    assert "Number of levels, or exact" in " ".join(run("compare", "--help").stdout.split())
+    assert "equal length (default 20)." in text
+    text = " ".join(run("compare", "--help").stdout.split())
+    assert "or exact for the integral over all levels (default exact" in text
     assert "exact" in refusal("pairwise", "absent.csv", "--levels", "exact")

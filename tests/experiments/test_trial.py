@@ -120,11 +120,12 @@ def test_printed_precision() -> None:
     assert not agrees("0%", 0.006)
 
 
-def test_the_tables_are_new() -> None:
-    others = set().union(*(names for key, names in sources.SETS.items() if key != "trial"))
-    assert len(sources.TRIAL) == 20
-    assert not others & {*sources.TRIAL}
-    assert not sources.USED & {*sources.TRIAL}
+@pytest.mark.parametrize("name", ["trial", "retrial"])
+def test_the_tables_are_new(name: str) -> None:
+    own = {*sources.SETS[name]}
+    others = set().union(*(names for key, names in sources.SETS.items() if key != name))
+    assert len(own) == 20
+    assert not own & (others | sources.USED | {*tables.PRACTICE, *tables.FORMER})
     assert {*tables.PRACTICE} <= others
 
 

@@ -9,8 +9,7 @@ from twins.stepwise_refinement import chosen_levels
 
 import isodepth
 from isodepth.base.compiled import Resources
-from isodepth.geometry.hull import refine_gaps
-from isodepth.geometry.regions import LevelPlan, exact_plan
+from isodepth.geometry.regions import LevelPlan, exact_plan, refine_gaps
 
 
 def attained(result: isodepth.typing.Comparison, betas: np.ndarray) -> np.ndarray:
@@ -111,9 +110,10 @@ def test_one_call_returns_the_bits_of_separate_steps(
         d, dtype=dtype
     )
     x, y = fitted.all_regions([X.astype(dtype), Y.astype(dtype)])
-    arguments = x._ordered, y._ordered, exact_plan(x, y, 0.1), fitted.directions, 20
+    x, y = x._nested, y._nested
+    arguments = x.points, y.points, exact_plan(x, y, 0.1), fitted.directions, 20
     expected = stepwise_refinement.refine_gaps(*arguments)
     for n_jobs in (1, 3):
-        found = refine_gaps(*arguments, Resources(n_jobs))
+        found = refine_gaps(*arguments, Resources.of(n_jobs))
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, other)

@@ -15,8 +15,8 @@ from isodepth.geometry.directions import (
     FAMILIES,
     check_direction_rows,
     mean_of_direction,
-    seeded_vectors,
     unit_vectors,
+    vectors_of,
 )
 
 RANDOM_FAMILIES = [family for family in FAMILIES if family != "equispaced"]
@@ -79,14 +79,14 @@ def test_equispaced_reaches_the_exact_distance_in_the_plane() -> None:
 @pytest.mark.parametrize(("d", "n_directions"), [(3, 10), (2, 7), (40, 600)])
 def test_seeded_vectors_are_those_of_the_generator(family: str, d: int, n_directions: int) -> None:
     expected = unit_vectors(d, n_directions, directions=family, random_state=5)
-    first = seeded_vectors(d, n_directions, family, 5)
+    first = vectors_of(d, n_directions, family, 5)
     np.testing.assert_array_equal(first, expected)
-    np.testing.assert_array_equal(seeded_vectors(d, n_directions, family, 5), expected)
-    assert not np.array_equal(seeded_vectors(d, n_directions, family, 6), expected)
+    np.testing.assert_array_equal(vectors_of(d, n_directions, family, 5), expected)
+    assert not np.array_equal(vectors_of(d, n_directions, family, 6), expected)
 
 
 def test_cached_directions_are_read_only() -> None:
-    rows = seeded_vectors(3, 4, "uniform", 0)
+    rows = vectors_of(3, 4, "uniform", 0)
     with pytest.raises(ValueError, match="read-only"):
         rows[0, 0] = 7.0
 
@@ -95,7 +95,7 @@ def test_explicit_directions_are_scaled_and_not_kept() -> None:
     given = [[3.0, 4.0], [0.0, 2.0]]
     for seed in (0, 1):
         np.testing.assert_allclose(
-            seeded_vectors(2, 99, given, seed), [[0.6, 0.8], [0.0, 1.0]], rtol=1e-15
+            vectors_of(2, 99, given, seed), [[0.6, 0.8], [0.0, 1.0]], rtol=1e-15
         )
     with pytest.raises(InvalidInputError, match="3"):
         unit_vectors(3, 99, directions=given)

@@ -369,7 +369,7 @@ def test_raised_gaps_do_not_depend_on_the_number_of_threads(share, limit):
     stops = np.sort(rng.integers(1, 601, (2, 500)), axis=1)
     exact, *_ = exact_gaps(first, second, stops)
     found = [
-        raise_gaps(first, second, stops, share * exact, 1e-3, limit, Resources(n_jobs))
+        raise_gaps(first, second, stops, share * exact, 1e-3, limit, Resources.of(n_jobs))
         for n_jobs in (1, 2, 8)
     ]
     for raised, values, directions in found:

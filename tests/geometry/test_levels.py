@@ -10,12 +10,8 @@ import pytest
 from twins import naive
 
 import isodepth
-from isodepth.geometry.regions import (
-    TrimmedRegions,
-    exact_plan,
-    level_plan,
-    power_mean,
-)
+from isodepth.geometry.regions import exact_plan, level_plan, power_mean
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.settings import midpoint_levels
 
 X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0], [6.0], [7.0], [8.0], [9.0]])
@@ -38,7 +34,7 @@ def count_inside(regions: TrimmedRegions, beta: float) -> int:
 @pytest.mark.parametrize("eps", [0.05, 0.1, 0.3, 0.7, 0.95])
 def test_pieces_cover_the_interval_with_constant_regions(eps: float) -> None:
     x, y = regions_of(X), regions_of(Y)
-    plan = exact_plan(x, y, eps)
+    plan = exact_plan(x._nested, y._nested, eps)
     assert plan.levels[0, 0] == 0
     assert plan.levels[-1, 1] == 1 - eps
     assert (plan.levels[1:, 0] == plan.levels[:-1, 1]).all()
@@ -56,7 +52,7 @@ def test_pieces_cover_the_interval_with_constant_regions(eps: float) -> None:
 
 
 def test_eps_one_is_the_innermost_regions_alone() -> None:
-    plan = exact_plan(regions_of(X), regions_of(Y), 1.0)
+    plan = exact_plan(regions_of(X)._nested, regions_of(Y)._nested, 1.0)
     assert plan.levels.tolist() == [[0.0, 0.0]]
     assert plan.shares.tolist() == [1.0]
     assert (plan.prefix_sizes_x.tolist(), plan.prefix_sizes_y.tolist()) == ([2], [1])
@@ -64,7 +60,7 @@ def test_eps_one_is_the_innermost_regions_alone() -> None:
 
 def test_given_levels_are_sorted_and_share_alike() -> None:
     x, y = regions_of(X), regions_of(Y)
-    plan = level_plan(x, y, np.array([0.75, 0.0, 0.25, 0.5]))
+    plan = level_plan(x._nested, y._nested, np.array([0.75, 0.0, 0.25, 0.5]))
     assert plan.levels.tolist() == [0.0, 0.25, 0.5, 0.75]
     assert plan.shares.tolist() == [0.25] * 4
     assert plan.prefix_sizes_x.tolist() == [count_inside(x, beta) for beta in plan.levels]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.base.compiled import Resources, level_gaps, signed_directions
-from isodepth.geometry import hull as gaps_module
-from isodepth.geometry.regions import exact_plan
+from isodepth.base.compiled import Resources
+from isodepth.geometry import regions as gaps_module
+from isodepth.geometry.regions import exact_plan, level_gaps, signed_directions
 from isodepth.metric.comparison import Comparison
 
 # Rounding error of a dot product of a few dozen numbers.
@@ -26,7 +26,8 @@ def assert_attained(result: Comparison, slack: float = RELATIVE) -> None:
     x, y = result.regions
     for u, level, gap in zip(result.gap_directions, result.levels, result.gaps, strict=True):
         h_x, h_y = (
-            (r._sample.points[r._sample.inverse[r.indices(level)]] @ u).max() for r in (x, y)
+            (r._nested.sample.points[r._nested.sample.inverse[r.indices(level)]] @ u).max()
+            for r in (x, y)
         )
         attained = abs(h_x - h_y)
         assert attained >= gap * (1 - RELATIVE) - RELATIVE
@@ -75,19 +76,19 @@ def climbed(case: int) -> tuple[np.ndarray, int]:
     rng = np.random.default_rng([case, 8])
     X, Y = rng.normal(size=(40, 3)), rng.normal(size=(50, 3)) + rng.normal(size=3)
     metric = isodepth.Metric(depth="irw", n_directions=4, random_state=case)
-    x, y = metric.regions(X), metric.regions(Y)
+    x, y = metric.regions(X)._nested, metric.regions(Y)._nested
     plan = exact_plan(x, y, 0.1)
     directions = rng.normal(size=(4, 3))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    found = level_gaps(x._ordered, y._ordered, plan.prefix_sizes, directions, Resources(1))
+    found = level_gaps(x.points, y.points, plan.prefix_sizes, directions, Resources(1))
     # With these limits no vertices are evaluated, only the ascent is used.
     with patch.multiple(gaps_module, _LEAST_WORK=0.0, _WORK_PER_STEP=0.0):
         gaps, vectors, where = gaps_module.refine_gaps(
-            x._ordered, y._ordered, plan, directions, 20, Resources(1)
+            x.points, y.points, plan, directions, 20, Resources(1)
         )
     units = signed_directions(vectors, where)
     for u, i, j, gap in zip(units, *plan.prefix_sizes, gaps, strict=True):
-        attained = (x._ordered[:i] @ u).max() - (y._ordered[:j] @ u).max()
+        attained = (x.points[:i] @ u).max() - (y.points[:j] @ u).max()
         assert abs(attained) == pytest.approx(gap, rel=RELATIVE)
     assert (gaps >= found[0]).all()
     return where, len(directions)

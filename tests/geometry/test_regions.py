@@ -10,7 +10,8 @@ import pytest
 import isodepth
 from isodepth import Metric
 from isodepth.errors import InvalidInputError
-from isodepth.geometry.regions import TrimmedRegions, check_levels, tie_ends
+from isodepth.geometry.regions import tie_ends
+from isodepth.geometry.trimmed import TrimmedRegions, check_levels
 
 
 def naive_tie_ends(falling: list[float], tolerance: float) -> list[int]:

@@ -276,11 +276,10 @@ def test_bad_options() -> None:
     for function in (isodepth.pairwise, region_tables):
         assert inspect.signature(function).parameters["levels"].annotation == "int"
         for levels in ("exact", "monte-carlo"):
-            name = function.__name__
-            words = f"levels must be an integer >= 1, got '{levels}'; {name} needs a fixed grid"
+            words = f"levels must be an integer >= 1, got '{levels}'; region tables need a fixed"
             with pytest.raises(InvalidOptionError, match=words):
                 function(BAGS[:2], levels=levels)
-        with pytest.raises(InvalidOptionError, match=f"^{name} needs .* got gap='exact'"):
+        with pytest.raises(InvalidOptionError, match=r"^tables need .* got gap='exact'"):
             function(BAGS[:2], gap="exact")
     stack = region_tables(BAGS[:2], **OPTIONS)
     with pytest.raises(InvalidOptionError, match="p has no effect on tables"):
@@ -305,7 +304,7 @@ def test_each_sample_is_checked_once(scale: Any, monkeypatch: pytest.MonkeyPatch
         checked.append(name)
         return validation.read_sample(X, weights, name, *args, **options)
 
-    monkeypatch.setattr("isodepth.metric.fitted.read_sample", read_sample)
+    monkeypatch.setattr("isodepth.metric.metric.read_sample", read_sample)
     pairwise(BAGS[:3], BAGS[3:5], scale=scale, **OPTIONS)
     assert sorted(checked) == ["other[0]", "other[1]", *(f"samples[{i}]" for i in range(3))]
 

@@ -85,7 +85,7 @@ def test_same_bits_for_any_number_of_threads() -> None:
     for q in (1.5, 2.0, math.inf):
         means = {"p": 2.0, "q": q, "unit": 1.0, "length": 1.0}
         found = {
-            table_distances(values, None, **means, resources=Resources(n_jobs)).tobytes()
+            table_distances(values, None, **means, resources=Resources.of(n_jobs)).tobytes()
             for n_jobs in (1, 2, 7, 16)
         }
         assert len(found) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from combined import compare_and_test
 
 import isodepth
 
@@ -84,25 +85,18 @@ def test_the_distance_is_the_mean_of_the_gaps(p: float, normalize: bool) -> None
     assert result.distance == pytest.approx(expected, rel=1e-12)
 
 
-def test_zero_permutations_mean_no_test() -> None:
-    result = isodepth.compare(X, Y, n_permutations=0, random_state=0)
-    assert result.test is None
-    assert result == isodepth.compare(X, Y, random_state=0)
+def test_tests_are_not_options_of_a_comparison() -> None:
+    result = isodepth.compare(X, Y, random_state=0)
     assert result.headline == f"X and Y are at distance {result.distance:.3g}, not tested."
-    for wrong in (None, -1, 1.5, True):
-        message = f"n_permutations must be an integer >= 0, got {wrong}; 0 means no test"
-        with pytest.raises(isodepth.errors.InvalidOptionError, match=message):
-            isodepth.compare(X, Y, n_permutations=wrong)
-    with pytest.raises(
-        isodepth.errors.InvalidOptionError, match="needs n_permutations, such as 999"
-    ):
-        isodepth.compare(X, Y, tolerance=0.1)
+    for option in ("n_permutations", "tolerance", "blocks"):
+        with pytest.raises(isodepth.errors.UnknownOptionError, match="is an option of two_sample_"):
+            isodepth.compare(X, Y, **{option: 19})
 
 
 def test_numbers_of_rows_are_those_as_passed_and_those_in_the_distance() -> None:
     holes = X.copy()
     holes[:7, 1] = np.nan
-    result = isodepth.compare(holes, Y, nan_policy="omit", n_permutations=19, random_state=0)
+    result = compare_and_test(holes, Y, nan_policy="omit", n_permutations=19, random_state=0)
     assert result.n_rows == result.test.n_rows == result.test.n_used_rows == (60, 50)
     assert result.n_used_rows == (53, 50)
     assert result.to_dict()["n_rows"] == result.to_dict()["missing"]["n_rows"] == [60, 50]

@@ -58,8 +58,8 @@ def test_regions_one_by_one_or_together_and_with_any_threads() -> None:
     one = Metric(n_directions=200, random_state=1).with_directions(3)
     for a, b, sample in zip(*found, many, strict=True):
         alone = one.regions(sample)
-        assert (a._order == b._order).all()
-        assert (a._order == alone._order).all()
+        assert (a._nested.order == b._nested.order).all()
+        assert (a._nested.order == alone._nested.order).all()
         assert (a.depths == alone.depths).all()
 
 

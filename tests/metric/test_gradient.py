@@ -41,7 +41,7 @@ def test_gradients_are_central_differences(seed: int, monkeypatch: pytest.Monkey
         options["refine"] = 0
     if seed % 3 == 1:
         # Directions are processed in several blocks.
-        monkeypatch.setattr("isodepth.metric.gradient._HELD", 100)
+        monkeypatch.setattr("isodepth.geometry.regions._HELD_NUMBERS", 100)
         options["scale"] = [0.5, 3.0]
     x, y = two_samples(seed, 12, 15, 1 + seed % 3)
     result = isodepth.compare(x, y, **{"scale": None, **options})

@@ -113,11 +113,11 @@ def test_tests_and_monitors_keep_rows() -> None:
             make(frame, nan_policy="raise")
         with pytest.raises(InvalidOptionError, match="which tests and monitors never do; use"):
             make(frame, nan_policy="omit")
-    result = isodepth.compare(X, Y, n_permutations=9, **OMIT)
-    assert result.missing is not None
-    assert result.missing.x.n_dropped > 0
-    assert result.test is not None
-    assert result.test.n_rows == (len(X), len(Y))
+    missing = isodepth.compare(X, Y, **OMIT).missing
+    assert missing is not None
+    assert missing.x.n_dropped > 0
+    test = isodepth.two_sample_test(X, Y, n_permutations=9, random_state=0)
+    assert test.n_used_rows == (len(X), len(Y))
 
 
 def test_the_signature_does_not_contain_the_policy() -> None:

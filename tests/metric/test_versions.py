@@ -12,14 +12,15 @@ import pytest
 
 import isodepth
 from isodepth import Metric, RegionTable
+from isodepth.base.export import json_settings
 from isodepth.base.output import read_archive, write_archive
 from isodepth.errors import InvalidInputError, UnreadableFileError
 from isodepth.metric import region_table
 from isodepth.metric import signature as signatures
 from isodepth.metric.region_table import KIND
-from isodepth.metric.signature import ALGORITHM, json_settings
+from isodepth.metric.signature import ALGORITHM
 
-FILES = Path(__file__).parents[1] / "data" / "files"
+FILES = Path(__file__).parents[1] / "table" / "files"
 RNG = np.random.default_rng(0)
 REFERENCE = RNG.normal(size=(30, 2))
 BATCH = RNG.normal(size=(20, 2)) + [1.0, 0.0]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from combined import compare_and_test
 from twins import naive, naive_where
 
 import isodepth
@@ -63,7 +64,7 @@ def test_shares_of_a_translation_are_its_squares(q: float) -> None:
 @pytest.mark.usefixtures("without_pictures")
 def test_a_distance_of_zero_has_no_contributions(q: float, columns: int, tmp_path: Path) -> None:
     x = X[:, :columns]
-    result = isodepth.compare(x, x, scale=None, q=q, n_permutations=19, random_state=0)
+    result = compare_and_test(x, x, scale=None, q=q, n_permutations=19, random_state=0)
     assert result.distance == 0
     for each in (result, result.without_rows(), isodepth.compare(x, x, q=q)):
         assert each.contributions == each.largest_gap.contributions == ()

@@ -202,7 +202,9 @@ def test_changes_have_the_numbers_of_pandas() -> None:
     assert (shift.kind, shift.before) == ("location", pytest.approx(reference["a"].median()))
     zeros = batch["a"].mask(rng.random(200) < 0.1, 0.0)
     (zero,) = changes(zeros)
-    assert (zero.value, zero.before, zero.after) == (0.0, 0.0, (zeros == 0).mean())
+    known = zeros.dropna()
+    assert (zero.value, zero.before, zero.after) == (0.0, 0.0, (known == 0).mean())
+    assert zero.of_known_values
     rounded = batch["a"].round().mask(rng.random(200) < 0.3)
     missing, precision = sorted(changes(rounded), key=lambda change: change.kind)
     assert (missing.before, missing.after) == (reference["a"].isna().mean(), rounded.isna().mean())
@@ -540,6 +542,42 @@ def test_a_factor_is_a_power_of_ten_only_if_the_medians_are_near_it(factor: floa
     (found,) = monitor.check(factor * rng.normal(20, 3, (1000, 1))).changes
     error = 0 if factor in (10, 1000) else 0.02
     assert (found.kind, found.factor) == ("unit", pytest.approx(factor, rel=error))
+
+
+def test_columns_that_exchanged_their_values_have_no_factor() -> None:
+    rng = np.random.default_rng(1)
+
+    def table(n: int) -> Any:
+        hours = rng.integers(1500, 2600, n)
+        return pd.DataFrame({"age": rng.integers(18, 80, n), "hours": hours})
+
+    reference, batch = table(2000), table(500)
+    exchanged = batch.rename(columns={"age": "hours", "hours": "age"})
+    for change in Monitor(reference, random_state=0).check(exchanged).changes:
+        assert (change.kind, change.factor) in (("location", None), ("spread", None))
+    batch["age"] *= 51.0
+    (multiplied,) = Monitor(reference, random_state=0).check(batch).changes
+    assert (multiplied.kind, multiplied.columns) == ("unit", ("age",))
+
+
+def test_an_uncertain_factor_has_one_digit() -> None:
+    rng = np.random.default_rng(2)
+    income = rng.lognormal(9, 1.5, (4000, 1))
+    monitor = Monitor(income[:3000], random_state=0)
+    (change,) = monitor.check(0.3048 * income[3000:]).changes
+    assert (change.kind, change.factor) == ("unit", 0.3)
+
+
+@pytest.mark.parametrize("unit", [10, 1000])
+def test_the_unit_of_all_new_values_is_named(unit: int) -> None:
+    rng = np.random.default_rng(3)
+    income = pd.DataFrame({"income": rng.lognormal(9, 1, 2500).round()})
+    monitor = Monitor(income[:2000], random_state=0)
+    rounded = (income[2000:] / unit).round() * unit
+    (change,) = [each for each in monitor.check(rounded).changes if each.kind == "precision"]
+    share = float((income["income"][:2000] % 10 == 0).mean())
+    assert (change.multiple_of, change.before, change.after) == (10, share, 1.0)
+    assert ("(all new values: of 1000)" in change.text) == (unit == 1000)
 
 
 @pytest.mark.parametrize(
@@ -1121,7 +1159,7 @@ def test_a_batch_with_two_columns_of_one_name() -> None:
     reference = pd.DataFrame(rows, columns=["a", "b"]).assign(c=["x", "y"] * 50)
     monitor = Monitor(reference, random_state=0)
     batch = pd.concat([reference, reference[["a"]]], axis=1)
-    with pytest.raises(InvalidInputError, match=r"the batch cannot be read as a data frame .*'a'"):
+    with pytest.raises(InvalidInputError, match=r"two columns of the batch are named 'a'"):
         monitor.check(batch)
 
 

@@ -18,14 +18,13 @@ import pytest
 from isodepth import Metric, Monitor
 from isodepth.base import output
 from isodepth.base.output import read_archive, write_archive
-from isodepth.base.records import _fields
 from isodepth.errors import (
     BusyFileError,
     InvalidInputError,
     InvalidOptionError,
     UnreadableFileError,
 )
-from isodepth.monitor.saved import KIND, NAMES, read_state, write_state
+from isodepth.monitor.saved import KIND, read_state, write_state
 from isodepth.monitor.state import MonitorState
 from isodepth.significance.martingale import RankEvidence
 from isodepth.table.numerals import Style
@@ -185,74 +184,23 @@ def test_a_full_disk_leaves_everything_as_it_was(
     assert [entry.name for entry in tmp_path.iterdir()] == ["m.npz"]
 
 
-def test_keys_of_the_format_are_complete_and_distinct() -> None:
-    for kind, names in NAMES.items():
-        assert names.keys() == _fields(kind).keys()
-        assert len({*names.values()}) == len(names)
-
-
 # -- files that are not monitors ------------------------------------------------------------------
 
 
-def test_files_of_earlier_versions_are_refused_with_advice(tmp_path: Path) -> None:
-    for kind in ("depth monitor", "calibrated depth monitor", "monitor"):
-        write_archive(tmp_path / "old.npz", kind, {}, {"tables": REFERENCE})
-        with pytest.raises(UnreadableFileError, match=r"0\.3\.0.*fit the monitor again"):
-            Monitor.load(tmp_path / "old.npz")
+def test_files_that_are_not_monitors_of_this_format_are_refused(tmp_path: Path) -> None:
     write_archive(tmp_path / "new.npz", KIND, {"content": 2}, {})
     with pytest.raises(UnreadableFileError, match=r"format 2, .* reads format 1; update isodepth"):
         Monitor.load(tmp_path / "new.npz")
     fresh().save(tmp_path / "m.npz")
     header, _ = read_archive(tmp_path / "m.npz", KIND)
-    del header["state"]["columns"]["booleans"]  # an entry that development versions did not have
+    del header["state"]["seed"]
     write_archive(tmp_path / "m.npz", KIND, {n: header[n] for n in ("content", "state")}, {})
-    with pytest.raises(UnreadableFileError, match=r"lacks the entry 'booleans'.*fit the monitor"):
+    with pytest.raises(UnreadableFileError, match=r"lacks a part of a monitor .*'seed'"):
         Monitor.load(tmp_path / "m.npz")
-    fresh().save(tmp_path / "m.npz", overwrite=True)
-    header, _ = read_archive(tmp_path / "m.npz", KIND)
-    del header["state"]["columns"]["number_styles"]  # older files do not have this entry
-    write_archive(tmp_path / "m.npz", KIND, {n: header[n] for n in ("content", "state")}, {})
-    assert Monitor.load(tmp_path / "m.npz").check(BATCHES[0]) == fresh().check(BATCHES[0])
     table = Metric(levels=5, refine=0, random_state=0).region_table(REFERENCE)
     table.save(tmp_path / "t.npz")
     with pytest.raises(UnreadableFileError, match="not a monitor"):
         Monitor.load(tmp_path / "t.npz")
-
-
-def test_the_alarm_of_older_files_belongs_to_the_group_that_raised_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In older files of this format, all groups share one alarm and one number of crossings."""
-    path, groups = tmp_path / "m.npz", np.array(["u", "v"] * 750)
-
-    def older(**entries: int) -> Any:
-        header, _ = read_archive(path, KIND)
-        for _, group in header["state"]["groups"]:
-            del group["alarm_since"], group["n_crossings"]
-        header["state"] |= entries
-        write_archive(path, KIND, {n: header[n] for n in ("content", "state")}, {})
-        state = Monitor.load(path, autosave=False)._state
-        return [(each.alarm_since, each.crossings) for each in state.groups.values()]
-
-    monitor = fresh(groups=groups)
-    monitor.check(BATCHES[0], group="u")
-    monitor.check(BATCHES[1] + 5, group="v")
-    for since, expected in ((0, [(0, 0), (0, 0)]), (2, [(0, 0), (2, 0)])):
-        monitor.save(path, overwrite=True)
-        assert older(alarm_since=since, n_crossings=0) == expected
-    for module in ("saved", "state"):
-        monkeypatch.setattr(f"isodepth.monitor.{module}.HISTORY", 2)
-    for _ in range(2):
-        monitor.check(BATCHES[0], group="u")
-    monitor.save(path, overwrite=True)
-    # The verdict of batch 2 is no longer stored.
-    assert older(alarm_since=2, n_crossings=0) == [(2, 0), (2, 0)]
-    monitor = fresh(groups=groups, patience=3)
-    monitor.check(BATCHES[1] + 5, group="v")
-    monitor.save(path, overwrite=True)
-    assert older(alarm_since=0, n_crossings=1) == [(0, 0), (0, 1)]
-    monitor.save(path, overwrite=True)
-    assert older(alarm_since=0, n_crossings=2) == [(0, 1), (0, 1)]
 
 
 def arrays_of(value: Any) -> Iterator[list[Any]]:

@@ -20,8 +20,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "blocks": {"blocks": np.arange(1200) // 60},
     "blocks-arl": {"blocks": np.arange(1200) // 60, "arl": 5.0},
 }
-#: Options of the monitors that are stored in files.
-STORED: dict[str, dict[str, Any]] = {"rows": {}, "blocks": {"blocks": np.arange(240) // 20}}
 
 
 def table(n: int, rng: np.random.Generator) -> Any:
@@ -66,25 +64,3 @@ def test_verdicts_are_the_recorded_ones(name: str, tmp_path: Path) -> None:
         farthest = float(group.functions.thresholds.value[-1])
         found[f"group {label}"] = [*group.reference.ones.tolist(), farthest]
     assert_recorded(found, Path(__file__).with_name(f"recorded-{name}.json"))
-
-
-@pytest.mark.parametrize("name", ["rows", "blocks"])
-def test_files_of_version_1_0_stay_readable(name: str) -> None:
-    """Stored files of format 1 are read, and give the recorded verdicts on further batches.
-
-    A file is written only if it does not exist: after 1.0 these files must never change.
-    """
-    path = Path(__file__).with_name(f"format-1.0-{name}.npz")
-    rng = np.random.default_rng(81)
-    reference = table(240, rng)
-    if not path.exists():
-        monitor = Monitor(reference, random_state=4, path=path, **STORED[name])
-        monitor.check(table(20, rng), label="Monday")
-    else:
-        table(20, rng)
-    monitor = Monitor.load(path, autosave=False)
-    assert [each.use for each in monitor.kinds] == ["numeric"] * 4 + ["category"] * 2
-    batch = CHANGES[0](table(20, rng))
-    found = {"first": monitor.verdicts[0].to_dict(), "next": monitor.check(batch).to_dict()}
-    assert monitor.n_batches == 2
-    assert_recorded(found, Path(__file__).with_name(f"format-1.0-{name}.json"))

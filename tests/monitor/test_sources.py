@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from sources.tables import mixed_frame, scanned
+from stream.tables import mixed_frame, scanned
 
 import isodepth
 from isodepth import Monitor

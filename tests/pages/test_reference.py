@@ -17,6 +17,7 @@ from pages.examples import ROOT
 
 import isodepth
 from isodepth import errors
+from isodepth.base import declared
 from isodepth.cli.program import cli
 
 #: Modules whose public names are documented one by one.
@@ -151,6 +152,17 @@ def common_defaults(heading: str = "## Defaults that are the same everywhere") -
         name: float("inf") if cell == "`inf`" else ast.literal_eval(cell.strip("`"))
         for name, cell in _ROW.findall(table)
     }
+
+
+def test_values_and_meanings_of_options_are_the_declared_ones() -> None:
+    section = page("options.md").partition("## Defaults that are the same everywhere\n\n")[2]
+    row = r"^\| `(\w+)` \| .*? \| (.*?) \| (.*) \|$"
+    rows = re.findall(row, section.partition("\n\n")[0], re.MULTILINE)
+    options = declared.MANY | declared.TEST | declared.METRIC
+    assert len(rows) > 15
+    for name, allowed, meaning in rows:
+        assert allowed == options[name].type_text, name
+        assert meaning.startswith(options[name].description), name
 
 
 def test_defaults_of_the_metric() -> None:

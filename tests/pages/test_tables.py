@@ -25,11 +25,12 @@ def results() -> list[ResultMixin]:
     x, y = np.random.default_rng(0).normal(size=(2, 60, 2))
     y[:, 1] += 2
     options = {"n_permutations": 39, "random_state": 0}
-    comparison = isodepth.compare(x, y, **options)
+    comparison = isodepth.compare(x, y, random_state=0)
     monitor = isodepth.Monitor(x, random_state=0)
     return [
-        comparison, comparison.test, comparison.largest_gap, comparison.chance_level(3),
-        comparison.suspicious_rows(), comparison.typical_rows(), Scores(values=[0.5]),
+        comparison, isodepth.two_sample_test(x, y, **options), comparison.largest_gap,
+        comparison.chance_level(3), comparison.suspicious_rows(), comparison.typical_rows(),
+        Scores(values=[0.5]),
         isodepth.pairwise_test({"a": x, "b": y}, **options), monitor.check(y), monitor,
     ]  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 import isodepth
 from isodepth.errors import InvalidInputError
 from isodepth.plot import bagplot
-from isodepth.plot.bags import _hull, _outside
+from isodepth.show.bagplot import _hull, _outside
 
 pytest.importorskip("matplotlib")
 

@@ -6,14 +6,15 @@ import dataclasses
 
 import numpy as np
 import pytest
+from combined import compare_and_test
 
 import isodepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.functions.changes import Change
 from isodepth.plot import contributions, gap_profile, nested_regions, null_distribution
-from isodepth.plot.changes import change_figure, column_figure
-from isodepth.plot.style import loose_figure
 from isodepth.rows.rows import TwoSamples
+from isodepth.show.columns import change_figure, column_figure
+from isodepth.show.style import loose_figure
 from isodepth.significance.result import null_profile
 from isodepth.typing import RandomLevels
 
@@ -23,7 +24,8 @@ pytest.importorskip("matplotlib")
 def compared(**options):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(80, 3)), 2 * rng.normal(size=(70, 3)) + [3, 0, 0]
-    return isodepth.compare(x, y, n_directions=30, random_state=0, **options)
+    compare = compare_and_test if "n_permutations" in options else isodepth.compare
+    return compare(x, y, n_directions=30, random_state=0, **options)
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +129,7 @@ def test_bars_are_contributions_and_hollow_if_not_significant(tested) -> None:
     hollow = [bar.get_facecolor()[3] == 0 for bar in ax.patches]
     assert hollow == [pvalues[name] > 0.05 for name in names]
     for alpha in (0.5, 0.01):
-        at_level = tested._with_test(tested.test._with(alpha=alpha))
+        at_level = tested._with(test=tested.test._with(alpha=alpha))
         ax = contributions(at_level)
         hollow = [bar.get_facecolor()[3] == 0 for bar in ax.patches]
         assert hollow == [pvalues[name] > alpha for name in names]
@@ -154,7 +156,7 @@ def test_a_distance_of_zero_has_no_bars() -> None:
 
 def test_a_constant_column_has_a_hollow_bar_without_a_pvalue() -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 60, 2)) * [1, 0] + [0, 7]
-    result = isodepth.compare(x, y + [3, 0], n_permutations=19, random_state=0)
+    result = compare_and_test(x, y + [3, 0], n_permutations=19, random_state=0)
     ax = result.plot("contributions")
     assert [bar.get_facecolor()[3] == 0 for bar in ax.patches] == [False, True]
     assert texts(ax) == "100%   p = 0.05\n0%   not tested"
@@ -215,7 +217,7 @@ def test_blocks_of_a_test_reach_its_profile() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(20, 1)), rng.normal(size=(20, 1))
     blocks = (np.repeat(np.arange(5), 4), np.repeat(np.arange(5, 10), 4))
-    result = isodepth.compare(x, y, n_permutations=19, blocks=blocks, random_state=0)
+    result = compare_and_test(x, y, n_permutations=19, blocks=blocks, random_state=0)
     again = null_profile(result, np.repeat(np.arange(10), 4), 19)
     np.testing.assert_array_equal(result._null_profile.gaps, again.gaps)
 
@@ -268,7 +270,7 @@ def test_functions_draw_comparisons_and_tests(function, tested) -> None:
 
 
 def test_a_comparison_without_a_test_has_no_null_distribution() -> None:
-    with pytest.raises(InvalidOptionError, match="no test; compare with n_permutations=999"):
+    with pytest.raises(InvalidOptionError, match="no test; pass the result of"):
         null_distribution(compared())
 
 

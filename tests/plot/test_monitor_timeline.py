@@ -8,7 +8,7 @@ import pytest
 from isodepth import Monitor
 from isodepth.errors import InvalidInputError
 from isodepth.plot import timeline
-from isodepth.plot.style import FIRST, MARK, QUIET
+from isodepth.show.style import FIRST, MARK, QUIET
 
 pytest.importorskip("matplotlib")
 
@@ -52,7 +52,7 @@ def test_every_panel(monitor: Monitor) -> None:
 
 @pytest.mark.parametrize("width", [6.5, 9.0])
 def test_the_legend_stays_inside_and_above_all_points(monitor: Monitor, width: float) -> None:
-    from isodepth.plot.style import new_figure
+    from isodepth.show.style import new_figure
 
     figure = timeline(monitor, figure=new_figure(width, 5.0))
     figure.draw_without_rendering()

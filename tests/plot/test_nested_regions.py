@@ -7,7 +7,7 @@ import pytest
 
 import isodepth
 from isodepth.errors import InvalidInputError
-from isodepth.plot.regions import (
+from isodepth.show.regions import (
     difference_plane,
     drawn_levels,
     mean_squared_gaps,
@@ -15,7 +15,7 @@ from isodepth.plot.regions import (
     outline,
     plane_directions,
 )
-from isodepth.plot.style import loose_axes, new_axes
+from isodepth.show.style import loose_axes, new_axes
 from isodepth.table.frames import NamedArray
 
 pytest.importorskip("matplotlib")

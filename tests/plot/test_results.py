@@ -8,12 +8,13 @@ import sys
 
 import numpy as np
 import pytest
+from combined import compare_and_test
 
 import isodepth
 import isodepth.plot
 from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
-from isodepth.plot import FIGURES
-from isodepth.plot.style import new_axes
+from isodepth.show import FIGURES
+from isodepth.show.style import new_axes
 
 pytest.importorskip("matplotlib")
 
@@ -22,7 +23,7 @@ pytest.importorskip("matplotlib")
 def results():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 2)), rng.normal(size=(50, 2)) + 1
-    comparison = isodepth.compare(x, y, n_permutations=19, n_directions=20, random_state=0)
+    comparison = compare_and_test(x, y, n_permutations=19, n_directions=20, random_state=0)
     monitor = isodepth.Monitor(rng.normal(size=(2000, 2)), random_state=0)
     monitor.check(rng.normal(size=(30, 2)))
     return [comparison, comparison.test, monitor]

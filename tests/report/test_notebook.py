@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.html import table_html
+from isodepth.show.notebook import table_html
 from isodepth.table.frames import NamedArray
 
 EVIL = "<script>alert(1)</script>"
@@ -63,7 +63,7 @@ def test_a_comparison_without_a_test_shows_its_distance() -> None:
 
 
 def test_without_matplotlib_there_are_no_figures(result, monkeypatch) -> None:
-    monkeypatch.setattr("isodepth.report.notebook.find_spec", lambda name: None)
+    monkeypatch.setattr("isodepth.show.notebook.find_spec", lambda name: None)
     for name in ("matplotlib", "matplotlib.figure", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
     page = result._repr_html_()
@@ -73,8 +73,8 @@ def test_without_matplotlib_there_are_no_figures(result, monkeypatch) -> None:
 
 
 def test_large_samples_have_no_figures_and_no_search_for_rows(monkeypatch) -> None:
-    monkeypatch.setattr("isodepth.report.notebook._DRAWN_ROWS", 149)
-    monkeypatch.setattr("isodepth.report.notebook._SEARCHED_VALUES", 299)
+    monkeypatch.setattr("isodepth.show.notebook._DRAWN_ROWS", 149)
+    monkeypatch.setattr("isodepth.show.notebook._SEARCHED_VALUES", 299)
     result = isodepth.two_sample_test(*pair(), n_permutations=99, random_state=0)
     page = result._repr_html_()
     assert "<svg" not in page
@@ -82,7 +82,7 @@ def test_large_samples_have_no_figures_and_no_search_for_rows(monkeypatch) -> No
     assert "suspicious_rows() lists the rows" in page
     result.suspicious_rows()
     assert "<mark>" in result._repr_html_()
-    monkeypatch.setattr("isodepth.report.notebook._SEARCHED_VALUES", 300)
+    monkeypatch.setattr("isodepth.show.notebook._SEARCHED_VALUES", 300)
     again = isodepth.two_sample_test(*pair(), n_permutations=99, random_state=0)
     assert "<mark>" in again._repr_html_()
 

@@ -12,19 +12,18 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from combined import compare_and_test
 
 import isodepth
 from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
 from isodepth.functions.changes import lower_percent
-from isodepth.plot.changes import column_figure
 from isodepth.report import html_report
-from isodepth.report.comparison import comparison_content, comparison_context, comparison_lines
-from isodepth.report.repeat import repeat_code
-from isodepth.report.table_files import TableFile
-from isodepth.report.writing import html_report_of_files
-from isodepth.results.summary import comparison_headline, subtitle, unused_part
 from isodepth.rows.checks import Check
 from isodepth.rows.rows import TwoSamples
+from isodepth.show.columns import column_figure
+from isodepth.show.pair import Pair
+from isodepth.show.repeat import Reading, repeat_code
+from isodepth.show.report import html_report_of_files
 from isodepth.table.frames import NamedArray
 
 pytest.importorskip("matplotlib")
@@ -42,7 +41,7 @@ def pair(shift: float = 2.0):
 
 def compared(shift: float = 2.0, **options):
     options = {"n_permutations": 39, "n_directions": 20, "random_state": 0, **options}
-    return isodepth.compare(*pair(shift), **options)
+    return compare_and_test(*pair(shift), **options)
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +177,7 @@ def test_headlines_of_a_comparison(comparison, pages) -> None:
     label, values = first._label, " → ".join(first._values)
     assert f"Y differs from X (p = {comparison.test.pvalue:.3g}): {label} {values}." in text
     x, _ = pair()
-    alike = isodepth.compare(x, x, n_permutations=39, n_directions=20, random_state=0)
+    alike = compare_and_test(x, x, n_permutations=39, n_directions=20, random_state=0)
     page = html_report(alike)
     assert "No significant difference between X and Y (p = 1)." in page
     assert "Contribution of each column" not in page
@@ -187,9 +186,9 @@ def test_headlines_of_a_comparison(comparison, pages) -> None:
 
 def test_headlines_are_short(comparison) -> None:
     names = ("a" * 60, "b" * 60)
-    headline = comparison_headline(comparison, names).sentence
+    headline = comparison._headline(names).sentence
     assert len(headline.split()) <= 25
-    assert len(comparison_lines(comparison, names)) <= 12
+    assert len(Pair(comparison, names).lines()) <= 12
     assert len(str(comparison).splitlines()) <= 12
 
 
@@ -200,14 +199,14 @@ def test_suspicious_rows_are_shown_under_their_numbers_as_given() -> None:
     y.points[7, 0] = -9999.0
     result = isodepth.compare(x, y, nan_policy="omit", n_directions=20, random_state=0)
     page = html_report_of_files(
-        result, (TableFile("a.csv"), TableFile("b.csv")), names=("June", "July")
+        result, (Reading("a.csv"), Reading("b.csv")), names=("June", "July")
     )
     cells = [re.findall(r'data-value="([^"]*)"', row) for row in re.findall("<tr>(.*?)</tr>", page)]
     assert ["July", "b.csv", "50", "49", "1"] in cells
     assert any(row[:3] == ["7", "July", "-9999.0"] for row in cells)
     assert "<mark>temp = -9999</mark>" in page
     assert "July%2C7%2Ctemp%2C-9999.0" in page.replace(",", "%2C")
-    content = comparison_content(result, ("June", "July"))
+    content = Pair(result, ("June", "July")).content()
     assert content["suspicious_rows"]["rows"][0]["row"] == 7
     assert content["headline"] in html.unescape(page)
     low, high = content["chance_level"]["interval"]
@@ -219,27 +218,27 @@ def test_rows_with_one_unusual_value_are_headlined() -> None:
     x, y = pair(0.0)
     y.points[:6] = -9999.0
     options = {"n_permutations": 39, "n_directions": 20, "random_state": 0}
-    result = isodepth.compare(x, y, **options)
+    result = compare_and_test(x, y, **options)
     assert "suspicious_rows()" in str(result)
     assert "6 rows of Y look wrong: temp and 2 more columns = -9999" in str(result)
     assert "6 rows of Y look wrong" in result.test.headline
-    content = comparison_content(result, ("June", "July"))
+    content = Pair(result, ("June", "July")).content()
     wrong = "6 rows of July look wrong: temp and 2 more columns = -9999"
     start = f"July differs from June (p = {result.test.pvalue:.3g}): "
     assert content["headline"].startswith(start)
     assert wrong in content["headline"]
     # Few rows are in the headline if their values are far beyond any extrapolation.
     y.points[2:6] = pair(0.0)[1].points[2:6]
-    few = isodepth.compare(x, y, **options)
-    assert "2 rows of July look wrong" in comparison_content(few, ("June", "July"))["headline"]
+    few = compare_and_test(x, y, **options)
+    assert "2 rows of July look wrong" in Pair(few, ("June", "July")).content()["headline"]
     y.points[:2] = 5.0
-    few = isodepth.compare(x, y, **options)
-    assert "look wrong" not in comparison_content(few, ("June", "July"))["headline"]
+    few = compare_and_test(x, y, **options)
+    assert "look wrong" not in Pair(few, ("June", "July")).content()["headline"]
 
 
 @pytest.mark.usefixtures("without_pictures")
 def test_json_contains_the_tables_and_the_code_of_the_page(comparison) -> None:
-    content = comparison_content(comparison, ("June", "July"))
+    content = Pair(comparison, ("June", "July")).content()
     page = html.unescape(html_report(comparison, names=("June", "July")))
     assert content["code"] in page
     unchanged = content["unchanged_columns"]
@@ -251,23 +250,22 @@ def test_json_contains_the_tables_and_the_code_of_the_page(comparison) -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_an_omitted_level_of_chance_is_stated(comparison, monkeypatch) -> None:
-    monkeypatch.setattr("isodepth.report.comparison.MOST_SPLIT_PROJECTIONS", 1)
-    content = comparison_content(comparison, ("June", "July"))
+    monkeypatch.setattr("isodepth.show.pair.MOST_SPLIT_PROJECTIONS", 1)
+    content = Pair(comparison, ("June", "July")).content()
     assert content["chance_level"] is None
     assert "omitted" in content["chance_level_omitted"]
     assert content["chance_level_omitted"] in html_report(comparison)
-    assert content["chance_level_omitted"] in "\n".join(comparison_lines(comparison, ("a", "b")))
+    assert content["chance_level_omitted"] in "\n".join(Pair(comparison, ("a", "b")).lines())
 
 
 @pytest.mark.usefixtures("without_pictures")
 def test_the_python_of_a_report_makes_the_comparison_again(comparison) -> None:
     page = html_report(comparison)
-    calls = re.findall(r"result = (isodepth\.compare\(.*?\))\n", html.unescape(page))
-    assert len(calls) == 1
-    x, y = pair()
-    again = eval(calls[0], {"isodepth": isodepth, "X": x, "Y": y})
-    assert again.distance == comparison.distance
-    assert again.test.pvalue == comparison.test.pvalue
+    made = dict(zip("XY", pair(), strict=True))
+    code = re.findall(r"<pre><code>(import isodepth.*?)</code>", page, re.DOTALL)[0]
+    exec(html.unescape(code).rpartition("\n")[0], made)
+    assert made["comparison"].distance == comparison.distance
+    assert made["test"].pvalue == comparison.test.pvalue
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -276,7 +274,7 @@ def test_the_python_of_a_report_of_categories_alone_makes_the_test_again() -> No
     x, y = (pd.DataFrame({"kind": list(values)}) for values in ("aabbc" * 8, "abccc" * 8))
     test = isodepth.two_sample_test(x, y, n_permutations=59, random_state=3)
     page = html.unescape(html_report(test))
-    (call,) = re.findall(r"result = (isodepth\.two_sample_test\(.*?\))\n", page)
+    (call,) = re.findall(r"test = (isodepth\.two_sample_test\(.*?\))\n", page)
     again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
     np.testing.assert_array_equal(again.null_distribution, test.null_distribution)
     assert again.pvalue == test.pvalue
@@ -299,7 +297,7 @@ def test_the_code_of_a_test_repeats_it(options) -> None:
     x, y = (pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc")) for _ in range(2))
     y.iloc[:9, 0] = np.nan
     test = isodepth.two_sample_test(x, y, n_permutations=39, random_state=3, **options)
-    call = repeat_code(test, None).split("result = ")[1].split("\n")[0]
+    call = repeat_code(test, None).split("test = ")[1].split("\n")[0]
     again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
     np.testing.assert_array_equal(again.null_distribution, test.null_distribution)
     assert again.signature == test.signature
@@ -311,7 +309,7 @@ def test_the_code_of_a_test_repeats_it(options) -> None:
 def test_the_code_of_random_levels_repeats_them(options) -> None:
     x, y = (each.points for each in pair())
     result = isodepth.Metric.paper(n_levels=4, random_state=3, **options).compare(x, y)
-    call = repeat_code(result, None).split("result = ")[1].split("\n")[0]
+    call = repeat_code(result, None).split("comparison = ")[1].split("\n")[0]
     assert call.startswith("isodepth.Metric.paper(")
     again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
     assert (again.distance, again.signature) == (result.distance, result.signature)
@@ -320,7 +318,7 @@ def test_the_code_of_random_levels_repeats_them(options) -> None:
 def test_the_code_of_a_test_in_chunks_repeats_it() -> None:
     x, y = (isodepth.scan(each.points) for each in pair())
     test = isodepth.two_sample_test(x, y, max_rows=30, n_permutations=19, random_state=3)
-    call = repeat_code(test, None).split("result = ")[1].split("\n")[0]
+    call = repeat_code(test, None).split("test = ")[1].split("\n")[0]
     again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
     np.testing.assert_array_equal(again.null_distribution, test.null_distribution)
 
@@ -440,7 +438,7 @@ def test_every_column_has_a_figure_and_categories_have_numbers() -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_columns_beyond_the_maximum_have_no_figure_and_the_page_states_it(monkeypatch) -> None:
-    monkeypatch.setattr("isodepth.report.comparison._MAX_COLUMNS", 2)
+    monkeypatch.setattr("isodepth.show.pair._MAX_COLUMNS", 2)
     page = html_report(compared(0.0))
     assert "The first 2 columns have figures." in page
     (table,) = re.findall(r'<table id="columns".*?</table>', page, flags=re.DOTALL)
@@ -451,7 +449,7 @@ def test_columns_beyond_the_maximum_have_no_figure_and_the_page_states_it(monkey
 @pytest.mark.usefixtures("without_pictures")
 def test_a_constant_column_is_part_of_a_report() -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 60, 2)) * [1, 0] + [0, 7]
-    page = html_report(isodepth.compare(x, y + [3, 0], n_permutations=19, random_state=0))
+    page = html_report(compare_and_test(x, y + [3, 0], n_permutations=19, random_state=0))
     assert "column 1 is constant (7)" in page
 
 
@@ -478,7 +476,7 @@ def test_the_subtitle_is_one_sentence() -> None:
     x, y = pair(2.0)
     x.points[:4, 2] = np.nan
     y.points[7, 1] = -9999.0
-    result = isodepth.compare(
+    result = compare_and_test(
         x, y, nan_policy="omit", n_permutations=39, n_directions=20, random_state=0
     )
     page = html_report(result, names=("June", "July"))
@@ -486,7 +484,7 @@ def test_the_subtitle_is_one_sentence() -> None:
     dropped = "4 rows with missing values, left out of the distance"
     assert f'<p class="quiet">Also found: {counts} and {dropped}.</p>' in page
     x, y = pair(0.0)
-    assert subtitle(isodepth.compare(x, x, n_directions=20, random_state=0), None, "XY") == ""
+    assert Pair(isodepth.compare(x, x, n_directions=20, random_state=0)).subtitle == ""
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -496,22 +494,22 @@ def test_equality_is_not_suggested_if_most_rows_or_values_are_not_compared() -> 
         x[:missing] = y[:missing] = np.nan
         result = isodepth.two_sample_test(x, y, n_permutations=19, random_state=0)
         assert not result.significant
-        assert comparison_headline(result, ("X", "Y")).status == kind
+        assert result._headline(("X", "Y")).status == kind
         page = html_report(result)
         assert f'<p class="verdict {kind}">' in page
         assert ("Only 48% of the values of X could be compared." in page) == (kind == "open")
     x, y = np.random.default_rng(0).normal(size=(2, 60, 3))
     x, y = (pd.DataFrame(each, columns=[*"abc"]) for each in (x, y))
     result = isodepth.two_sample_test(x, y.drop(columns="c"), n_permutations=19, random_state=0)
-    assert comparison_headline(result, ("X", "Y")).status == "open"
+    assert result._headline(("X", "Y")).status == "open"
     x, y = mixed()
     for table in (x, y):
         for name in ("first", "second", "third"):
             table[name] = [f"{name} {k}" for k in range(len(table))]
     result = isodepth.two_sample_test(x, y, n_permutations=19, random_state=0)
     assert [kind.use for kind in result.kinds].count("omit") == 3
-    assert unused_part(result, ("X", "Y")) == "Only 40% of the values of X could be compared."
-    assert comparison_headline(result, ("X", "Y")).status == "open"
+    assert result._unused_part(("X", "Y")) == "Only 40% of the values of X could be compared."
+    assert result._headline(("X", "Y")).status == "open"
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -525,7 +523,7 @@ def test_changes_show_their_share_of_rows(comparison) -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_standard_input_has_a_name(comparison) -> None:
-    page = html_report_of_files(comparison, (TableFile("-"), TableFile("b.csv")))
+    page = html_report_of_files(comparison, (Reading("-"), Reading("b.csv")))
     assert ">standard input</td>" in page
 
 
@@ -549,7 +547,7 @@ def test_a_report_is_written_whole_or_not_at_all(comparison, tmp_path, monkeypat
     target = tmp_path / "report.html"
     target.write_text("before")
     with monkeypatch.context() as broken:
-        broken.setattr("isodepth.report.writing._render", lambda *_: 1 / 0)
+        broken.setattr("isodepth.show.report.render", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             comparison.report(target)
     assert target.read_text() == "before"
@@ -559,7 +557,7 @@ def test_a_report_is_written_whole_or_not_at_all(comparison, tmp_path, monkeypat
 
 
 def test_the_path_is_checked_before_any_work(comparison, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("isodepth.report.writing.html_report_of_files", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("isodepth.show.report.html_report_of_files", lambda *_, **__: 1 / 0)
     with pytest.raises(InvalidOptionError, match="there is no folder"):
         comparison.report(tmp_path / "absent" / "report.html")
     for name in ("report", "report.txt"):
@@ -611,8 +609,8 @@ def test_the_rows_of_a_test_include_those_with_missing_values() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(40, 2)), rng.normal(size=(30, 2))
     x[:3, 0] = np.nan
-    result = isodepth.compare(x, y, nan_policy="omit", n_permutations=19, n_directions=9)
-    rows = comparison_context(result)["rows_table"]
+    result = compare_and_test(x, y, nan_policy="omit", n_permutations=19, n_directions=9)
+    rows = Pair(result).row_counts
     assert rows == {
         "sample": ["X", "Y"],
         "file": None,
@@ -621,7 +619,7 @@ def test_the_rows_of_a_test_include_those_with_missing_values() -> None:
         "rows in the distance": [37, 30],
         "left out of the distance, with missing values": [3, 0],
     }
-    rows = comparison_context(result.test)["rows_table"]
+    rows = Pair(result.test).row_counts
     assert [*rows] == ["sample", "file", "rows", "tested rows"]
 
 

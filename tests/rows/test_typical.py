@@ -10,9 +10,9 @@ import pytest
 import isodepth
 from isodepth.errors import InvalidInputError
 from isodepth.report import html_report
-from isodepth.report.comparison import comparison_content
 from isodepth.rows.rows import TwoSamples
 from isodepth.rows.typical import _clipped, _scores, has_many_unnamed_columns, typical_rows
+from isodepth.show.pair import Pair
 
 
 def naive_scores(x: np.ndarray, y: np.ndarray, folds: list[np.ndarray]) -> list[np.ndarray]:
@@ -157,19 +157,19 @@ def test_results_have_typical_rows_and_the_report_shows_them(monkeypatch) -> Non
     assert "typical_rows() lists" in repr(untested)
     assert "column " not in repr(untested)
     assert rows._texts()[1][1:] in untested._repr_html_()
-    monkeypatch.setattr("isodepth.report.comparison._MAX_SCORES", 149)
+    monkeypatch.setattr("isodepth.show.pair._MAX_SCORES", 149)
     page = html_report(untested)
     assert f">{listed}<" in page
     assert "All rows along the direction" not in page
-    monkeypatch.setattr("isodepth.report.notebook._TYPICAL_VALUES", 150 * 51 - 1)
+    monkeypatch.setattr("isodepth.show.notebook._TYPICAL_VALUES", 150 * 51 - 1)
     assert "typical_rows() lists" in untested._repr_html_()
     assert ", ".join(map(str, rows.indices("X"))) in rows._repr_html_()
-    content = comparison_content(result, ("June", "July"))
+    content = Pair(result, ("June", "July")).content()
     assert content["typical_rows"]["rows"][0]["row"] == rows.indices("X")[0]
     few = isodepth.two_sample_test(x[:, :50], y[:, :50], n_permutations=99, random_state=0)
     assert few.significant
     assert "typical_rows" not in repr(few)
-    assert comparison_content(few, ("X", "Y"))["typical_rows"] is None
+    assert Pair(few, ("X", "Y")).content()["typical_rows"] is None
 
 
 def test_named_columns_are_described_by_their_names() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from combined import compare_and_test
 
 import isodepth
 from isodepth import two_sample_test
@@ -63,7 +64,7 @@ def test_every_column_is_accounted_for(library: str) -> None:
         given = pytest.importorskip(library)
         make = given.from_pandas if library == "polars" else given.Table.from_pandas
         X, Y = make(X), make(Y.reset_index(drop=True))
-    result = isodepth.compare(X, Y, n_permutations=99, random_state=0, scale=None)
+    result = compare_and_test(X, Y, n_permutations=99, random_state=0, scale=None)
     assert {k.column: (k.kind, k.use) for k in result.kinds} == KINDS
     assert result.test.kinds == result.kinds
     assert result.columns == ("delay", "zip")

@@ -5,18 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.special
+from combined import compare_and_test
 
 import isodepth
 from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError
-from isodepth.significance import result
-from isodepth.significance.findings import (
+from isodepth.significance import null_profile as null_profiles
+from isodepth.significance.null_profile import null_profile
+from isodepth.significance.permutations import (
+    Permutations,
     neg_log_p,
     neg_log_p_of_largest,
     permutation_pvalue,
 )
-from isodepth.significance.permutations import Permutations
-from isodepth.significance.result import null_profile
 from isodepth.significance.samples import check_blocks
 
 
@@ -113,7 +114,7 @@ def test_calls_are_short_for_many_permutations(monkeypatch: pytest.MonkeyPatch) 
     expected = neg_log_p(values)
     sizes = []
     log_ndtr = scipy.special.log_ndtr
-    monkeypatch.setattr("isodepth.significance.findings._LONG_ROW", 499)
+    monkeypatch.setattr("isodepth.significance.permutations._LONG_ROW", 499)
     monkeypatch.setattr(scipy.special, "log_ndtr", lambda x: sizes.append(x.size) or log_ndtr(x))
     np.testing.assert_array_equal(neg_log_p(values), expected)
     assert sizes == [500] * 6
@@ -124,7 +125,7 @@ def test_the_number_of_splits_is_honored_with_a_test(blocks: np.ndarray | None) 
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(80, 2)), rng.normal(size=(70, 2)) + 3
     options = {"n_directions": 9, "random_state": 0, "n_permutations": 29}
-    tested = isodepth.compare(x, y, blocks=blocks, **options)
+    tested = compare_and_test(x, y, blocks=blocks, **options)
     for n_splits in (1, 19, 29, 60):
         level = tested.chance_level(n_splits)
         assert level.n_splits == n_splits
@@ -136,7 +137,7 @@ def test_the_number_of_splits_is_honored_with_a_test(blocks: np.ndarray | None) 
 def test_random_splits_do_not_depend_on_the_test(n_permutations: int) -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 60, 2))
     alone, tested = (
-        isodepth.compare(x, y, random_state=0, n_permutations=n).chance_level()
+        compare_and_test(x, y, random_state=0, n_permutations=n).chance_level()
         for n in (0, n_permutations)
     )
     assert tested == alone
@@ -170,7 +171,7 @@ def test_null_profile_is_that_of_permuted_labels(
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(80, 3)), 2 * rng.normal(size=(70, 3)) + [3, 0, 0]
     options = {"n_directions": 30, "random_state": 0, "n_permutations": 49, "scale": "pooled"}
-    tested = isodepth.compare(x, y, blocks=blocks, **options)
+    tested = compare_and_test(x, y, blocks=blocks, **options)
     null = tested._null_profile
     assert null.gaps.shape == (49, 20)
     x, y = (regions.points for regions in tested.regions)
@@ -186,7 +187,7 @@ def test_null_profile_is_that_of_permuted_labels(
         np.testing.assert_allclose(null.distances[b], again.distance, rtol=1e-9)
         np.testing.assert_allclose(null.levels, again.levels)
     for affordable, most, count in ((25.5, 49, 25), (0, 200, 19), (25, 22, 22), (120, 200, 99)):
-        monkeypatch.setattr(result, "_WORK", int(affordable * 150 * 30))
+        monkeypatch.setattr(null_profiles, "_WORK", int(affordable * 150 * 30))
         null = null_profile(tested, None, most)
         assert len(null.gaps) == len(null.distances) == count
         if count == 19:

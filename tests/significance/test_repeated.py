@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 import isodepth
-from isodepth.results.summary import comparison_headline
 from isodepth.significance.permutations import Permutations
 from isodepth.table.arrays import is_duplicated, repeated_rows, row_hashes
 
@@ -191,9 +190,9 @@ def test_the_headline_describes_rows_in_both_samples() -> None:
         assert result.headline.startswith(start)
         assert str(result).count("does not apply") == 1
         # The page is not green.
-        status = comparison_headline(result, ("x.csv", "y.csv")).status
+        status = result._headline(("x.csv", "y.csv")).status
         assert status == ("differs" if result.significant else "open")
-    assert comparison_headline(run(X, X), ("x.csv", "y.csv")).sentence.startswith("y.csv contains")
+    assert run(X, X)._headline(("x.csv", "y.csv")).sentence.startswith("y.csv contains")
     bootstrap = run(X, X.sample(300, replace=True, random_state=0)).headline
     assert "and all 300 rows of Y in X; a test of independent samples does not" in bootstrap
     less = run(X, joined(X[200:], new[:200]))
@@ -212,3 +211,16 @@ def test_equal_rows_by_chance_are_never_too_many() -> None:
                 frame[:k], frame[k:], n_permutations=19, kinds={"p": "category"}, random_state=0
             )
             assert "independent" not in result.headline
+
+
+def test_the_share_of_copies_with_a_common_value_is_that_of_their_sample() -> None:
+    rng = np.random.default_rng(8)
+    x, y = (
+        pd.DataFrame({"a": rng.normal(size=300), "kind": rng.choice(["u", "v"], 300)})
+        for _ in range(2)
+    )
+    x.loc[290:, :] = x.loc[:9].to_numpy()
+    y = pd.concat([y, *[y[y["kind"] == "u"]] * 2], ignore_index=True)
+    changes = isodepth.two_sample_test(x, y, random_state=0).changes
+    (change,) = [each for each in changes if each.kind == "repeated"]
+    assert "(all copies have kind = u)" in change.text

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from combined import compare_and_test
 
 import isodepth
+from isodepth.functions.describer import describe_column, exchanged_columns
 from isodepth.functions.explanations import ColumnPair
 from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious import suspicious_rows
-from isodepth.significance.changes import describe_column, exchanged_columns
 
 N = 200
 
@@ -196,7 +197,7 @@ def test_the_headline_names_columns_of_one_sample_and_of_two_types() -> None:
     X, Y = related(0), related(1)
     X["price"], Y["price"] = X["a"], [f"EUR {value}" for value in Y["a"]]
     with pytest.warns(isodepth.errors.ColumnWarning, match="numbers in X, strings in Y"):
-        result = isodepth.compare(X, Y, n_permutations=99, random_state=0)
+        result = compare_and_test(X, Y, n_permutations=99, random_state=0)
     headline = "but price: type numbers -> strings; check column 'price'."
     assert result.test.headline.endswith(headline)
     assert "check column 'price': numbers in X, strings in Y: " in str(result)

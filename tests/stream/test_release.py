@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sources.tables import mixed_frame, scanned
+from stream.tables import mixed_frame, scanned
 
 import isodepth
 

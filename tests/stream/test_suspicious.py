@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sources.tables import mixed_frame, scanned
+from stream.tables import mixed_frame, scanned
 
 import isodepth
 from isodepth import scan

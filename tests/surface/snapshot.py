@@ -17,6 +17,7 @@ from typing import Any, get_origin
 
 import click
 import numpy as np
+from combined import compare_and_test
 
 FILE = Path(__file__).with_name("surface.json")
 SCHEMA = Path(__file__).parents[2] / "docs" / "schema" / "isodepth-1.json"
@@ -115,7 +116,7 @@ def _json() -> Iterator[tuple[str, str]]:
 
     X, Y = np.random.default_rng(0).normal(size=(2, 40, 2))
     options: dict[str, Any] = {"n_directions": 9, "random_state": 0}
-    comparison = isodepth.compare(X, Y + 3, n_permutations=19, **options)
+    comparison = compare_and_test(X, Y + 3, n_permutations=19, **options)
     results = {
         "comparison": comparison,
         "test": comparison.test,

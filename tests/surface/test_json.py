@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli.helpers import run_json
+from combined import compare_and_test
 from text_extra import needs, needs_encoder
 
 import isodepth
@@ -39,7 +40,7 @@ def table(seed: int, n: int = 80) -> pd.DataFrame:
 X, Y = table(0), table(1)
 GRID = np.random.default_rng(2).normal(size=(20, 2))
 PYTHON: dict[str, Callable[[], Any]] = {
-    "comparison": lambda: isodepth.compare(X, Y, nan_policy="omit", **OPTIONS, n_permutations=39),
+    "comparison": lambda: compare_and_test(X, Y, nan_policy="omit", **OPTIONS, n_permutations=39),
     "arrays": lambda: isodepth.compare(GRID[:9], GRID, p=np.inf, scale=np.ones(2)),
     "chunks": lambda: isodepth.compare(
         isodepth.scan(X[["a"]]), isodepth.scan(Y[["a"]]), levels=5, refine=0, **OPTIONS

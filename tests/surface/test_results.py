@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from combined import compare_and_test
 from text_extra import needs
 
 import isodepth
@@ -67,7 +68,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "matrix": lambda: isodepth.pairwise({"a": X, "b": Y}, **OPTIONS),
     "regions": lambda: isodepth.compare(X, Y, **OPTIONS).regions[0],
     "test": lambda: isodepth.two_sample_test(frame(X), frame(Y), **TEST),
-    "tested": lambda: isodepth.compare(X, Y, n_permutations=19, **OPTIONS),
+    "tested": lambda: compare_and_test(X, Y, n_permutations=19, **OPTIONS),
     "pairs": lambda: isodepth.pairwise_test({"a": X, "b": Y}, **TEST),
     "suspicious": lambda: isodepth.compare(X, Y, **OPTIONS).suspicious_rows(),
     "typical": lambda: isodepth.compare(X, Y, **OPTIONS).typical_rows(),
@@ -184,13 +185,13 @@ def test_results_do_not_change_with_the_arrays_of_the_caller(make: Any) -> None:
     wrong = Y.copy()
     wrong[7, 1] = -9999
     x, y = make(X.copy()), make(wrong.copy())
-    result = isodepth.compare(x, y, n_permutations=19, **OPTIONS)
+    result = compare_and_test(x, y, n_permutations=19, **OPTIONS)
     for sample in (x, y):
         if isinstance(sample, list):
             sample[:] = [[1e6, 1e6]] * len(sample)
         else:
             sample[:] = 1e6
-    expected = isodepth.compare(X, wrong, n_permutations=19, **OPTIONS)
+    expected = compare_and_test(X, wrong, n_permutations=19, **OPTIONS)
 
     assert result.suspicious_rows().indices("Y").tolist() == [7]
     np.testing.assert_array_equal(result.regions[1].points, wrong)
@@ -333,7 +334,7 @@ def test_a_result_without_rows_has_the_same_content(name: str, tmp_path: Any) ->
 
 def test_a_result_without_rows_is_small() -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 3000, 20))
-    result = isodepth.compare(x, y, n_permutations=19, levels=20, **OPTIONS)
+    result = compare_and_test(x, y, n_permutations=19, levels=20, **OPTIONS)
     for each in (result, result.test):
         assert len(pickle.dumps(each)) > x.nbytes
         assert len(pickle.dumps(each.without_rows())) < 0.1 * x.nbytes

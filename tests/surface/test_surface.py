@@ -35,8 +35,9 @@ def test_changes_of_the_surface_are_in_the_changelog() -> None:
             recorded = {k: v for k, v in recorded.items() if not k.startswith(f"{module}.")}
     missing = lacking(changed_names(recorded, surface()), unreleased())
     assert not missing, (
-        "these public names were added, removed or changed since the last release; describe each "
-        "of them in the section Unreleased of CHANGELOG.md"
+        "these public names were added, removed or changed; until the first release, write the "
+        "snapshot again (python tests/surface/snapshot.py), and afterwards describe each of them "
+        "in the section Unreleased of CHANGELOG.md"
     )
 
 

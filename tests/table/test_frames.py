@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from sources.tables import to_polars
+from stream.tables import to_polars
 
 import isodepth
 from isodepth.errors import ColumnWarning, InvalidInputError, NotNumbersError

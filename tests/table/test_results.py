@@ -8,11 +8,12 @@ import math
 
 import numpy as np
 import pytest
+from combined import compare_and_test
 
 import isodepth
 from isodepth.base.export import ResultMixin, plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.html import escaped, shown
+from isodepth.show.page import escaped, shown
 from isodepth.table.frames import NamedArray
 from isodepth.text import Scores
 
@@ -27,7 +28,7 @@ def all_results() -> dict[str, ResultMixin]:
     y = NamedArray(rng.normal(size=(30, 2)) + 1, names)
     y.points[0, 0] = np.nan
     y.points[1] = 50.0
-    comparison = isodepth.compare(
+    comparison = compare_and_test(
         x, y, n_permutations=19, n_directions=20, nan_policy="omit", random_state=0
     )
     monitor = isodepth.Monitor(NamedArray(rng.normal(size=(2000, 2)), names), random_state=0)

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 import isodepth
 from isodepth import Metric, compare, distance, pairwise, scan
-from isodepth.base.options import check_integer, check_number
+from isodepth.base.options import Integer, Number
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError
 from isodepth.table.validation import check_points, check_weights, read_pair, split_weights
 
@@ -34,10 +34,10 @@ from isodepth.table.validation import check_points, check_weights, read_pair, sp
 )
 def test_numbers_at_the_ends_of_an_interval(options, inside, outside) -> None:
     for value in inside:
-        assert check_number(value, "eps", 0.0, 1.0, **options) == value
+        assert Number(0.0, 1.0, **options).check("eps", value) == value
     for value in [*outside, math.nan, math.inf, -math.inf]:
         with pytest.raises(InvalidOptionError, match="eps must lie in"):
-            check_number(value, "eps", 0.0, 1.0, **options)
+            Number(0.0, 1.0, **options).check("eps", value)
 
 
 @pytest.mark.parametrize("path", ["june.csv", Path("june.csv")])
@@ -49,17 +49,17 @@ def test_paths_are_refused(path) -> None:
 @pytest.mark.parametrize("value", [True, np.True_, "1", None, 1j, [1.0]])
 def test_other_objects_are_refused(value) -> None:
     with pytest.raises(InvalidOptionError, match="must be a number"):
-        check_number(value, "eps")
+        Number().check("eps", value)
     with pytest.raises(InvalidOptionError, match="must be an integer"):
-        check_integer(value, "k", 0)
+        Integer(0).check("k", value)
 
 
 def test_integers_from_the_lowest_on() -> None:
-    assert check_integer(3, "k", 3) == 3
-    assert type(check_integer(np.int32(7), "k", 3)) is int
+    assert Integer(3).check("k", 3) == 3
+    assert type(Integer(3).check("k", np.int32(7))) is int
     for value in (2, 3.0, -3):
         with pytest.raises(InvalidOptionError, match=r"k must be an integer >= 3, got .* or fewer"):
-            check_integer(value, "k", 3, " or fewer")
+            Integer(3).check("k", value, " or fewer")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def test_integers_that_floats_round() -> None:
 
 def test_errors_of_options_have_the_option() -> None:
     with pytest.raises(InvalidOptionError, match="eps must lie in") as caught:
-        check_number(2, "eps", 0, 1)
+        Number(0, 1).check("eps", 2)
     assert caught.value.option == "eps"
     assert pickle.loads(pickle.dumps(caught.value)).option == "eps"
 
@@ -287,7 +287,7 @@ def test_nan_and_infinite_values_together() -> None:
 @pytest.mark.parametrize("name", ["n_permutations", "tolerance", "alpha", "blocks", "method"])
 def test_options_of_tests_are_not_options_of_a_distance(name: str) -> None:
     rows = np.zeros((8, 2))
-    functions = ("two_sample_test", "compare")
+    functions = ("two_sample_test", "Monitor")
     having = [
         each for each in functions if name in inspect.signature(getattr(isodepth, each)).parameters
     ]

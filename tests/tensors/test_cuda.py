@@ -13,8 +13,8 @@ from isodepth.errors import DeviceMemoryError, InvalidInputError, InvalidOptionE
 
 torch = pytest.importorskip("torch")
 from isodepth.device.products import full_precision  # noqa: E402
-from isodepth.torch.device import distance_on_device, fit_pair  # noqa: E402
-from isodepth.torch.samples import check_tensors  # noqa: E402
+from isodepth.device.samples import check_tensors  # noqa: E402
+from isodepth.metric.tensors import distance_on_device, fit_on_device  # noqa: E402
 
 pytestmark = pytest.mark.cuda
 
@@ -64,7 +64,7 @@ def on_host(metric, samples, weights, dtype):
     """
     X, Y = (torch.from_numpy(s).to(dtype) for s in samples)
     found = distance_on_device(metric, check_tensors(X, Y, weights, None))
-    return None if found is None else found.value.item()
+    return None if found is None else found[0].item()
 
 
 @pytest.mark.parametrize("seed", range(300))
@@ -92,25 +92,23 @@ def test_single_precision_is_within_the_documented_bound(seed):
     if found is None:
         return
     expected = metric.compare(*samples, weights=weights)
-    regions = fit_pair(metric, pair).regions
+    regions = fit_on_device(metric, pair).regions
     share = share_of_swapped_levels(metric, expected.regions, regions)
-    assert abs(found.value.item() - expected.distance) <= rounding_bound(metric, samples, share)
+    assert abs(found[0].item() - expected.distance) <= rounding_bound(metric, samples, share)
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize(("n", "d"), [(30_000, 10), (50_000, 64), (40_000, 2)])
 def test_kernels_agree_with_plain_operations(depth, n, d, monkeypatch):
     """Triton kernels and operations of torch give equal depths, up to the rounding of products."""
-    from isodepth.device import kernels
-    from isodepth.torch import device, regions
+    from isodepth.device import kernels, samples
 
     generator = torch.Generator("cuda").manual_seed(n)
     X = torch.randn(n, d, generator=generator, device="cuda")
     Y = 1.2 * torch.randn(n + 1000, d, generator=generator, device="cuda") + 0.5
     metric = isodepth.Metric(depth=depth, refine=0, random_state=0, n_directions=100)
     found = metric.distance(X, Y)
-    for module in (device, regions):
-        monkeypatch.setattr(module, "passes_for", lambda *_: kernels.PLAIN)
+    monkeypatch.setattr(samples, "passes_for", lambda *_: kernels.PLAIN)
     expected = metric.distance(X, Y)
     # Rows whose products differ only by rounding may exchange their ranks. These are a few of tens
     # of thousands of rows, and affect as few levels.
@@ -128,8 +126,8 @@ def test_gradients_on_the_gpu(depth, levels):
     X, Y = x.cuda().requires_grad_(), y.cuda().requires_grad_()
     value = isodepth.distance(X, Y, **options)
     value.backward()
-    assert value.item() == pytest.approx(expected.value.item(), rel=1e-12)
-    for tensor, slope in zip((X, Y), expected.slopes, strict=True):
+    assert value.item() == pytest.approx(expected[0].item(), rel=1e-12)
+    for tensor, slope in zip((X, Y), expected[1], strict=True):
         torch.testing.assert_close(tensor.grad.cpu(), slope, rtol=1e-9, atol=1e-11)
 
 

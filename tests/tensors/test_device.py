@@ -14,13 +14,11 @@ from twins.naive import masses, weighted_median
 
 import isodepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.geometry.depth import CorrectedIRW
-from isodepth.metric.fitted import compare_arrays
+from isodepth.geometry.depth.integrated import CorrectedIRW
 
 torch = pytest.importorskip("torch")
-from isodepth.torch.device import compare_from_device, distance_on_device, fit_pair  # noqa: E402
-from isodepth.torch.regions import check_depth  # noqa: E402
-from isodepth.torch.samples import check_tensors  # noqa: E402
+from isodepth.device.samples import check_tensors  # noqa: E402
+from isodepth.metric.tensors import compare_on_device, distance_on_device, fit_on_device  # noqa: E402
 
 DEPTHS = ["projection", "halfspace", "irw", "ai_irw"]
 
@@ -52,12 +50,12 @@ def test_the_device_agrees_with_the_host(case, depth, levels, p, eps, q, scaled)
     expected = metric.compare(case.x, case.y, weights=case.weights)
     found = on_device(metric, case.x, case.y, case.weights, gradient=True)
     assert found is not None
-    assert found.value.item() == pytest.approx(expected.distance, rel=1e-12, abs=1e-14)
+    assert found[0].item() == pytest.approx(expected.distance, rel=1e-12, abs=1e-14)
     if case.name.startswith("lattice") or p < 0.1:
         # If supports tie, the gradient may be that of either row.
         return
     scale = max(1.0, float(np.abs(expected.gradient().x).max()))
-    for slope, exact in zip(found.slopes, expected.gradient(), strict=True):
+    for slope, exact in zip(found[1], expected.gradient(), strict=True):
         np.testing.assert_allclose(slope.numpy(), exact, atol=1e-9 * scale)
 
 
@@ -85,17 +83,20 @@ def test_single_precision_is_within_the_documented_bound(case, depth, levels, p,
     found = distance_on_device(metric, pair)
     if found is None:
         # Rows may be equal in single precision, so that too few distinct rows are left.
-        assert min(r._sample.n_points for r in expected.regions) <= X.shape[1] + 1
+        assert min(len(r._nested.points) for r in expected.regions) <= X.shape[1] + 1
         return
-    regions = fit_pair(metric, pair).regions
+    fit = fit_on_device(metric, pair)
+    regions = fit.regions
     share = share_of_swapped_levels(metric, expected.regions, regions)
     allowed = rounding_bound(metric, samples, share)
-    assert abs(found.value.item() - expected.distance) <= allowed
+    assert abs(found[0].item() - expected.distance) <= allowed
     if case.name.startswith("gaussian") and depth == "projection":
-        for rows, weights, one in zip(samples, case.weights or (None, None), regions, strict=True):
+        for rows, weights, (sample, depths) in zip(
+            samples, case.weights or (None, None), fit.sides, strict=True
+        ):
             exact = metric.regions(rows.astype(np.float64), weights=weights).depths
             kept = slice(None) if weights is None else np.asarray(weights) > 0
-            found_depth = one.depth[one.sample.index_of_rows(len(rows))].numpy()
+            found_depth = depths[sample.index_of_rows()].numpy()
             error = np.abs(found_depth - exact)[kept].max()
             assert error <= depth_rounding_bound(rows, weights, case.directions)
 
@@ -125,7 +126,7 @@ def test_blocks_of_directions_change_nothing(kind, depth):
     small = isodepth.Metric(depth=depth, refine=0, directions=case.directions, memory_mb=1e-6)
     first = on_device(metric, case.x, case.y, case.weights, gradient=True)
     second = on_device(small, case.x, case.y, case.weights, gradient=True)
-    assert first.value == pytest.approx(second.value.item(), rel=1e-14)
+    assert first[0] == pytest.approx(second[0].item(), rel=1e-14)
 
 
 @pytest.mark.parametrize("options", [{}, {"gap": "exact"}, {"refine": 3}, {"refine": 0}])
@@ -134,8 +135,8 @@ def test_comparisons_take_depths_from_the_device(options):
     metric = isodepth.Metric(directions=case.directions, **options)
     X, Y = (torch.from_numpy(np.array(rows)) for rows in (case.x, case.y))
     pair = check_tensors(X, Y, case.weights, None)
-    found = compare_from_device(metric, pair)
-    expected = compare_arrays(metric, case.x, case.y, case.weights)
+    found = compare_on_device(metric, pair)
+    expected = metric._compare_arrays(case.x, case.y, case.weights)
     assert found.distance == pytest.approx(expected.distance, rel=1e-12)
     assert found.signature == expected.signature
     for one, other in zip(found.regions, expected.regions, strict=True):
@@ -170,9 +171,9 @@ def test_invalid_numbers_are_refused():
     ],
 )
 def test_other_depths_are_refused(depth):
-    metric = isodepth.Metric(depth=depth)
-    with pytest.raises(InvalidOptionError, match=r"not available on the device cuda:0.*\.cpu\(\)"):
-        check_depth(metric.with_directions(2)._source, torch.device("cuda:0"))
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(InvalidOptionError, match=r"not available on the device cpu.*\.cpu\(\)"):
+        on_device(isodepth.Metric(depth=depth), x, x + 1)
 
 
 @pytest.mark.parametrize("options", [{"scale": "pooled"}, {"nan_policy": "omit"}])

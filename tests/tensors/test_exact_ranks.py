@@ -9,8 +9,7 @@ from scipy.stats import rankdata
 from isodepth.geometry.depth import BY_NAME
 
 torch = pytest.importorskip("torch")
-from isodepth.torch.regions import depths_on_device  # noqa: E402
-from isodepth.torch.samples import DeviceSample  # noqa: E402
+from isodepth.device.samples import DeviceSample  # noqa: E402
 
 RNG = np.random.default_rng(0)
 VALUES = {
@@ -37,11 +36,10 @@ def test_ranks_are_those_of_the_values(kind: str, depth: str) -> None:
     expected = expected if depth == "ai_irw" else [expected, expected[::-1]]
     combine = np.min if depth == "halfspace" else np.mean
     points = torch.from_numpy(np.column_stack(columns))
-    sample = DeviceSample.of(points, None, "X")
-    axes = torch.eye(len(columns), dtype=points.dtype)
-    depths = depths_on_device(BY_NAME[depth](), sample, axes, 2**30).numpy()
+    sample = DeviceSample.of(points, None, "X", 2**30)
+    depths = BY_NAME[depth]()._depths(sample, np.eye(len(columns))).numpy()
     wanted = combine(np.atleast_2d(expected), axis=0) / (2 * n)
-    np.testing.assert_allclose(depths[sample.index_of_rows(n).numpy()], wanted, rtol=1e-15)
+    np.testing.assert_allclose(depths[sample.index_of_rows().numpy()], wanted, rtol=1e-15)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -50,14 +48,10 @@ def test_a_column_of_small_spread_beside_a_large_one(dtype: torch.dtype) -> None
     rng = np.random.default_rng(1)
     small = 1e-9 if dtype == torch.float32 else 1e-18
     points = torch.from_numpy(rng.standard_normal((200, 2)) * [1.0, small]).to(dtype)
-    together = depths_on_device(
-        BY_NAME["projection"](), DeviceSample.of(points, None, "X"), torch.eye(2).to(dtype), 2**30
-    )
-    one = torch.ones(1, 1, dtype=dtype)
+    depth = BY_NAME["projection"]()
+    together = depth._depths(DeviceSample.of(points, None, "X", 2**30), np.eye(2))
     alone = [
-        depths_on_device(
-            BY_NAME["projection"](), DeviceSample.of(points[:, [k]], None, "X"), one, 2**30
-        )
+        depth._depths(DeviceSample.of(points[:, [k]], None, "X", 2**30), np.ones((1, 1)))
         for k in range(2)
     ]
     torch.testing.assert_close(together, torch.minimum(*alone))

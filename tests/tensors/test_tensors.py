@@ -146,13 +146,13 @@ def test_torch_and_cuda_are_only_used_for_tensors():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rows_are_centered_and_scaled_by_a_power_of_two(weighted):
+    from isodepth.device.samples import DeviceSample
     from isodepth.device.spread import typical_sizes
-    from isodepth.torch.samples import DeviceSample
 
     rng = np.random.default_rng(5)
     points = 1e6 + 3 * rng.normal(size=(5000, 3))
     weights = rng.integers(1, 30, 5000) ** 2 if weighted else None
-    moved = DeviceSample.of(torch.from_numpy(points), weights, "X").standardized()
+    moved = DeviceSample.of(torch.from_numpy(points), weights, "X", 2**20).standardized()
     unit = np.ptp(points, axis=0) / np.ptp(moved.numpy(), axis=0)
     assert (unit == unit[0]).all()
     assert np.frexp(unit[0])[0] == 0.5

@@ -57,13 +57,6 @@ def test_blocks_may_be_tensors(pair):
     assert isodepth.two_sample_test(X, Y, blocks=joint, **OPTIONS).pvalue == expected.pvalue
 
 
-def test_a_comparison_has_its_test(pair):
-    X, Y = (torch.from_numpy(rows) for rows in pair)
-    found = isodepth.compare(X, Y, scale=None, n_directions=30, **OPTIONS)
-    expected = isodepth.compare(*pair, scale=None, n_directions=30, **OPTIONS)
-    assert found.test.pvalue == expected.test.pvalue
-
-
 def test_mixtures_are_refused(pair):
     X = torch.from_numpy(pair[0])
     with pytest.raises(InvalidInputError, match="X is a tensor and Y is an array"):

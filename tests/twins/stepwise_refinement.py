@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from isodepth import _core
-from isodepth.base.compiled import ALONE, Resources, level_gaps, signed_directions
-from isodepth.geometry import hull
+from isodepth.base.compiled import ALONE, Resources
+from isodepth.geometry import regions
 from isodepth.geometry.hull import common_frame
-from isodepth.geometry.regions import LevelPlan
+from isodepth.geometry.regions import LevelPlan, level_gaps, signed_directions
 
 # Maximum number of levels at which the ascent starts, and maximum number of directions that attain
 # the gap of some level among the starts.
@@ -26,14 +26,14 @@ def refine_gaps(
     steps: int,
     resources: Resources = ALONE,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compute the result of `isodepth.geometry.hull.refine_gaps`, step by step."""
+    """Compute the result of `isodepth.geometry.regions.refine_gaps`, step by step."""
     gaps, codes = level_gaps(x, y, plan.prefix_sizes, directions, resources)
     n, m, d = int(plan.prefix_sizes_x[-1]), int(plan.prefix_sizes_y[-1]), x.shape[1]
     limit = max(
-        hull._LEAST_WORK, hull._WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50)
+        regions._LEAST_WORK, regions._WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50)
     )
     cost = 2 * n * m * d  # of the search of all vertices
-    replaces_ascent = cost <= hull._CHEAP * limit
+    replaces_ascent = cost <= regions._CHEAP * limit
     if not replaces_ascent:
         vectors = _ascend(x, y, plan, directions, gaps, codes, steps, resources)
         new_gaps, new_codes = level_gaps(x, y, plan.prefix_sizes, vectors, resources)
@@ -41,8 +41,11 @@ def refine_gaps(
         codes = np.where(new_gaps > gaps, new_codes, codes)
         gaps = np.maximum(new_gaps, gaps)
         directions = np.concatenate([directions, vectors])
-    if cost <= hull._AFFORDABLE * limit:
-        stops, slack = np.stack(plan.prefix_sizes), hull._FULL if replaces_ascent else hull._SLACK
+    if cost <= regions._AFFORDABLE * limit:
+        stops, slack = (
+            np.stack(plan.prefix_sizes),
+            regions._FULL if replaces_ascent else regions._SLACK,
+        )
         raised, values, vectors = raise_gaps(x, y, stops, gaps, slack, limit, resources)
         gaps, codes = gaps.copy(), codes.copy()
         gaps[raised] = np.maximum(gaps[raised], values)
@@ -76,8 +79,8 @@ def _ascend(
     # the chosen levels.
     inner_x, inner_y = x[: sizes[0][-1]], y[: sizes[1][-1]]
     # The number of ascents is proportional to the number of sampled directions, within limits.
-    n_ascents = min(hull._MOST_ASCENTS, max(hull._FEWEST_ASCENTS, len(directions) // 12))
-    return ascent(inner_x, inner_y, sizes, starts, n_ascents, steps, hull._SLACK, resources)
+    n_ascents = min(regions._MOST_ASCENTS, max(regions._FEWEST_ASCENTS, len(directions) // 12))
+    return ascent(inner_x, inner_y, sizes, starts, n_ascents, steps, regions._SLACK, resources)
 
 
 def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:

@@ -45,13 +45,10 @@ for ax, test, name in zip(axes, (alike, apart), ("One grower, split", "Two growe
     ax.set_title(name, loc="left", fontweight="bold")
 
 # %%
-# ``compare(..., n_permutations=199)`` includes the test. The profile of gaps then shows the band of
-# gaps under permutation. Here the observed gaps are above it, except at the lowest level.
+# The profile of gaps of a test shows the distance at each level of depth, and the band of the gaps
+# under permutation.
 
-compared = isodepth.compare(
-    first, second, n_permutations=199, scale="pooled", n_directions=200, random_state=0
-)
-ax = compared.plot("gap_profile")
+ax = apart.plot("gap_profile")
 
 # %%
 # **Dependent rows.** Hours of one day are not independent: a warm morning is followed by a warm

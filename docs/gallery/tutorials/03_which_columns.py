@@ -34,15 +34,14 @@ for column in test.column_tests:
     print(f"{column.column:30}{kind:10}{column.difference:5.2f}   p = {column.pvalue:.3f}")
 
 # %%
-# Both in one figure: ``compare(..., n_permutations=...)`` includes the test.
+# The differences of the columns in one figure, with the p-values:
 
-both = isodepth.compare(first, second, n_permutations=199, scale="pooled", random_state=0)
-ax = both.plot("contributions")
+ax = test.plot("contributions")
 
 # %%
 # The same as a data frame, for a notebook or a file:
 
-print(both.to_frame().round(3).head().to_string())
+print(test.to_frame().round(3).head().to_string())
 
 # %%
 # **Rows.** ``suspicious_rows`` lists the rows that do not look like any row of the other sample,

@@ -9,7 +9,7 @@ such as a factor or an exchange of columns, are compared with the accident.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -118,7 +118,7 @@ class Case:
 
     def listed(self, text: str) -> Iterator[tuple[str, str]]:
         """Yield the columns of a list "a (note), b (note) and 3 more", with the notes."""
-        text = re.sub(r" and \d+ more$", "", text)
+        text = re.sub(r" and \d+ more(?= \(|$)", "", text)
         names = "|".join(sorted(map(re.escape, self.columns), key=len, reverse=True))
         starts = [
             m.start() for m in re.finditer(rf"(?:(?<=^)|(?<=, ))(?:{names})(?= \(|, |$)", text)
@@ -133,6 +133,17 @@ class Case:
                 n for n in sorted(self.columns, key=len, reverse=True) if part.startswith(n)
             )
             yield longest, part[len(longest) :].strip()[1:-1]
+
+    def all_listed(self, text: str, check: Callable[[str, str], Verdict]) -> Verdict:
+        """Check the columns of a list with their notes; return the first verdict that is not true.
+
+        Columns with the same note are listed before it.
+        """
+        verdicts, note = [], ""
+        for name, own in reversed([*self.listed(text)]):
+            note = own or note
+            verdicts.append(check(name, note))
+        return next((each for each in verdicts if each != TRUE), TRUE)
 
 
 Check = Callable[[Case, re.Match[str]], Verdict]
@@ -192,6 +203,15 @@ def compare_shares(
     if compare(printed, of_known) == TRUE:
         return Verdict("false", f"share of the known values, {shown} of all rows")
     return Verdict("false", shown)
+
+
+def either(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the first true verdict, or the last one: several readings of a printed number."""
+    verdict = TRUE
+    for verdict in verdicts:
+        if verdict == TRUE:
+            break
+    return verdict
 
 
 #: Patterns of the name of a quantity, and of two shares.

@@ -19,15 +19,9 @@ from experiments.trial.claims.case import (
     claim,
     compare,
     compare_shares,
+    either,
 )
-from experiments.trial.numbers import (
-    PERCENT,
-    agrees,
-    as_number,
-    is_value,
-    strings,
-    unit,
-)
+from experiments.trial.numbers import PERCENT, agrees, as_number, is_value, strings, unit
 
 
 def _quantity(case: Case, name: str, quantity: str, printed: Sequence[str]) -> Verdict:
@@ -129,7 +123,11 @@ def _missing_number(case: Case, m: re.Match[str]) -> Verdict:
     return compare_shares((m["a"], m["b"]), masks, [1, 1])
 
 
-@claim("precision", rf"(?P<c>{{c}}): (?P<u>whole tenths|whole numbers|multiples of {{n}}) {SHARES}")
+@claim(
+    "precision",
+    rf"(?P<c>{{c}}): (?P<u>whole tenths|whole numbers|multiples of {{n}})"
+    rf"(?: \(all new values: of (?P<k>{{n}})\))? {SHARES}",
+)
 def _precision(case: Case, m: re.Match[str]) -> Verdict:
     step = {"whole tenths": 0.1, "whole numbers": 1.0}.get(m["u"]) or float(m["u"].split()[-1])
 
@@ -142,7 +140,10 @@ def _precision(case: Case, m: re.Match[str]) -> Verdict:
     )
     if verdict == TRUE:
         x, y = case.known(m["c"])
-        coarser = [s for s in (1.0, 10.0, 100.0, 1000.0) if s > step and on_grid(y, s).all()]
+        named = float(m["k"] or step)
+        if not on_grid(y, named).all() and m["k"]:
+            return Verdict("false", f"not all new values are multiples of {named:g}")
+        coarser = [s for s in 10.0 ** np.arange(7) if s > named and on_grid(y, s).all()]
         if coarser and on_grid(y, step).all() and not on_grid(x, coarser[-1]).all() and y.any():
             return Verdict("false", f"all new values are multiples of {coarser[-1]:g}")
     return verdict
@@ -166,13 +167,10 @@ def _limit(case: Case, m: re.Match[str]) -> Verdict:
     comparison = COMPARISONS.get(m["side"], COMPARISONS["at most"])
     both = case.numbers(m["c"])
     known = [v.notna() for v in both]
-    verdict = TRUE
-    for limit in near_limits(case, m["c"], m["l"]):
-        masks = [comparison(v, limit) for v in both]
-        verdict = compare_shares((m["a"], m["b"]), masks, known, m["of"])
-        if verdict == TRUE:
-            return TRUE
-    return verdict
+    return either(
+        compare_shares((m["a"], m["b"]), [comparison(v, limit) for v in both], known, m["of"])
+        for limit in near_limits(case, m["c"], m["l"])
+    )
 
 
 def near_limits(case: Case, name: str, text: str) -> list[float]:
@@ -195,20 +193,43 @@ def _within(case: Case, m: re.Match[str]) -> Verdict:
         centers = [float(np.median(x)), float(np.median(np.concatenate([x, y])))]
     else:
         centers = [as_number(m["m"]), *near_limits(case, m["c"], m["m"])]
-    verdict = TRUE
-    for center in centers:
-        for slack in (0.0, 0.5 * unit(m["l"]), -0.5 * unit(m["l"])):
-            # Rounding of the limit and of differences must not decide.
-            masks = [(v - center).abs() <= limit + slack + 1e-9 * abs(center) for v in both]
-            verdict = compare_shares((m["a"], m["b"]), masks, [v.notna() for v in both], m["of"])
-            if verdict == TRUE:
-                return TRUE
-    return verdict
+    known = [v.notna() for v in both]
+    ends = [
+        # Rounding of the limit and of differences must not decide.
+        (center, limit + slack + 1e-9 * abs(center))
+        for center in centers
+        for slack in (0.0, 0.5 * unit(m["l"]), -0.5 * unit(m["l"]))
+    ]
+    return either(
+        compare_shares((m["a"], m["b"]), [(v - c).abs() <= e for v in both], known, m["of"])
+        for c, e in ends
+    )
 
 
 @claim("limit", rf"(?P<c>{{c}}) far from its usual values: {SHARES}")
 def _far(case: Case, m: re.Match[str]) -> Verdict:
     return Verdict("unclear", "no limit")
+
+
+@claim("rare values", rf"(?P<c>{{c}}) = \(rare values\): {SHARES}")
+def _rare_category(case: Case, m: re.Match[str]) -> Verdict:
+    """Compare with the values whose number in both samples is at most any limit."""
+    counts = strings(pd.concat(case.values(m["c"]))).value_counts()
+    return _shares_of_rare(case, m, counts)
+
+
+def _shares_of_rare(case: Case, m: re.Match[str], counts: pd.Series) -> Verdict:
+    """Compare with the values whose number is at most a limit, which is not printed."""
+    both = [strings(v) for v in case.values(m["c"])]
+    known = [v.notna() for v in both]
+
+    def shares(limit: int) -> Verdict:
+        frequent = set(counts.index[counts > limit])
+        masks = [k & ~v.isin(frequent) for v, k in zip(both, known, strict=True)]
+        return compare_shares((m["a"], m["b"]), masks, known, m["of"])
+
+    verdict = either(shares(limit) for limit in sorted({0, *counts.tolist()}))
+    return verdict if verdict == TRUE else Verdict("false", "no limit gives these shares")
 
 
 @claim("value", rf"(?P<c>{{c}}) = (?P<v>.+): {SHARES}")
@@ -232,10 +253,4 @@ def _rare(case: Case, m: re.Match[str]) -> Verdict:
     counts = x.value_counts()
     if m["v"] and (m["v"] in counts.index or not (y == m["v"]).any()):
         return Verdict("false", f"{m['v']} is not new")
-    # The limit below which a value is rare is not printed: any limit may be meant.
-    for limit in sorted({0, *counts.tolist()}):
-        frequent = set(counts.index[counts > limit])
-        masks = [v.notna() & ~v.isin(frequent) for v in (x, y)]
-        if compare_shares((m["a"], m["b"]), masks, [x.notna(), y.notna()], m["of"]) == TRUE:
-            return TRUE
-    return Verdict("false", "no limit of rare values gives these shares")
+    return _shares_of_rare(case, m, counts)

@@ -8,28 +8,20 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from experiments.trial.claims.case import (
-    TRUE,
-    Case,
-    Verdict,
-    claim,
-)
+from experiments.trial.claims.case import TRUE, Case, Verdict, claim
 from experiments.trial.claims.rows import share_beyond
-from experiments.trial.numbers import (
-    strings,
-)
+from experiments.trial.numbers import strings
 
 
 @claim("not compared", r"(?:not compared|left out): (?P<list>.+)")
 def _not_compared(case: Case, m: re.Match[str]) -> Verdict:
-    for name, note in case.listed(m["list"]):
+    def check(name: str, note: str) -> Verdict:
         # The compared columns are unknown if only sentences are known.
         if name in case.compared and case.counts:
             return Verdict("false", f"{name} is compared")
-        verdict = _note(case, name, note)
-        if verdict != TRUE:
-            return verdict
-    return TRUE
+        return _note(case, name, note)
+
+    return case.all_listed(m["list"], check)
 
 
 @claim(
@@ -42,13 +34,7 @@ def _notes(case: Case, m: re.Match[str]) -> Verdict:
         if not {*names} <= {*case.columns}:
             return Verdict("false", f"no column {name}")
         return _note(case, names[0], m["note"] or "")
-    note = ""
-    for name, own in reversed([*case.listed(m["list"])]):
-        note = own or note  # columns with the same note are listed before it
-        verdict = _note(case, name, note)
-        if verdict != TRUE:
-            return verdict
-    return TRUE
+    return case.all_listed(m["list"], lambda name, note: _note(case, name, note))
 
 
 def _note(case: Case, name: str, note: str) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pandas as pd
 
 from experiments.trial.claims.case import (
     QUANTITIES,
@@ -16,6 +17,7 @@ from experiments.trial.claims.case import (
     claim,
     compare,
     compare_shares,
+    either,
 )
 from experiments.trial.claims.columns import COMPARISONS, near_limits
 from experiments.trial.numbers import as_number, is_value
@@ -54,16 +56,19 @@ def _sides(case: Case, m: re.Match[str]) -> Verdict:
     return compare((m["a"], m["b"]), _same_side(case, m["c"], m["d"]))
 
 
+def _inside(case: Case, m: re.Match[str]) -> list[pd.Series]:
+    """Return the numbers of the column c of X and of Y in the rows in which d has the value v."""
+    both = zip(case.numbers(m["c"]), case.values(m["d"]), strict=True)
+    return [values[is_value(group, m["v"])] for values, group in both]
+
+
 @claim(
     "within",
     rf"{QUANTITY} of (?P<c>{{c}}) within (?P<d>{{c}}) = (?P<v>.+): (?P<a>{{n}}) -> (?P<b>{{n}})",
 )
 def _within_category(case: Case, m: re.Match[str]) -> Verdict:
-    found = []
-    for value, group in zip(case.numbers(m["c"]), case.values(m["d"]), strict=True):
-        inside = value[is_value(group, m["v"])].dropna().to_numpy()
-        found.append(QUANTITIES[m["q"]](inside))
-    return compare((m["a"], m["b"]), found)
+    parts = [v.dropna().to_numpy() for v in _inside(case, m)]
+    return compare((m["a"], m["b"]), list(map(QUANTITIES[m["q"]], parts)))
 
 
 @claim(
@@ -71,15 +76,10 @@ def _within_category(case: Case, m: re.Match[str]) -> Verdict:
     rf"share up to the median of (?P<c>{{c}}) within (?P<d>{{c}}) = (?P<v>.+): {SHARES}",
 )
 def _share_within(case: Case, m: re.Match[str]) -> Verdict:
-    x, y = case.numbers(m["c"])
-    groups = [is_value(group, m["v"]) for group in case.values(m["d"])]
-    median = np.median(x[groups[0]].dropna())
-    found = [
-        [float((v[g] <= median).sum() / g.sum()), float((v[g] <= median).sum() / v[g].count())]
-        for v, g in zip((x, y), groups, strict=True)
-    ]
-    first = compare((m["a"], m["b"]), [each[0] for each in found])
-    return first if first == TRUE else compare((m["a"], m["b"]), [each[1] for each in found])
+    parts = _inside(case, m)
+    low = [(v <= parts[0].median()).sum() for v in parts]
+    sizes = [len(v) for v in parts], [v.count() for v in parts]  # all rows, or the known values
+    return either(compare((m["a"], m["b"]), list(np.divide(low, n))) for n in sizes)
 
 
 @claim(
@@ -109,7 +109,7 @@ def _joint(case: Case, m: re.Match[str]) -> Verdict:
 @claim(
     "joint",
     r"joint shift: (?:means? of )?(?P<up>.+?) (?P<how>higher|lower)"
-    r"(?: relative to (?:means? of )?(?P<down>.+))?",
+    r"(?: relative to (?:means? of )?(?P<down>.+?))?(?P<medians> {n} -> {n})?",
 )
 def _joint_shift(case: Case, m: re.Match[str]) -> Verdict:
     def moved(names: str) -> float:
@@ -119,6 +119,8 @@ def _joint_shift(case: Case, m: re.Match[str]) -> Verdict:
             parts.append((y.mean() - x.mean()) / (np.concatenate([x, y]).std() or 1.0))
         return float(np.mean(parts))
 
+    if m["medians"]:
+        return Verdict("unclear", "medians in no unit")
     difference = moved(m["up"]) - (moved(m["down"]) if m["down"] else 0.0)
     right = (difference > 0) == (m["how"] == "higher")
     return TRUE if right else Verdict("false", f"standardized shift {difference:.3f}")
@@ -138,10 +140,10 @@ def _same_sides(case: Case, m: re.Match[str]) -> Verdict:
         near = np.any([(v - limit).abs() <= 1e-4 * abs(limit) for v, limit in both], axis=0)
         same = ((a > limits[0]) & (b > limits[1])) | ((a < limits[0]) & (b < limits[1]))
         found.append((float((same & ~near).mean()), float(near.mean())))
-    for slack in (0.0, 0.5, 1.0):
-        if compare((m["a"], m["b"]), [share + slack * at for share, at in found]) == TRUE:
-            return TRUE
-    return Verdict("false", " -> ".join(f"{100 * share:.4g}%" for share, _ in found))
+    slacks = (1.0, 0.5, 0.0)
+    return either(
+        compare((m["a"], m["b"]), [share + slack * at for share, at in found]) for slack in slacks
+    )
 
 
 @claim(
@@ -150,14 +152,10 @@ def _same_sides(case: Case, m: re.Match[str]) -> Verdict:
     rf" (?P<v>.+): {SHARES}",
 )
 def _limit_within(case: Case, m: re.Match[str]) -> Verdict:
-    verdict = TRUE
-    for limit in near_limits(case, m["c"], m["l"]):
-        masks, inside = [], []
-        for values, group in zip(case.numbers(m["c"]), case.values(m["d"]), strict=True):
-            own = is_value(group, m["v"])
-            masks.append(COMPARISONS[m["side"]](values[own], limit))
-            inside.append(values[own].notna())
-        verdict = compare_shares((m["a"], m["b"]), masks, inside, m["of"])
-        if verdict == TRUE:
-            return TRUE
-    return verdict
+    parts = _inside(case, m)
+    known = [v.notna() for v in parts]
+    comparison = COMPARISONS[m["side"]]
+    return either(
+        compare_shares((m["a"], m["b"]), [comparison(v, limit) for v in parts], known, m["of"])
+        for limit in near_limits(case, m["c"], m["l"])
+    )

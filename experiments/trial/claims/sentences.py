@@ -10,15 +10,8 @@ import numpy as np
 
 # These modules register patterns of claims.
 from experiments.trial.claims import columns, notes, pairs, rows, tables  # noqa: F401
-from experiments.trial.claims.case import (
-    CHECKS,
-    Case,
-    Claim,
-    Verdict,
-)
-from experiments.trial.numbers import (
-    agrees,
-)
+from experiments.trial.claims.case import CHECKS, Case, Claim, Verdict
+from experiments.trial.numbers import agrees
 
 _TEST = r" \((?:alone )?p = (1e-300 or less|[\d.e+-]+)(, not significant)?\)$"
 _OVERLAP = r"(?:(?P<overlap>[^.]*a test of independent samples does not apply)\. )?"
@@ -37,7 +30,7 @@ _SILENT = re.compile(
     r"two-sample\||The threshold is a rule|suspicious_rows\(\) lists|$|categories: |left out: "
     r"|the dependence between categories is not compared|batch \d+: |and \d+ more"
     r"|dependence was compared in \d+ random|no suspicious rows"
-    r"|Values of columns that changed as a whole are listed only if"
+    r"|Values of .+ in columns that changed.* are listed only if"
 )
 
 

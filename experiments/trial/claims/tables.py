@@ -8,18 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from experiments.trial.claims.case import (
-    TRUE,
-    Case,
-    Verdict,
-    claim,
-    compare,
-)
-from experiments.trial.numbers import (
-    agrees,
-    is_value,
-    strings,
-)
+from experiments.trial.claims.case import TRUE, Case, Verdict, claim, compare
+from experiments.trial.numbers import agrees, is_value, strings
 
 
 def _rows_equal(case: Case, text: str) -> list[pd.DataFrame]:

@@ -1,7 +1,6 @@
 """Base class of results, and conversion of values to JSON and strings.
 
-A result implements `to_dict`, `_rows` and `__repr__`. `isodepth.results.base` adds figures and
-reports.
+A result declares the attributes that JSON has, and implements `_rows` and `__repr__`.
 """
 
 from __future__ import annotations
@@ -12,13 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from numbers import Integral
 from types import EllipsisType
-from typing import Any, NoReturn, Self
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
 
 from isodepth.base.extras import load_extra
+from isodepth.base.options import must
+from isodepth.base.showing import showing
 from isodepth.base.words import listed
-from isodepth.errors import InvalidOptionError, UnknownLabelError
+from isodepth.errors import UnknownLabelError
 
 # Escapes for control characters, and for characters that change the text direction.
 _UNPRINTABLE = {
@@ -33,7 +34,7 @@ _BACKENDS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
 def plain(value: Any) -> Any:
-    """Convert arrays, parts of results and collections to lists and dictionaries, as JSON has.
+    """Convert arrays, results and collections to lists and dictionaries, as JSON has.
 
     NaN and infinity, which JSON does not have, become None. Other values are unchanged.
 
@@ -241,7 +242,8 @@ class ReadOnlyFields:
 class EqualFields(ReadOnlyFields):
     """Base class of data classes that are equal if all of their public fields are equal.
 
-    Fields may be arrays, see `equal_values`. A subclass is a data class with ``eq=False``.
+    Fields may be arrays, see `equal_values`. Fields with ``compare=False`` are not compared. A
+    subclass is a data class with ``eq=False``.
     """
 
     __slots__ = ()
@@ -249,35 +251,94 @@ class EqualFields(ReadOnlyFields):
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        names = [each.name for each in fields(self) if not each.name.startswith("_")]  # type: ignore[arg-type]
-        return all(equal_values(getattr(self, name), getattr(other, name)) for name in names)
+        return all(equal_values(getattr(self, n), getattr(other, n)) for n in self._compared)
+
+    @property
+    def _compared(self) -> list[str]:
+        """Names of the fields that equal objects have in common."""
+        return [each.name for each in fields(self) if each.compare and each.name[0] != "_"]  # type: ignore[arg-type]
 
 
 class ResultPart(EqualFields):
-    """Base class of the parts of results, which can be converted to JSON.
+    """Base class of results and of their parts, which can be converted to JSON.
 
-    A subclass is a frozen data class with ``eq=False``. All fields are public.
+    A subclass is a frozen data class with ``eq=False``.
+
+    Attributes
+    ----------
+    _result_type : str
+        Type of a result in JSON; "" for a part of a result.
+    _in_json : dict or None
+        Map from each key of JSON to the name of the attribute, see `keys`; None for all public
+        fields.
+    _more_in_json : dict
+        Further keys, which are omitted if the value is None.
     """
 
     __slots__ = ()
+    _result_type: ClassVar[str] = ""
+    _in_json: ClassVar[dict[str, str] | None] = None
+    _more_in_json: ClassVar[dict[str, str]] = {}
 
     def __hash__(self) -> int:
-        values = (getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]
+        values = (getattr(self, name) for name in self._compared)
         # NaN equals NaN here, so both need the same hash.
         return hash(tuple(None if value != value else value for value in values))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the attributes as a dictionary of numbers, strings, lists and dictionaries.
+        """Return a dictionary of numbers, strings, lists and dictionaries, for JSON.
 
-        Non-finite numbers become None.
+        Non-finite numbers become None. The page "JSON" of the documentation describes the keys.
         """
-        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
+        names = self._in_json
+        if names is None:
+            names = keys(*(each.name for each in fields(self) if each.name[0] != "_"))  # type: ignore[arg-type]
+        content = {key: getattr(self, name) for key, name in names.items()}
+        more = {key: getattr(self, name) for key, name in self._more_in_json.items()}
+        content |= {key: value for key, value in more.items() if value is not None}
+        return document(self._result_type, content) if self._result_type else plain(content)
 
 
-class ResultMixin(EqualFields):
-    """Base class of results that can be converted to JSON and to data frames."""
+def keys(*names: str, **renamed: str) -> dict[str, str]:
+    """Return a map from keys of JSON to names of attributes, which are equal in `names`.
+
+    Examples
+    --------
+    >>> keys("distance", settings="_json_settings")
+    {'distance': 'distance', 'settings': '_json_settings'}
+    """
+    return {name: name for name in names} | renamed
+
+
+def json_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings for JSON: infinity is the string "inf".
+
+    Examples
+    --------
+    >>> json_settings({"p": 2, "q": math.inf})
+    {'p': 2, 'q': 'inf'}
+    """
+    return {
+        name: json_settings(value) if isinstance(value, dict) else named_infinity(value)
+        for name, value in settings.items()
+    }
+
+
+def named_infinity(value: Any) -> Any:
+    """Return "inf" for infinity, and any other value unchanged."""
+    return "inf" if isinstance(value, float) and math.isinf(value) else value
+
+
+def table_of(parts: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the attributes `names` of all parts of a result as columns of a table."""
+    return {name: [getattr(part, name) for part in parts] for name in names}
+
+
+class ResultMixin(ResultPart):
+    """Base class of results that can be converted to JSON, HTML and data frames."""
 
     __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
 
     def _with(self, **values: Any) -> Self:
         """Return a copy in which the fields named in `values`, public or private, are replaced.
@@ -292,9 +353,11 @@ class ResultMixin(EqualFields):
         result.__setstate__(kept | values)
         return result
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as a dictionary that JSON can store; non-finite numbers become None."""
-        raise NotImplementedError
+    @property
+    def _json_settings(self) -> dict[str, Any] | None:
+        """The attribute `settings` for JSON."""
+        settings = getattr(self, "settings", None)
+        return None if settings is None else json_settings(settings)
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return the table of `to_frame` as a dictionary from column names to lists of values."""
@@ -305,14 +368,11 @@ class ResultMixin(EqualFields):
         return json.dumps(self.to_dict(), **{"allow_nan": False, **options})
 
     def _repr_html_(self) -> str:
-        """Return the first line and the table of the result as HTML, which notebooks display.
+        """Return the result as HTML, which notebooks display.
 
-        The table has at most 12 rows and 12 columns.
+        The page "Figures and reports" of the documentation describes it.
         """
-        # Imported here and not at the top, because `isodepth.html` imports Jinja, which is slow.
-        from isodepth.html import table_html
-
-        return table_html(str(self).partition("\n")[0], self._rows(), getattr(self, "shape", None))
+        return showing().to_html(self)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the table of the result as a data frame.
@@ -325,11 +385,46 @@ class ResultMixin(EqualFields):
             Library of the frame; needs ``isodepth[frames]``.
         """
         if backend not in _BACKENDS:
-            raise InvalidOptionError(
-                f"backend must be one of {', '.join(map(repr, _BACKENDS))}, got {backend!r}"
-            )
+            raise must("backend", f"be one of {', '.join(map(repr, _BACKENDS))}", backend)
         library = load_extra(backend, "frames", "making a data frame")
         return getattr(library, _BACKENDS[backend])(self._rows())
+
+
+class Headline(NamedTuple):
+    """Headline of a result and its status.
+
+    The status is "differs" for a significant difference or an alarm, "alike" for neither, and
+    "open" if nothing was decided.
+    """
+
+    sentence: str
+    status: str
+
+
+class DrawnResult(ResultMixin):
+    """Base class of results that can be drawn."""
+
+    __slots__ = ()
+
+    def plot(self, kind: str | None = None, *, ax: Any = None) -> Any:
+        """Draw the result with a function of `isodepth.plot`.
+
+        Parameters
+        ----------
+        kind : str, optional
+            Name of a function of :mod:`isodepth.plot`. For a comparison "gap_profile" (the
+            default), "nested_regions", "contributions" and, if it has a test,
+            "null_distribution". For a test these four, with "null_distribution" as default. For a
+            monitor "timeline", and for a distance matrix "distance_matrix".
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw into; a new figure by default. A timeline always creates its own figure.
+            The functions of :mod:`isodepth.plot` have more options, such as names of the samples.
+
+        Returns
+        -------
+        ax : matplotlib.axes.Axes, or the Figure of a timeline
+        """
+        return showing().draw(self, kind, ax)
 
 
 def label_text(label: Any) -> str:

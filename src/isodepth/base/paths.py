@@ -29,6 +29,7 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dty
 
     Examples
     --------
+    >>> import io
     >>> file = io.BytesIO()
     >>> np.save(file, np.zeros((4, 3), np.float32))
     >>> read_npy_header(io.BytesIO(file.getvalue()), len(file.getvalue()))

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from isodepth.base.options import check_integer
+from isodepth.base.options import Seed
 
 Purpose = Literal[
     "directions", "levels", "permutations", "column pairs", "splits", "batches", "subsamples",
@@ -63,7 +63,4 @@ def check_random_state(random_state: Any) -> Any:
 
     Return `random_state`; a NumPy integer is converted to a Python integer.
     """
-    if isinstance(random_state, np.random.Generator | np.random.RandomState | None):
-        return random_state
-    hint = "; or a numpy.random.Generator, a numpy.random.RandomState, or None"
-    return check_integer(random_state, "random_state", 0, hint)
+    return Seed().check("random_state", random_state)

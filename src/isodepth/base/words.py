@@ -21,6 +21,17 @@ def named_counts(counts: Iterable[tuple[str, int]]) -> str:
     return listed([f"{label} ({count})" for label, count in positive], FEW)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with a noun in the singular or plural.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def listed(names: Sequence[str], most: int = 20) -> str:
     """Return a string with at most `most` names, and the number of the remaining names.
 
@@ -33,13 +44,15 @@ def listed(names: Sequence[str], most: int = 20) -> str:
     return ", ".join(names[:most]) + more
 
 
-def did_you_mean(name: str, names: Sequence[str]) -> str:
-    """Return "; did you mean ...?" with the most similar of the first 1000 of `names`.
+def closest(name: str, names: Sequence[str]) -> str:
+    """Return the most similar of the first 1000 of `names`, or "" if none is similar to `name`."""
+    return next(iter(difflib.get_close_matches(name, names[:1000], 1)), "")
 
-    Return "" if none of them is similar to `name`.
-    """
-    similar = difflib.get_close_matches(name, names[:1000], 1)
-    return f"; did you mean {similar[0]!r}?" if similar else ""
+
+def did_you_mean(name: str, names: Sequence[str]) -> str:
+    """Return "; did you mean ...?" with the most similar of `names`, or "" if none is similar."""
+    similar = closest(name, names)
+    return f"; did you mean {similar!r}?" if similar else ""
 
 
 def numbered(width: int) -> list[str]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-
-from isodepth.cli.interrupt import interrupts_between_imports
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,12 +21,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stderr; 130 after Ctrl-C.
     """
     try:
-        # The import takes time. It is inside the `try` block, so that Ctrl-C during the import is
-        # handled.
-        with interrupts_between_imports(sys._getframe()):
-            from isodepth.cli.program import cli
+        # The import takes time. It is inside the `try` block, so that Ctrl-C ends it.
+        from isodepth.cli.program import cli
 
-            cli.main(None if arguments is None else list(arguments), prog_name="isodepth")
+        cli.main(None if arguments is None else list(arguments), prog_name="isodepth")
     except KeyboardInterrupt:
         return 130
     except SystemExit as stop:

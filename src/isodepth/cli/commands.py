@@ -16,9 +16,15 @@ from typing import Any, NoReturn
 import click
 
 from isodepth.base.export import printable
+from isodepth.base.messages import Message, rendered
+from isodepth.base.options import option_error, suggested_name
 from isodepth.base.paths import system_reason
-from isodepth.cli.messages import choices_message, command_message, error_message, with_files
-from isodepth.errors import DegenerateDepthWarning, InvalidOptionError, IsodepthError
+from isodepth.cli.names import CommandNames
+from isodepth.errors import (
+    DegenerateDepthWarning,
+    InvalidOptionError,
+    IsodepthError,
+)
 
 #: Exit codes.
 INPUT_ERROR = 2
@@ -33,9 +39,9 @@ class Note(UserWarning):
     """Category of warnings that only inform the user, shown as "note" instead of "warning"."""
 
 
-def note(text: str) -> None:
+def note(message: str) -> None:
     """Issue a note, which the command prints on stderr and includes in its JSON output."""
-    warnings.warn(text, Note, stacklevel=2)
+    warnings.warn(Note(message), stacklevel=2)
 
 
 def progress_wanted() -> bool:
@@ -59,10 +65,24 @@ class Answer:
 
 @dataclass
 class Session:
-    """One run of the program: its arguments, and the warnings issued so far."""
+    """One run of the program.
+
+    Attributes
+    ----------
+    arguments : sequence of str
+        Arguments of the program.
+    caught : list
+        Warnings issued so far.
+    about : str
+        Files that errors of the library are about, in parentheses.
+    samples : dict
+        Names of samples by their names in messages of the library.
+    """
 
     arguments: Sequence[str]
     caught: list[warnings.WarningMessage] = field(default_factory=list)
+    about: str = ""
+    samples: dict[str, str] = field(default_factory=dict)
 
     def notes(self) -> list[tuple[str, str]]:
         """Return pairs ("note" or "warning", message) for the distinct warnings of the run.
@@ -71,18 +91,33 @@ class Session:
         sample, only the first is returned.
         """
         depths = [each for each in self.caught if each.category is DegenerateDepthWarning]
+        names = command_names()
         levels = {
-            str(each.message): "note" if issubclass(each.category, Note) else "warning"
+            rendered(each.message, names): "note" if issubclass(each.category, Note) else "warning"
             for each in self.caught
             if issubclass(each.category, UserWarning) and each not in depths[1:]
         }
-        params = click.get_current_context().command.params
-        return [(level, command_message(message, params)) for message, level in levels.items()]
+        return [(level, message) for message, level in levels.items()]
+
+    def error_text(self, error: IsodepthError) -> str:
+        """Return the message of an error, with flags and the names of the samples."""
+        names, text = command_names(), rendered(error, command_names())
+        option = error.option if isinstance(error, InvalidOptionError) else None
+        if option is None or names.option(option) == option:
+            return f"{text} ({self.about})" if self.about else text
+        message = error.args[0]
+        mentioned = isinstance(message, Message) and option in message.options
+        return text if mentioned else f"{names.option(option)}: {text}"
 
 
 def session() -> Session:
     """Return the `Session` object of the current run."""
     return click.get_current_context().obj
+
+
+def command_names() -> CommandNames:
+    """Return the names in messages of the current command."""
+    return CommandNames(click.get_current_context().command.params, session().samples)
 
 
 class Command(click.Command):
@@ -98,23 +133,23 @@ class Command(click.Command):
         try:
             _refuse_outputs_that_are_inputs(self.params, ctx.params)
             answer: Answer = super().invoke(ctx)
-            self._print_answer(ctx, answer, as_json)
+            _print_answer(answer, ctx.obj.notes(), as_json)
             if answer.failure is not None:
                 raise answer.failure
         except IsodepthError as error:
-            message = error_message(error, self.params)
-            raise click.ClickException(with_files(message, ctx.params)) from error
+            raise click.ClickException(ctx.obj.error_text(error)) from error
         return answer.code
 
-    def _print_answer(self, ctx: click.Context, answer: Answer, as_json: bool) -> None:
-        notes = [(level, with_files(text, ctx.params)) for level, text in ctx.obj.notes()]
-        for level, text in notes:
-            _say(level, text)
-        if as_json:
-            content = {**answer.content, "warnings": [text for _, text in notes]}
-            _print(json.dumps(content, indent=2, allow_nan=False), sys.stdout)
-        else:
-            _print(choices_message("\n".join(answer.lines), self.params), sys.stdout)
+
+def _print_answer(answer: Answer, notes: Sequence[tuple[str, str]], as_json: bool) -> None:
+    for level, text in notes:
+        _say(level, text)
+    if as_json:
+        content = {**answer.content, "warnings": [text for _, text in notes]}
+        _print(json.dumps(content, indent=2, allow_nan=False), sys.stdout)
+    else:
+        names = command_names()
+        _print("\n".join(rendered(line, names) for line in answer.lines), sys.stdout)
 
 
 class CommandLine(click.Group):
@@ -149,16 +184,12 @@ def _reason(error: Exception) -> str:
     if isinstance(error, BrokenPipeError):
         return ""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        from isodepth.base.options import CONVERTED, SYNONYMS
-
-        # The option that click suggests for --seed would be --scale.
-        synonym = error.option_name.lstrip("-").replace("-", "_")
-        name = SYNONYMS.get(synonym)
-        if any(each.name == name for each in error.ctx.command.params):
-            flag = f"--{name}".replace("_", "-")
-            meant = f"{flag!r}{CONVERTED.get(synonym, '')}"
-            message = f"No such option {error.option_name!r}. Did you mean {meant}?"
-            error = click.NoSuchOption(error.option_name, message, ctx=error.ctx)
+        # Click would suggest --scale for --seed.
+        params = error.ctx.command.params
+        wrong = error.option_name.lstrip("-").replace("-", "_")
+        meant = suggested_name(wrong, [str(each.name) for each in params], CommandNames(params))
+        message = f"No such option {error.option_name!r}{meant}"
+        error = click.NoSuchOption(error.option_name, message, ctx=error.ctx)
     if isinstance(error, click.UsageError):
         path = "isodepth" if error.ctx is None else error.ctx.command_path
         return f"{error.format_message()} (see {path} --help)"
@@ -183,11 +214,10 @@ def _refuse_outputs_that_are_inputs(
     for name in _OUTPUTS:
         for output in _paths(values.get(name)):
             if any(_same_file(output, each) for each in inputs):
-                raise InvalidOptionError(
-                    f"{output} is one of the input files and would be overwritten; choose another "
-                    "name",
-                    option=name,
-                )
+                raise option_error(
+                    "{output} is one of the input files and would be overwritten; choose another "
+                    "name", name, output=output,
+                )  # fmt: skip
 
 
 def _paths(value: Any) -> list[str]:

@@ -17,20 +17,22 @@ import numpy as np
 
 import isodepth
 import isodepth.cli.options as cli
+from isodepth.base.messages import Message
+from isodepth.base.options import option_error
 from isodepth.cli import tables
-from isodepth.cli.commands import Answer, Command, note, progress_wanted
+from isodepth.cli.commands import Answer, Command, note, progress_wanted, session
 from isodepth.errors import (
     InvalidInputError,
     InvalidOptionError,
     NoCompleteRowError,
     NotNumbersError,
 )
-from isodepth.table.frames import labels_of
+from isodepth.significance.result import TestedComparison
 from isodepth.table.missing import TEST_NAN_POLICIES
 from isodepth.table.readers import ReadResult, split_names, unknown_column
 
 if TYPE_CHECKING:
-    from isodepth.report.table_files import RowLabels, TableFile
+    from isodepth.show.repeat import Reading
 
 Options = dict[str, Any]
 #: The command `compare` reads files larger than this number of bytes in chunks.
@@ -49,7 +51,7 @@ def compare_tables(
     if any(map(_is_large, paths)):
         return _compare_chunks(paths, reading, settings, test), _chunk_options(paths, reading)
     # The options are checked first, so that an invalid option is reported before a file is read.
-    isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
+    isodepth.Metric(**settings, nan_policy=reading.nan_policy)
     x, y, test, about = read_two_tables(paths, reading, test)
     return compare_samples(x, y, reading, settings, test), about
 
@@ -66,14 +68,13 @@ def read_two_tables(
     labels = [tables.label_column(source, test["blocks"]) for source in sources]
     read = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
     samples = tables.frames_of(read, reading.kinds)
-    # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.report.table_files import RowLabels
-
-    blocks = [None if each is None else RowLabels(test["blocks"], each) for each in labels]
-    each_file = zip(paths, read, samples, blocks, strict=True)
-    files = [_table_file(*each, reading) for each in each_file]
+    files = [
+        _reading(path, each, reading, blocks=test["blocks"])
+        for path, each in zip(paths, read, strict=True)
+    ]
     about = {"names": tables.file_names(paths), "files": files}
     x, y = samples
+    _name_samples(paths)
     return x, y, {**test, "blocks": None if test["blocks"] is None else tuple(labels)}, about
 
 
@@ -92,46 +93,51 @@ def read_two_groups(
             f"a report compares two groups, got {len(grouped.groups)} in column {by!r}; keep the "
             f"rows of two groups, or compute all distances with isodepth pairwise --by {by}"
         )
-    # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.report.table_files import RowLabels
-
     files = [
-        _table_file(paths[0], grouped.table, rows, RowLabels(by, grouped.labels, group), reading)
-        for rows, group in zip(grouped.samples, grouped.groups, strict=True)
+        _reading(paths[0], grouped.table, reading, group=(by, group)) for group in grouped.groups
     ]
-    about = {"names": [f"{by} {group}" for group in grouped.groups], "files": files}
-    return *grouped.samples, about
+    names = [f"{by} {group}" for group in grouped.groups]
+    _name_samples(names)
+    return *grouped.samples, {"names": names, "files": files}
 
 
-def _table_file(
-    path: str, read: ReadResult, sample: Any, labels: RowLabels | None, reading: cli.ReadingOptions
-) -> TableFile:
+def _name_samples(names: Sequence[str]) -> None:
+    """Set the names of the samples X and Y in errors of the library."""
+    session().about = f"X is {names[0]}, Y is {names[1]}"
+
+
+def _reading(
+    path: str, read: ReadResult, reading: cli.ReadingOptions, *,
+    blocks: str | None = None, group: tuple[str, Any] | None = None,
+) -> Reading:  # fmt: skip
     """Return the description of a file for the code in a report.
 
-    `read` is the result of reading the file, `sample` are the rows that are compared, and `labels`
-    the labels of rows, if there are any.
+    `read` is the result of reading the file. `blocks` is the column with the labels of blocks, and
+    `group` the column with the labels of groups, and the label of the sample.
     """
-    from isodepth.report.table_files import TableFile
+    # The import is inside the function, because the package imports figures.
+    from isodepth.show.repeat import Reading
 
-    chosen = split_names(reading.columns)
-    if chosen and not isinstance(read.frame, np.ndarray):
-        chosen = read.frame.column_names  # a name with a comma need not be quoted
-    return TableFile(
-        path, read, [name for name in dict.fromkeys(chosen) if name not in read.left_out],
-        read.left_out, split_names(reading.category), split_names(reading.missing), labels,
-        named=labels_of(sample) is not None,
-    )  # fmt: skip
+    columns = split_names(reading.columns)
+    if columns and not isinstance(read.frame, np.ndarray):
+        columns = read.frame.column_names  # a name with a comma need not be quoted
+    columns = [name for name in dict.fromkeys(columns) if name not in read.left_out]
+    labels = [name for name in (blocks, group and group[0]) if name is not None]
+    options = {
+        "columns": [*columns, *labels] if columns else [],
+        "drop": [] if columns else [name for name in read.left_out if name not in labels],
+        "missing": split_names(reading.missing),
+    }
+    return Reading(path, options, blocks=blocks, group=group)
 
 
 def _chunk_options(paths: Sequence[str], reading: cli.ReadingOptions) -> Options:
     """Return the options of a report about tables that are read in chunks."""
-    from isodepth.report.table_files import TableFile
+    from isodepth.show.repeat import Reading  # inside, as in `_reading`
 
     columns, dropped, words = map(split_names, (reading.columns, reading.drop, reading.missing))
-    files = [
-        TableFile(path, None, columns, dropped, missing_words=words, in_chunks=True)
-        for path in paths
-    ]
+    options = {"columns": columns, "drop": dropped, "missing": words}
+    files = [Reading(path, options, in_chunks=True) for path in paths]
     return {"names": tables.file_names(paths), "files": files}
 
 
@@ -142,15 +148,24 @@ def compare_samples(
 
     Without a test (0 permutations), such samples raise an error.
     """
-    options: Options = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
-    if test["n_permutations"]:
-        options |= {**test, "progress": progress_wanted()}
+    metric = isodepth.Metric(**settings, nan_policy=reading.nan_policy)
+    compared = None
     try:
-        return isodepth.compare(x, y, **settings, **options)
+        compared = metric._compare(x, y, None, reading.kinds)
     except (NotNumbersError, NoCompleteRowError) as error:
         _check_distance_may_be_omitted(error, tested=bool(test["n_permutations"]))
-        options |= {"nan_policy": reading.test_nan_policy}
-        return isodepth.two_sample_test(x, y, random_state=settings["random_state"], **options)
+    if compared is not None and not test["n_permutations"]:
+        compared._warn_of_units()
+        return compared
+    tested = isodepth.two_sample_test(
+        x, y, kinds=reading.kinds, nan_policy=reading.test_nan_policy,
+        random_state=metric.random_state, progress=progress_wanted(), **test,
+    )  # fmt: skip
+    if compared is None:
+        return tested
+    both = TestedComparison.of(compared, tested)
+    both._warn_of_units()
+    return both
 
 
 def _check_distance_may_be_omitted(error: InvalidInputError, *, tested: bool) -> None:
@@ -164,9 +179,8 @@ def _check_distance_may_be_omitted(error: InvalidInputError, *, tested: bool) ->
     if not tested:
         if not incomplete:
             raise error
-        raise InvalidInputError(
-            f"{error}; or use isodepth test, which does not need complete rows"
-        ) from error
+        template = "{error}; or use {two_sample_test()}, which does not need complete rows"
+        raise InvalidInputError(Message(template, error=error.args[0])) from error
     if incomplete:
         note(
             "the distance is left out, because it needs complete rows and all rows of a table have "
@@ -181,8 +195,8 @@ def _check_distance_may_be_omitted(error: InvalidInputError, *, tested: bool) ->
 @click.argument("x")
 @click.argument("y")
 @cli.reading_options(kinds=True)
-@cli.settings_options()
-@cli.permutation_options(0)
+@cli.add_options("settings", cli.METRIC)
+@cli.add_options("test", cli.COMPARE)
 @cli.report_option
 def compare(
     x: str, y: str, page: str | None, reading: cli.ReadingOptions, settings: Options, test: Options
@@ -205,6 +219,7 @@ def compare(
       cat june.csv | isodepth compare - july.csv
     """
     cli.check_page(page)
+    cli.check_tested(test)
     comparison, about = compare_tables((x, y), reading, settings, test)
     cli.save_report(comparison, page, **about)
     return _answer(comparison, about, (x, y), reading, settings["scale"], page)
@@ -219,16 +234,17 @@ def _answer(
     `about` has the names and files of the samples, and `reading` the columns that were left out.
     `scale` and `page` are the options --scale and --output.
     """
-    from isodepth.report.comparison import comparison_content, comparison_lines
+    from isodepth.show.pair import Pair
 
-    first, *lines = comparison_lines(result, about["names"])
+    pair = Pair(result, **about)
+    first, *lines = pair.lines()
     lines += [f"left out: {', '.join(reading.left_out)}"] if reading.left_out else []
     lines += [] if page is None else [f"report: {page}"]
-    content = comparison_content(result, **about)
+    content = pair.content()
     content = {name: content[name] for name in content if name not in ("levels", "gaps")}
     content |= {"columns": _compared_columns(result), "files": files}
     content |= {"left_out": reading.left_out, "scale": scale, "report": page}
-    return Answer([first, *(f"  {line}" for line in lines)], content)
+    return Answer([first, *(Message("  {line}", line=line) for line in lines)], content)
 
 
 def _compared_columns(result: Any) -> Sequence[str] | None:
@@ -267,6 +283,7 @@ def _scanned(paths: Sequence[str], reading: cli.ReadingOptions, blocks: str | No
     columns, dropped, missing = map(split_names, (reading.columns, reading.drop, reading.missing))
     sources = [isodepth.scan(path, columns or None)._without(dropped) for path in paths]
     reading.left_out = dropped
+    _name_samples(paths)
     known = {name for source in sources for name in source._labels}
     unknown = next((name for name in reading.kinds or () if name not in known), None)
     if unknown is not None:
@@ -281,20 +298,18 @@ def _compare_chunks(
     from isodepth.metric.chunked.entry import compare, replaced_defaults
     from isodepth.stream.passes import Runner
 
-    if settings.get("refine"):
-        raise InvalidOptionError(
-            "refine has no effect on folders and on files above 256 MB, which are read in chunks; "
-            "remove it",
-            option="refine",
+    if settings["refine"]:
+        raise option_error(
+            "{--refine} has no effect on folders and on files above 256 MB, which are read in "
+            "chunks; remove it"
         )
-    if settings.get("levels") == "exact":
-        raise InvalidOptionError(
-            "levels must be an integer, such as 20, for folders and for files above 256 MB, which "
-            "are read in chunks; got exact",
-            option="levels",
+    if settings["levels"] == "exact":
+        raise option_error(
+            "{--levels} must be an integer, such as 20, for folders and for files above 256 MB, "
+            "which are read in chunks; got exact"
         )
     x, y = _scanned(paths, reading, test["blocks"])
-    metric = isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
+    metric = isodepth.Metric(**settings, nan_policy=reading.nan_policy)
     tested = None
     if test["n_permutations"]:
         options = {name: value for name, value in test.items() if name != "blocks"}
@@ -310,8 +325,10 @@ def _compare_chunks(
         return tested
     clause = replaced_defaults(metric, compared)
     if clause:
-        note(f"{clause}; --levels {compared.settings['levels']} --refine 0 selects this explicitly")
-    return compared if tested is None else compared._with_test(tested)
+        levels = compared.settings["levels"]
+        template = "{clause}; {--levels=} {--refine=0} selects this explicitly"
+        note(Message(template, clause=clause, levels=levels))
+    return compared if tested is None else TestedComparison.of(compared, tested)
 
 
 # -- test -----------------------------------------------------------------------------------------
@@ -321,11 +338,8 @@ def _compare_chunks(
 @click.argument("x")
 @click.argument("y")
 @cli.reading_options(TEST_NAN_POLICIES, kinds=True)
-@cli.permutation_options(cli.PERMUTATIONS, least=1)
-@cli.settings_options(
-    only=("scale", "n_directions", "random_state"), scales=("pooled", "none"),
-    n_directions="100 to 200, or 100 more than columns",
-)  # fmt: skip
+@cli.add_options("test", cli.TEST)
+@cli.add_options("settings", cli.DIRECTIONS)
 @cli.threshold_options
 @cli.report_option
 def test(
@@ -388,8 +402,8 @@ def _is_monitor(path: str) -> bool:
 )
 @cli.by_option
 @cli.reading_options(kinds=True)
-@cli.settings_options()
-@cli.permutation_options(cli.PERMUTATIONS)
+@cli.add_options("settings", cli.METRIC)
+@cli.add_options("test", cli.REPORT)
 @click.pass_context
 def report(
     ctx: click.Context, files: tuple[str, ...], page: str, by: str | None,
@@ -408,21 +422,19 @@ def report(
       isodepth report monitor.npz -o report.html
     """
     cli.check_page(page)
+    cli.check_tested(test)
     about: Options = {}
     if len(files) == 1 and _is_monitor(files[0]):
         others = {str(option.name) for option in ctx.command.params} - {"files", "page", "json"}
         for name in sorted(others):
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                raise InvalidOptionError(
-                    f"{name} has no effect on the report of a monitor; remove it", option=name
-                )
+                raise option_error("{--} has no effect on the report of a monitor; remove it", name)
         result = isodepth.Monitor.load(files[0])
         about = cli.monitor_source(files[0])
     elif by is not None:
         if test["blocks"] is not None:
             raise InvalidOptionError("--blocks cannot be combined with --by; remove one")
         x, y, about = read_two_groups(files, reading, by)
-        ctx.params |= dict(zip("xy", about["names"], strict=True))  # for messages about X and Y
         result = compare_samples(x, y, reading, settings, test)
     elif len(files) == 2 and not any(map(_is_monitor, files)):
         result, about = compare_tables(files, reading, settings, test)
@@ -434,12 +446,10 @@ def report(
             + ("; isodepth monitor check compares tables with a monitor" if check else "")
         )
     cli.save_report(result, page, **about)
-    type_ = result._result_type
-    if type_ != "monitor":
-        from isodepth.report.comparison import comparison_content
+    content = result.to_dict()
+    if not isinstance(result, isodepth.Monitor):
+        from isodepth.show.pair import Pair
 
-        content = comparison_content(result, **about)
-    else:
-        content = result.to_dict()
+        content = Pair(result, **about).content()
     content |= {"report": page, "files": files}
-    return Answer([f"report of {type_} in {page}"], content)
+    return Answer([f"report of {result._result_type} in {page}"], content)

@@ -17,7 +17,7 @@ import click
 import isodepth
 import isodepth.cli.options as cli
 from isodepth.base.export import LEAST_PVALUE, document
-from isodepth.cli.commands import INPUT_ERROR, INTERRUPTED, Answer, Command, note
+from isodepth.cli.commands import INPUT_ERROR, INTERRUPTED, Answer, Command, note, session
 from isodepth.cli.tables import (
     _natural,
     frames_of,
@@ -45,25 +45,11 @@ def monitor() -> None:
 @monitor.command(cls=Command)
 @click.argument("reference")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The monitor (.npz).")
-@click.option("--overwrite", is_flag=True, help="Replace an existing monitor and its history.")
-@click.option("--blocks", metavar="COLUMN", help="Rows with the same value depend on each other.")
-@click.option("--groups", metavar="COLUMN", help="Watch each group of rows separately.")
-@click.option(
-    "--alpha", type=cli.read_share, metavar="P",
-    help="Maximum probability of any false alarm (default 0.01).",
-)  # fmt: skip
-@click.option("--arl", type=float, help="Instead of alpha: mean batches between false alarms.")
-@click.option(
-    "--tolerance", metavar="SHARE", callback=cli.parse_share,
-    help="Share of rows that may be contaminated.",
-)  # fmt: skip
-@click.option("--patience", type=int, help="Crossings of a threshold before an alarm (default 1).")
+@cli.add_options("options", cli.MONITOR)
 @cli.reading_options(TEST_NAN_POLICIES, kinds=True)
-@cli.settings_options(only=("random_state",))
 def fit(
-    reference: str, output: str, overwrite: bool, blocks: str | None, groups: str | None,
-    reading: cli.ReadingOptions, settings: dict[str, Any], **alarms: Any,
-) -> Answer:  # fmt: skip
+    reference: str, output: str, options: dict[str, Any], reading: cli.ReadingOptions
+) -> Answer:
     """Fit a monitor to the rows of a reference table.
 
     The file of the monitor contains no rows. It contains settings, counts, statistics of columns
@@ -78,29 +64,27 @@ def fit(
     """
     from isodepth.monitor.saved import check_new
 
-    if not overwrite and Path(output).exists():
+    if not options["overwrite"] and Path(output).exists():
         raise InvalidOptionError(f"{output} exists already; replace the monitor with --overwrite")
-    check_new(output, overwrite)
+    check_new(output, options["overwrite"])
     if Path(reference).is_dir():
         raise InvalidOptionError(
             f"{reference} is a folder, and a monitor is fitted to one file; join its files, or use "
             f"isodepth.Monitor(isodepth.scan({reference!r})) in Python, which reads all of them"
         )
-    sources = open_sources([reference])
-    labels = {name: label_column(sources[0], name) for name in (blocks, groups) if name is not None}
-    found = read_tables(sources, reading, without=[blocks, groups], text="keep")
+    (source,) = open_sources([reference])
+    columns = [options["blocks"], options["groups"]]
+    labels = {name: label_column(source, name) for name in columns if name is not None}
+    found = read_tables([source], reading, without=columns, text="keep")
     (table,) = frames_of(found, reading.kinds)
     # Only a table with column names can have columns of labels, which are then checked in batches.
-    options: dict[str, Any] = {"blocks": blocks, "groups": groups}
     if found[0].columns is None:
-        options = {option: labels.get(name) for option, name in options.items()}
+        options |= {name: labels.get(options[name]) for name in ("blocks", "groups")}
     else:
         table = with_labels(table, labels)
     made = isodepth.Monitor(
-        table, path=output, overwrite=overwrite, nan_policy=reading.nan_policy,
-        kinds=reading.kinds, **options, **settings,
-        **{name: value for name, value in alarms.items() if value is not None},
-    )  # fmt: skip
+        table, path=output, nan_policy=reading.nan_policy, kinds=reading.kinds, **options
+    )
     if words := ",".join(reading.missing):
         note(f"the monitor does not store --missing; add --missing {words} to monitor check")
     return _shown(made)
@@ -181,11 +165,10 @@ def _check_all(
         try:
             verdicts.append(_check(monitor, source, group, label, reading))
         except (IsodepthError, OSError, KeyboardInterrupt) as error:
-            if isinstance(error, IsodepthError) and len(sources) > 1:
-                before = {0: "no batch", 1: "1 batch"}.get(
-                    len(verdicts), f"{len(verdicts)} batches"
-                )
-                error.args = (f"{error} (the batch is {source.path}; counted before it: {before})",)
+            if len(sources) > 1:
+                count = len(verdicts)
+                before = {0: "no batch", 1: "1 batch"}.get(count, f"{count} batches")
+                session().about = f"the batch is {source.path}; counted before it: {before}"
             if not verdicts:
                 raise
             return verdicts, error
@@ -227,19 +210,18 @@ def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) 
     """
     columns = fitted.columns if not reading.columns else None
     special = [each for each in fitted.kinds if each.use == "category" or each.option is not None]
-    types = fitted._state.reader.text_types
     # Keep columns of strings if the columns have names. The monitor then refuses them with a more
     # specific message.
     text = "keep" if special or fitted.columns else "raise"
     try:
         own = replace(reading, columns=columns or reading.columns)
-        (found,) = read_tables(sources, own, text=text, types=types)
+        (found,) = read_tables(sources, own, text=text)
     except InvalidOptionError:
         if columns is None:
             raise
         # A column of the reference is missing. Read all columns, so that the monitor reports which
         # columns differ.
-        (found,) = read_tables(sources, reading, text=text, types=types)
+        (found,) = read_tables(sources, reading, text=text)
     if special or not isinstance(found.mixed, NamedArray):
         return found.frame
     return found.numbers
@@ -296,7 +278,6 @@ def reset(monitor: str, group: str | None) -> Answer:
 
 
 def _shown(fitted: isodepth.Monitor) -> Answer:
-    from isodepth.results.summary import alarm_promise, monitor_headline
     from isodepth.table.kinds import column_lines
 
     summary = fitted.to_dict()
@@ -308,8 +289,8 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
         rows = f"{own['n_rows']} rows{blocks}{group}"
         lines.append(f"reference   {rows}, {own['n_functions']} functions")
     verdicts = fitted.verdicts
-    lines.append(f"guarantee   {alarm_promise(summary)}")
-    lines.append(f"stream      {monitor_headline(verdicts, summary['groups']).sentence}")
+    lines.append(f"guarantee   {fitted._guarantee}")
+    lines.append(f"stream      {fitted._headline.sentence}")
     if shown := verdicts[-_SHOWN:]:
         # The column of groups is left out if the monitor has no groups.
         width = max((len(v.group) + 2 for v in shown if v.group is not None), default=0)
@@ -320,13 +301,12 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
 
 
 def _line(verdict: isodepth.typing.Verdict, group_width: int) -> str:
-    change = verdict.changes[0].text if verdict.changes else ""
     label = "" if verdict.label is None else f"  ({verdict.label})"
     group = f"{verdict.group or '':{group_width}}"
     return (
         f"{verdict.batch_number:5d}  {group}{verdict.n_rows:5d}  {_short(verdict.pvalue):>7}  "
         f"{_short(verdict.window_pvalue):>8}  {verdict.threshold:9.2g}  "
-        f"{'ALARM' if verdict.alarm else '':5}  {change}{label}"
+        f"{'ALARM' if verdict.alarm else '':5}  {verdict._strongest_change}{label}"
     )
 
 

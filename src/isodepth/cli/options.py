@@ -14,34 +14,86 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from isodepth.base import declared
 from isodepth.base.annotations import TestNanPolicy
 from isodepth.base.extras import load_extra
-from isodepth.base.options import ALPHA, check_alpha
+from isodepth.base.messages import joined
+from isodepth.base.options import (
+    Allowed,
+    Boolean,
+    Choice,
+    Integer,
+    Number,
+    Option,
+    Options,
+    Seed,
+    must,
+    option_error,
+)
 from isodepth.base.output import PAGE_ENDINGS, check_target
-from isodepth.cli.commands import session
-from isodepth.cli.messages import command_message
-from isodepth.errors import InvalidOptionError
-from isodepth.geometry.depth import BY_NAME
-from isodepth.significance.findings import too_few_permutations
+from isodepth.cli.commands import command_names, session
+from isodepth.geometry.depth import OF_TEXTS
+from isodepth.significance.permutations import too_few_permutations
 from isodepth.table.kinds import attention_lines
 from isodepth.table.missing import NAN_POLICIES
 from isodepth.table.readers import split_names
 
 if TYPE_CHECKING:
-    from isodepth.report.table_files import TableFile
+    from isodepth.show.repeat import Reading
 
-PERMUTATIONS = 999
-
-
-def _levels(value: str) -> Any:
-    """Convert the value of --levels to an integer, unless it is "exact"."""
-    if value != "exact" and not value.isdigit():
-        raise click.BadParameter(f"must be exact or a number of levels, got {value}")
-    return value if value == "exact" else int(value)
+#: Options of the distance. On the command line, columns mostly have different units.
+METRIC = (
+    declared.METRIC.only(
+        "scale", "depth", "eps", "p", "q", "n_directions", "levels", "refine", "random_state"
+    )
+    .change(
+        "scale", allowed=Choice(("pooled", "reference", "none")), default="pooled",
+        text="Divide columns by their spread in all tables, in the first table, or by nothing.",
+    )
+    .change("depth", allowed=Choice(declared.DEPTHS))
+    .change("random_state", default=0)
+)  # fmt: skip
+#: Options of the distance between many samples.
+PAIRWISE = (
+    METRIC.change(
+        "scale", allowed=Choice(("pooled", "none")),
+        text="Divide columns by their spread in all tables, or by nothing.",
+    )
+    | declared.TABLES.only("levels")
+).change("refine", default=0)  # fmt: skip
+#: Options of a test.
+TEST = declared.TEST.only("n_permutations", "tolerance", "alpha", "blocks").change(
+    "blocks", text="Permute rows with the same value in this column together."
+)
+#: Options of a comparison, which has a test only if permutations are given.
+COMPARE = TEST.change(
+    "n_permutations", allowed=Integer(0), default=0,
+    text="Number of permutations of the test; 0 for no test.",
+)  # fmt: skip
+#: Options of a report, whose default is a test.
+REPORT = COMPARE.change("n_permutations", default=TEST["n_permutations"].default)
+#: Options of a test that the distance has too.
+DIRECTIONS = declared.TEST.only("n_directions") | PAIRWISE.only("scale", "random_state")
+#: Options of a depth.
+DEPTH = METRIC.only("depth", "n_directions", "random_state")
+#: Options of a monitor.
+MONITOR = (
+    declared.MONITOR.only(
+        "overwrite", "blocks", "groups", "alpha", "arl", "tolerance", "patience", "random_state"
+    )
+    .change("overwrite", text="Replace an existing monitor and its history.")
+    .change("blocks", text="Rows with the same value in this column depend on each other.")
+    .change("groups", text="Watch each group of rows with the same value in this column.")
+    .change("random_state", default=0)
+)
+#: Options of the score of texts.
+SCORE = declared.ENCODER.only("model", "layer", "batch_size") | declared.SCORE.only(
+    "depth", "eps", "p", "q", "n_directions", "random_state", "multi_ref"
+).change("depth", allowed=Choice((*OF_TEXTS, *declared.DEPTHS)))
 
 
 def read_share(value: str | float) -> float:
-    """Convert a number such as "5%" or "0.05"; the range is checked by the library."""
+    """Convert a number such as "5%" or "0.05"; the range is checked with the declared option."""
     text = str(value)
     try:
         return float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
@@ -49,26 +101,49 @@ def read_share(value: str | float) -> float:
         raise click.BadParameter(f"must be a share such as 5% or 0.05, got {text}") from None
 
 
-#: Options of the metric by keyword argument: flag, type, help text, and default shown in the help.
-_SETTINGS: dict[str, tuple[str, Any, str, str]] = {
-    "scale": ("--scale", None, "", "pooled"),
-    "depth": ("--depth", None, "Depth that orders the rows", "projection"),
-    "eps": ("--eps", read_share, "Share of the outermost rows that is ignored", "0.1"),
-    "p": ("--p", float, "Exponent of the mean over levels; may be inf", "2"),
-    "q": ("--q", float, "Exponent of the mean over directions; inf for the largest gap", "inf"),
-    "n_directions": ("--n-directions", int, "Number of directions of projection", "1000"),
-    "levels": ("--levels", _levels, "Number of levels, or exact", "exact, or 20 in chunks"),
-    "refine": ("--refine", int, "Steps of ascent from the best directions",
-               "20, or 0 for finite q or in chunks"),
-    "random_state": ("--random-state", int, "Seed of the random numbers", "0"),
-}  # fmt: skip
-#: Values of --scale, with their descriptions.
-_SCALES = {
-    "pooled": "their spread in all tables",
-    "reference": "their spread in the first table",
-    "none": "nothing",
-}
-_METAVARS = {int: "N", float: "NUMBER", read_share: "SHARE", _levels: "N", "random_state": "SEED"}
+def _read_levels(value: str) -> Any:
+    """Convert the value of --levels to an integer, unless it is "exact"."""
+    if value != "exact" and not value.isdigit():
+        raise click.BadParameter(f"must be exact or a number of levels, got {value}")
+    return value if value == "exact" else int(value)
+
+
+def add_options(argument: str, options: Options) -> Any:
+    """Return a decorator that adds declared options to a command as one argument, a dictionary."""
+
+    def checked(values: dict[str, Any]) -> dict[str, Any]:
+        found = options.check(values)
+        return found | {"scale": None} if found.get("scale") == "none" else found
+
+    return _together(argument, checked, {name: flag_of(each) for name, each in options.items()})
+
+
+def flag_of(option: Option) -> Any:
+    """Return the decorator of Click that adds a declared option to a command."""
+    flag = "--" + option.name.replace("_", "-")
+    if isinstance(option.allowed, Boolean):
+        return click.option(flag, option.name, is_flag=True, help=option.text)
+    type_, metavar = _click_type(option.name, option.allowed)
+    default = f" (default {option.default_text})" if option.default_text else ""
+    text = f"{option.text.removesuffix('.')}{default}."
+    return click.option(
+        flag, option.name, type=type_, default=option.default, metavar=metavar, help=text
+    )
+
+
+def _click_type(name: str, allowed: Allowed) -> tuple[Any, str | None]:
+    """Return the type that Click converts a value to, and its name in the help."""
+    if isinstance(allowed, Choice):
+        return click.Choice(allowed.values), None
+    if isinstance(allowed, Number):
+        return (read_share, "SHARE") if allowed.high <= 1 else (float, "NUMBER")
+    if isinstance(allowed, Integer):
+        return int, "N"
+    if isinstance(allowed, Seed):
+        return int, "SEED"
+    if name == "levels":
+        return _read_levels, "N"
+    return str, "DIR" if name == "model" else "COLUMN"
 
 
 def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mapping[str, Any]) -> Any:
@@ -89,49 +164,6 @@ def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mappin
         return callback
 
     return decorate
-
-
-def settings_options(
-    only: Sequence[str] = tuple(_SETTINGS),
-    without: Sequence[str] = (),
-    scales: Sequence[str] = ("pooled", "reference", "none"),
-    depths: Sequence[str] = tuple(BY_NAME),
-    **defaults: str,
-) -> Any:
-    """Return a decorator that adds the options of the metric as one argument `settings`.
-
-    The argument is a dictionary of the options that are set. `only` and `without` select options,
-    `scales` the values of --scale, and `depths` those of --depth. `defaults` maps option names to
-    defaults that the help of the command shows instead of the usual defaults. If it contains
-    "levels", the value "exact" is not offered. Only the defaults of --scale and --random-state are
-    passed to the library, which uses its own defaults of all other options.
-    """
-    made = {}
-    for name in (name for name in only if name not in without):
-        flag, type_, text, usual = _SETTINGS[name]
-        if name == "scale":
-            type_ = click.Choice(scales)
-            text = ", ".join(_SCALES[each] for each in scales[:-1]) + f", or {_SCALES[scales[-1]]}"
-            text = f"Divide columns by {text}"
-        if name == "depth":
-            type_ = click.Choice(depths)
-        if name == "levels" and name in defaults:
-            text = "Number of levels"
-        default = defaults.get(name, usual)
-        passed = default if name == "scale" else 0 if name == "random_state" else None
-        metavar = _METAVARS.get(name) or _METAVARS.get(type_)
-        made[name] = click.option(
-            flag, name, type=type_, default=passed, metavar=metavar,
-            help=f"{text} (default {default}).",
-        )  # fmt: skip
-    return _together("settings", _settings_of, made)
-
-
-def _settings_of(values: dict[str, Any]) -> dict[str, Any]:
-    settings = {name: value for name, value in values.items() if value is not None}
-    if settings.get("scale") == "none":
-        settings["scale"] = None
-    return settings
 
 
 @dataclass
@@ -164,10 +196,10 @@ class ReadingOptions:
         category, numeric = split_names(self.category), split_names(self.numeric)
         both = next((name for name in category if name in numeric), None)
         if both is not None:
-            raise InvalidOptionError(
-                f"column {both!r} has two kinds: it is in --category and in --numeric; remove it "
-                "from one of them"
-            )
+            raise option_error(
+                "column {name!r} has two kinds: it is in {--category} and in {--numeric}; remove "
+                "it from one of them", name=both,
+            )  # fmt: skip
         return {**dict.fromkeys(category, "category"), **dict.fromkeys(numeric, "numeric")} or None
 
 
@@ -207,48 +239,20 @@ def _checked_reading(values: dict[str, Any]) -> ReadingOptions:
     for option in ("columns", "drop", "category", "numeric"):
         names = split_names(values.get(option, ()))
         if "" in names:
-            raise InvalidOptionError(
-                f"{option} must have nonempty names, got {','.join(values[option])!r}",
-                option=option,
-            )
+            raise must(option, "have nonempty names", ",".join(values[option]))
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
         if twice is not None:
-            raise InvalidOptionError(
-                f"{option} must have distinct names, got {twice!r} twice; remove one", option=option
-            )
+            raise must(option, "have distinct names", twice, " twice; remove one")
     return ReadingOptions(**values)
 
 
-def permutation_options(permutations: int, least: int = 0) -> Any:
-    """Return a decorator that adds the options of the permutation test as one argument `test`.
-
-    `permutations` is the default number of permutations, and `least` the minimum that is allowed.
-    """
-    option = click.option
-    no_test = "" if least else " (0: no test)"
-    made = {
-        "n_permutations": option("--n-permutations",
-                                 type=click.IntRange(least), default=permutations,
-                                 show_default=True, metavar="N",
-                                 help=f"Permutations of the two-sample test{no_test}."),
-        "tolerance": option("--tolerance", metavar="SHARE", callback=parse_share,
-                            help="Share of the rows of each table that may be contaminated."),
-        "alpha": option("--alpha", type=read_share, default=ALPHA, show_default=True,
-                        metavar="P", help="Significance level of the test."),
-        "blocks": option("--blocks", metavar="COLUMN",
-                         help="Permute rows with the same value in this column together."),
-    }  # fmt: skip
-    return _together("test", _checked_test, made)
-
-
-def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
-    check_alpha(test["alpha"])
-    for name, default in (("tolerance", None), ("alpha", ALPHA), ("blocks", None)):
-        if test[name] != default and not test["n_permutations"]:
-            raise InvalidOptionError(
-                f"{name} has no effect without a test; add --n-permutations 199", option=name
+def check_tested(test: Mapping[str, Any]) -> None:
+    """Raise an error for an option of a test without a test, which has 0 permutations."""
+    for name in COMPARE.changed(test):
+        if not test["n_permutations"] and name != "n_permutations":
+            raise option_error(
+                "{--} has no effect without a test; add {--n_permutations=199}", name
             )
-    return test
 
 
 # -- thresholds for continuous integration --------------------------------------------------------
@@ -311,8 +315,8 @@ def check_reachable(
     for name, level in needed.items():
         too_few = "" if level is None else too_few_permutations(n_permutations, level)
         if too_few:
-            raise InvalidOptionError(
-                f"{name} has no effect: {too_few}; increase --n-permutations", option=name
+            raise option_error(
+                "{--} has no effect: {too_few}; increase {--n_permutations}", name, too_few=too_few
             )
 
 
@@ -338,7 +342,7 @@ def check_page(page: str | None) -> None:
 
 
 def save_report(
-    result: Any, page: str | None, files: Sequence[TableFile] | None = None, **about: Any
+    result: Any, page: str | None, files: Sequence[Reading] | None = None, **about: Any
 ) -> None:
     """Write the report of a result to the file `page`; do nothing if `page` is None.
 
@@ -347,15 +351,13 @@ def save_report(
     """
     if page is not None:
         # The import is inside the function, because it imports Jinja, which is slow.
-        from isodepth.report.writing import write_report_of_files
-        from isodepth.results.summary import tested_result
+        from isodepth.show.report import write_report_of_files
 
         notes = [text for _, text in session().notes()]
         if result._result_type != "monitor":
             # The report shows the lines about columns of doubtful kind itself.
-            lines = "; ".join(attention_lines(tested_result(result).kinds))
-            shown = command_message(lines, click.get_current_context().command.params)
-            notes = [text for text in notes if text != shown]
+            lines = joined("; ", attention_lines(result._tested.kinds))
+            notes = [text for text in notes if text != lines.rendered(command_names())]
         command = shlex.join(["isodepth", *session().arguments])
         write_report_of_files(result, page, files, notes=notes, command=command, **about)
 
@@ -366,6 +368,6 @@ def monitor_source(path: str) -> dict[str, Any]:
     The monitor was read from the file `path`.
     """
     # The import is inside the function, because it imports Jinja, which is slow.
-    from isodepth.report.table_files import TableFile
+    from isodepth.show.repeat import Reading
 
-    return {"files": [TableFile(path)]}
+    return {"files": [Reading(path)]}

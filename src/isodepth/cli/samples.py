@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.base.export import document
 from isodepth.base.output import check_target, csv_bytes, replace_file
-from isodepth.cli.commands import Answer, Command, progress_wanted
+from isodepth.cli.commands import Answer, Command, progress_wanted, session
 from isodepth.cli.tables import open_sources, read_samples, read_tables
 from isodepth.errors import InvalidInputError
 from isodepth.table.frames import in_order
@@ -27,7 +26,7 @@ _LEAST_DEEP = 5
 @click.argument("samples", nargs=-1, required=True)
 @cli.by_option
 @cli.reading_options()
-@cli.settings_options(scales=("pooled", "none"), levels="20", refine="0")
+@cli.add_options("settings", cli.PAIRWISE)
 @click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv).")
 def pairwise(
     samples: tuple[str, ...], by: str | None, output: str | None, reading: cli.ReadingOptions,
@@ -60,10 +59,8 @@ def pairwise(
             f"pairwise needs at least two samples, got {labels[0]}; add others, or use --by"
         )
     named = dict(zip(labels, tables, strict=True))
-    try:
-        matrix = isodepth.pairwise(named, progress=progress_wanted(), **options)
-    except InvalidInputError as error:
-        raise InvalidInputError(_with_names(str(error))) from None
+    session().samples = {f"samples[{label!r}]": label for label in labels}
+    matrix = isodepth.pairwise(named, progress=progress_wanted(), **options)
     if target is not None:
         replace_file(target, csv_bytes(matrix._rows()))
     content = matrix.to_dict() | {"scale": settings["scale"], "left_out": reading.left_out}
@@ -71,17 +68,6 @@ def pairwise(
     lines = _summary(matrix, settings["scale"]) + _files(reading, output)
     lines += ["", *matrix._matrix_lines()] if len(matrix) <= _PRINTED else []
     return Answer(lines, content)
-
-
-def _with_names(message: str) -> str:
-    """Replace samples['june'], ... in a message by the names of the samples.
-
-    Examples
-    --------
-    >>> _with_names("'a' is only in samples['july']")
-    "'a' is only in july"
-    """
-    return re.sub(r"\bsamples\[(['\"])(.*?)\1\]", r"\2", message)
 
 
 def _summary(matrix: Any, scale: str | None) -> list[str]:
@@ -103,7 +89,7 @@ def _summary(matrix: Any, scale: str | None) -> list[str]:
 @click.argument("table")
 @click.option("--reference", metavar="TABLE", help="Depths with respect to this table.")
 @cli.reading_options()
-@cli.settings_options(only=("depth", "n_directions", "random_state"))
+@cli.add_options("settings", cli.DEPTH)
 @click.option("-o", "--output", metavar="FILE", help="Write the depths (.csv).")
 def depth(
     table: str, reference: str | None, output: str | None, reading: cli.ReadingOptions,
@@ -122,7 +108,7 @@ def depth(
     """
     from isodepth.geometry.depth.estimators import ESTIMATORS
 
-    used = settings.pop("depth", "projection")
+    used = settings.pop("depth")
     estimator = ESTIMATORS[used](**settings)
     estimator._check_options()
     target = None if output is None else check_target(output, [".csv"])

@@ -12,7 +12,6 @@ import isodepth.cli.options as cli
 from isodepth.base.paths import is_absent, system_reason
 from isodepth.cli.commands import Answer, Command
 from isodepth.errors import InvalidInputError, MissingFileError, UnreadableFileError
-from isodepth.geometry.depth import BY_NAME, OF_TEXTS
 
 
 @click.command(cls=Command)
@@ -20,20 +19,8 @@ from isodepth.geometry.depth import BY_NAME, OF_TEXTS
 @click.option(
     "-r", "--references", required=True, multiple=True, metavar="FILE", help="References."
 )
-@click.option("--model", metavar="DIR", help="Folder, or hub name (default all-MiniLM-L6-v2).")
-@click.option("--layer", type=int, help="Hidden state of the model (default the last).")
-@cli.settings_options(
-    only=("depth", "eps", "p", "q", "n_directions", "random_state"),
-    depths=(*OF_TEXTS, *BY_NAME), depth="irw_corrected", eps="0.01", n_directions="4000",
-)  # fmt: skip
-@click.option(
-    "--multi-ref", type=click.Choice(["mean", "min"]),
-    help="Mean or minimum over several references (default mean).",
-)  # fmt: skip
-@click.option("--batch-size", type=int, help="Texts embedded together (default 32).")
-def score(
-    candidates: str, references: Sequence[str], settings: dict[str, Any], **encoder: Any
-) -> Answer:
+@cli.add_options("options", cli.SCORE)
+def score(candidates: str, references: Sequence[str], options: dict[str, Any]) -> Answer:
     """Score texts against references with DepthScore.
 
     The files contain one text per line. A lower score is better. Several files of references
@@ -48,8 +35,7 @@ def score(
     wanted = _references(references, candidates, len(texts))
     from isodepth.text.score import DepthScore
 
-    options = {name: value for name, value in encoder.items() if value is not None}
-    scores = DepthScore(**settings, **options).score(texts, wanted)
+    scores = DepthScore(**options).score(texts, wanted)
     lines = [*(f"{each:.6f}" for each in scores), f"mean {scores.mean():.6f}"]
     return Answer([*lines, f"signature {scores.signature}"], scores.to_dict())
 

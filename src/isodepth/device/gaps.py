@@ -72,49 +72,12 @@ def search_gaps(
     return gaps.double(), codes
 
 
-def support_rows(
-    rows: torch.Tensor,
-    prefix_sizes: torch.Tensor,
-    directions: torch.Tensor,
-    place: torch.Tensor,
-    sign: torch.Tensor,
-    budget: int,
-) -> torch.Tensor:
-    """Return the index of the support point of each level, as a tensor of shape (L,).
-
-    The support point is the row of the region with the maximum projection on the direction of the
-    level. If several rows attain the maximum, it is the first of them.
-
-    Parameters
-    ----------
-    rows : tensor of shape (n, d), deepest first
-    prefix_sizes : int64 tensor of shape (L,), non-decreasing
-        Number of rows in the region of each level.
-    directions : tensor of shape (K, d)
-    place, sign : int64 tensors of shape (L,)
-        Index and sign of the direction of each level.
-    budget : int
-        Bytes for blocks of directions.
-    """
-    support_index = torch.empty_like(prefix_sizes)
-    distinct_codes, column = torch.unique(place * 2 + (sign < 0), return_inverse=True)
-    inside = rows[: int(prefix_sizes[-1])]
-    each = len(inside) * (3 * rows.element_size() + 4 * 8)
-    for which in blocks(len(distinct_codes), each, budget):
-        codes = distinct_codes[which]
-        units = directions[codes // 2] * (1 - 2 * (codes % 2)).to(rows.dtype)[:, None]
-        _, holders = _supports(inside @ units.T, prefix_sizes)
-        levels = ((column >= which.start) & (column < which.stop)).nonzero()[:, 0]
-        support_index[levels] = holders[levels, column[levels] - which.start]
-    return support_index
-
-
 def _running(values: torch.Tensor, sign: int) -> torch.Tensor:
     """Return the running maximum of each column, or the running minimum if `sign` is -1."""
     return (values.cummax(dim=0) if sign > 0 else values.cummin(dim=0)).values
 
 
-def _supports(
+def supports(
     projections: torch.Tensor, prefix_sizes: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the support values of L regions along B directions, and rows that attain them.
@@ -177,54 +140,3 @@ def _each(x: torch.Tensor, y: torch.Tensor, prefix_sizes: torch.Tensor) -> int:
     `x` and `y` are the rows of both samples. `prefix_sizes` has one entry per level.
     """
     return (len(x) + len(y)) * (3 * x.element_size() + 48) + len(prefix_sizes) * 96
-
-
-def mean_gap_gradient(
-    rows: list[torch.Tensor],
-    prefix_sizes: tuple[torch.Tensor, torch.Tensor],
-    directions: torch.Tensor,
-    q: float,
-    means: torch.Tensor,
-    slopes: torch.Tensor,
-    budget: int,
-) -> list[torch.Tensor]:
-    """Compute the gradient of a distance with respect to the rows of both samples, for q < inf.
-
-    The distance is any differentiable function of the gaps of all levels.
-
-    Parameters
-    ----------
-    rows : tensors of shape (n, d) and (m, d), deepest rows first
-    prefix_sizes : int64 tensors of shape (L,), the number of rows in the region of each level
-    directions : tensor of shape (K, d)
-    q : float in [1, inf)
-    means : tensor of shape (L,), the gaps that `mean_gaps` returns
-    slopes : tensor of shape (L,)
-        Derivatives of the distance with respect to `means`.
-    budget : int
-        Bytes for blocks of directions.
-
-    Returns
-    -------
-    gradients : float64 tensors of shape (n, d) and (m, d)
-    """
-    gradients = [torch.zeros_like(side, dtype=torch.float64) for side in rows]
-    positive = means > 0
-    factor = torch.where(positive, slopes / (2 * len(directions)), 0.0)[:, None]
-    scale = torch.where(positive, means, torch.ones_like(means))[:, None]
-    for which in blocks(len(directions), _each(rows[0], rows[1], prefix_sizes[0]), budget):
-        vectors = directions[which].double()
-        projections = [side @ directions[which].T for side in rows]
-        for outward in (1.0, -1.0):
-            pair = [
-                _supports(outward * along, ends)
-                for along, ends in zip(projections, prefix_sizes, strict=True)
-            ]
-            apart = pair[0][0].double() - pair[1][0].double()
-            each = factor * (apart.abs() / scale) ** (q - 1.0) * apart.sign()
-            signs = (outward, -outward)
-            for (_, holders), gradient, sign in zip(pair, gradients, signs, strict=True):
-                weight = gradient.new_zeros(len(gradient), len(vectors))
-                weight.scatter_add_(0, holders, each)
-                gradient += sign * (weight @ vectors)
-    return gradients

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
-from isodepth.base.export import ResultPart, name_text, number_text, p_text
+from isodepth.base.export import ResultPart, keys, name_text, number_text, p_text
 from isodepth.table.dates import day_text
 from isodepth.table.kinds import (
     ColumnKind,
@@ -98,6 +98,7 @@ class Change(ResultPart):
     multiple_of : float or None
         For the kind "precision": the multiples of this number, which is 0.1, 1, 5 or 10, are
         counted. If all new values are multiples of a larger number, such as 100, it is this number.
+        A monitor names the larger number in `description` instead.
     factor : float or None
         For the kinds "unit" and "sign": constant by which the values were multiplied.
     is_approximate : bool
@@ -150,6 +151,8 @@ class Change(ResultPart):
     >>> show("location", "signup", quantity="median", before=19737.0, after=19768.0, is_date=True)
     signup: median 2024-01-15 -> 2024-02-15 (p = 0.001)
     """
+
+    _more_in_json = keys("text")
 
     kind: str
     columns: tuple[str, ...]
@@ -275,10 +278,6 @@ class Change(ResultPart):
         if self.kind == "joint":  # `before` and `after` are not in the units of a column
             return self._label
         return f"{self._label} {' -> '.join(self._values)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the attributes and `text` as a dictionary of numbers, strings and lists."""
-        return {**super().to_dict(), "text": self.text}
 
     def __repr__(self) -> str:
         # Most attributes apply to a few kinds only.

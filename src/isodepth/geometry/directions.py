@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.base.annotations import DirectionsLike, RandomStateLike
-from isodepth.base.options import check_choice, check_integer
+from isodepth.base.options import Choice, Integer
 from isodepth.base.seeds import check_random_state, rng_for
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.table.validation import check_points
@@ -63,24 +63,34 @@ def unit_vectors(
     array([[1., 0.],
            [0., 1.]])
     """
-    d = check_integer(n_features, "n_features", 1)
+    d = Integer(1).check("n_features", n_features)
     if not isinstance(directions, str):
         return check_direction_rows(directions, d)
-    check_choice(directions, "directions", FAMILIES)
-    check_integer(n_directions, "n_directions", 1)
+    Choice(FAMILIES).check("directions", directions)
+    Integer(1).check("n_directions", n_directions)
+    return sampled_vectors(d, n_directions, directions, random_state)
+
+
+def sampled_vectors(
+    d: int, n_directions: int, family: str, random_state: RandomStateLike
+) -> np.ndarray:
+    """Return the directions of `unit_vectors` for arguments that were checked before."""
     if d == 1:
         return np.ones((1, 1))
-    if directions == "equispaced" and d > 2:
+    if family == "equispaced" and d > 2:
         raise InvalidOptionError(
             f"directions='equispaced' is for one or two columns, got {d}; use 'orthogonal'",
             option="directions",
         )
-    rng = rng_for(random_state, "directions")
-    if directions == "uniform":
+    if random_state is None:
+        rng = np.random.default_rng()
+    else:
+        rng = rng_for(random_state, "directions")
+    if family == "uniform":
         return _normalize(rng.standard_normal((n_directions, d)))
     if d == 2:
-        return _equispaced(n_directions, 0.0 if directions == "equispaced" else rng.random())
-    if directions == "sobol":
+        return _equispaced(n_directions, 0.0 if family == "equispaced" else rng.random())
+    if family == "sobol":
         return _sobol(d, n_directions, rng)
     return _orthogonal(d, n_directions, rng)
 
@@ -90,20 +100,22 @@ def draws_at_random(directions: Any) -> bool:
     return isinstance(directions, str) and directions != "equispaced"
 
 
-def seeded_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndarray:
-    """Return the directions of `unit_vectors` for an integer seed.
+def vectors_of(d: int, n_directions: int, directions: Any, random_state: Any) -> np.ndarray:
+    """Return the directions of a metric, whose options were checked, for data with d columns.
 
-    `family` is the option `directions` of `unit_vectors`. If it is a string, small results are
-    cached, and therefore read-only.
+    `directions` is the name of a family, or an array. Small results for an integer seed are cached,
+    and therefore read-only.
     """
-    if isinstance(family, str) and d * n_directions <= _CACHED_NUMBERS:
-        return _cached_vectors(d, n_directions, family, seed)
-    return unit_vectors(d, n_directions, directions=family, random_state=seed)
+    if not isinstance(directions, str):
+        return check_direction_rows(directions, d)
+    if isinstance(random_state, int) and d * n_directions <= _CACHED_NUMBERS:
+        return _cached_vectors(d, n_directions, directions, random_state)
+    return sampled_vectors(d, n_directions, directions, random_state)
 
 
 @lru_cache(maxsize=16)
-def _cached_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndarray:
-    rows = unit_vectors(d, n_directions, directions=family, random_state=seed)
+def _cached_vectors(d: int, n_directions: int, family: str, seed: int) -> np.ndarray:
+    rows = sampled_vectors(d, n_directions, family, seed)
     rows.flags.writeable = False
     return rows
 

@@ -7,22 +7,20 @@ A group is a collection of samples after its validation (`SampleGroup`).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from isodepth.api import Metric
 from isodepth.base.annotations import FrameLike
 from isodepth.base.export import label_texts
+from isodepth.base.messages import sample_name
 from isodepth.base.words import describe
 from isodepth.device.host import to_host
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
 from isodepth.geometry.scaling import aligned_scale, units_of_samples
-from isodepth.metric.fitted import prepare
+from isodepth.metric.metric import Metric
 from isodepth.metric.region_table import RegionTable, RegionTables
 from isodepth.stream.source import SampleLike
 from isodepth.table.arrays import precision_of
@@ -61,31 +59,6 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
             "that defines its samples, or pass several frames",
         )
     return samples, None
-
-
-@contextmanager
-def labels_in_errors(labels: Sequence[Any] | None, name: str = "samples") -> Iterator[None]:
-    """Write the labels of samples in errors of a block instead of positions; None for no labels.
-
-    Examples
-    --------
-    >>> with labels_in_errors(["june", "july"]):
-    ...     raise InvalidInputError("samples[1] is empty")
-    Traceback (most recent call last):
-    ...
-    isodepth.errors.InvalidInputError: samples['july'] is empty
-    """
-    try:
-        yield
-    except InvalidInputError as error:
-        if labels is not None:
-
-            def labeled_sample(match: re.Match[str]) -> str:
-                return f"{name}[{labels[int(match[1])]!r}]"
-
-            text = re.sub(rf"\b{name}\[(\d+)\]", labeled_sample, str(error))
-            error.args = (text, *error.args[1:])
-        raise
 
 
 def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[Any]]:
@@ -205,7 +178,7 @@ def with_kinds(groups: Mapping[str, Sequence[Any]], kinds: Any) -> list[Sequence
     if not entries:
         return list(groups.values())
     samples = [each for group in groups.values() for each in group]
-    names = [f"{name}[{i}]" for name, group in groups.items() for i in range(len(group))]
+    names = [sample_name(name, i) for name, group in groups.items() for i in range(len(group))]
     odd = next((each for each in samples if is_chunked(each) or not is_frame(each)), None)
     if odd is not None:
         raise InvalidOptionError(
@@ -289,18 +262,18 @@ def prepare_group(
     distances between float32 samples.
     """
     weights = weights_of_each(weights, len(inputs), name)
-    names = [f"{name}[{i}]" for i in range(len(inputs))]
+    names = [sample_name(name, i) for i in range(len(inputs))]
     if columns is None:
         columns, like = _columns_of(inputs[0]), names[0]
     samples = [_matched(X, columns, label, like) for X, label in zip(inputs, names, strict=True)]
     if any(map(is_chunked, samples)):
         return SampleGroup(samples, weights, columns, name, in_chunks=True)
-    first = prepare(samples[0], weights[0], names[0], metric, None)
+    first = metric._read(samples[0], weights[0], names[0], None)
     if convert:
         metric = replace(metric, dtype=precision_of(first.points))
     parts = [first]
     for X, w, label in zip(samples[1:], weights[1:], names[1:], strict=True):
-        part = prepare(X, w, label, metric, None)
+        part = metric._read(X, w, label, None)
         check_same_width(first.points.shape[1], part.points.shape[1], names[0], label)
         check_same_columns(first.columns, part.columns, names[0], label)
         if part.points.dtype != first.points.dtype:

@@ -29,23 +29,23 @@ from isodepth.base.annotations import (
     ScaleLike,
     TableLike,
 )
-from isodepth.base.options import check_class_options, check_dtype
+from isodepth.base.declared import TABLE_DTYPE, TABLES
+from isodepth.base.options import takes
 from isodepth.errors import NotFittedError
 from isodepth.geometry.directions import mean_of_direction
-from isodepth.geometry.regions import TrimmedRegions
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.many.collections import SampleGroup, as_list, prepare_group, with_shared_scale
-from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_LEVELS, fit_tables, table_metric
+from isodepth.many.pairwise import TABLE_LEVELS, fit_tables, table_metric
 from isodepth.many.refined import fill_refined_distances, fit_regions
-from isodepth.metric.fitted import fit_for_one_sample
 from isodepth.metric.region_table import RegionTables, check_comparable, fill_distances
-from isodepth.metric.settings import with_metric_options
 from isodepth.table.arrays import precision_of
 from isodepth.table.validation import check_same_width, refuse_chunks
 
-_NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
+# Options of the transformers, without those that `fit` does not need.
+_OPTIONS = TABLES.without("memory_mb")
 
 
-@check_class_options
+@takes()
 @dataclass(kw_only=True, eq=False, repr=False)
 class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of transformers whose input is a list of samples, called bags.
@@ -76,7 +76,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         are comparable.
         """
         options = self.get_params(deep=False)
-        check_dtype(options.pop("table_dtype"), "table_dtype")
+        TABLE_DTYPE.check(options.pop("table_dtype"))
         bags = as_list(X, "X")
         metric = table_metric(options, refine=options.pop("refine", 0))
         # Bags after the first `count` bags are needed only to estimate a common scale.
@@ -134,7 +134,7 @@ def _refuse_chunks(bags: Sequence[Any]) -> None:
         refuse_chunks(bag, f"X[{i}]")
 
 
-@with_metric_options(_NOT_HERE)
+@takes(_OPTIONS)
 class RegionTransformer(_BagTransformer):
     """Transform each bag of points into one row of features, its flattened region table.
 
@@ -153,7 +153,7 @@ class RegionTransformer(_BagTransformer):
         Divisors of the columns; "pooled" is the robust standard deviation in all fitted bags.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the directions. With None, `fit` samples new directions and keeps them.
-    {options of Metric}
+    {options}
     table_dtype : {"float64", "float32"}, default "float64"
         Precision of the stored support values.
 
@@ -220,8 +220,7 @@ class RegionTransformer(_BagTransformer):
         return share ** (1 / p) / mean_of_direction(self._first.n_features, q)
 
 
-@with_metric_options(_NOT_HERE)
-@check_class_options
+@takes(_OPTIONS)
 @dataclass(kw_only=True, eq=False, repr=False)
 class DistanceTransformer(_BagTransformer):
     """Transform each bag of points into one row of features, its distances DR to the fitted bags.
@@ -244,7 +243,7 @@ class DistanceTransformer(_BagTransformer):
         Divisors of the columns; "pooled" is the robust standard deviation in all fitted bags.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the directions. With None, `fit` samples new directions and keeps them.
-    {options of Metric}
+    {options}
     table_dtype : {"float64", "float32"}, default "float64"
         Precision of the stored support values, which are not used with a positive `refine`.
 
@@ -300,7 +299,7 @@ class DistanceTransformer(_BagTransformer):
         self.fit(X)
         out = np.empty((self._n_features_out, self._n_features_out))
         if self._regions is not None:
-            fitted = fit_for_one_sample(self.metric_, self.n_features_in_)
+            fitted = self.metric_.with_directions(self.n_features_in_)
             fill_refined_distances(fitted, self._regions, None, out)
         elif self.tables_ is not None:
             fill_distances(self.tables_, None, out, self.n_jobs)

@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 
 from isodepth.base.export import (
-    ResultMixin,
-    document,
+    DrawnResult,
     has_label,
+    keys,
     label_column,
     label_texts,
     position_of,
 )
-from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelError
-from isodepth.metric.signature import json_settings
+from isodepth.errors import InvalidInputError, UnknownLabelError
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class DistanceMatrix(ResultMixin):
+class DistanceMatrix(DrawnResult):
     """Distance matrix with labels, the result of :func:`isodepth.pairwise`.
 
     The matrix can be converted to an array: ``np.asarray(matrix)`` is the array of distances, so
@@ -59,6 +58,12 @@ class DistanceMatrix(ResultMixin):
     b   0.5  0.0  8.0
     c   8.0  8.0  0.0
     """
+
+    _result_type = "distance_matrix"
+    _in_json = keys(
+        labels="_label_texts", other_labels="_other_texts", distances="values",
+        settings="_json_settings", signature="signature",
+    )  # fmt: skip
 
     values: np.ndarray
     labels: tuple[Any, ...]
@@ -158,37 +163,13 @@ class DistanceMatrix(ResultMixin):
         n, m = self.values.shape
         return lines if max(n, m) <= most else [*lines, f"(first rows and columns of {n} x {m})"]
 
-    def plot(self, kind: str | None = None, *, ax: Any = None) -> Any:
-        """Draw the matrix as a heat map, see :func:`isodepth.plot.distance_matrix`.
+    @property
+    def _label_texts(self) -> tuple[str, ...]:
+        return label_texts(self.labels)
 
-        Parameters
-        ----------
-        kind : {"distance_matrix"}, optional
-            Kind of figure. There is only one for matrices.
-        ax : matplotlib.axes.Axes, optional
-            Axes to draw into; a new figure by default.
-
-        Returns
-        -------
-        ax : matplotlib.axes.Axes
-        """
-        if kind not in (None, "distance_matrix"):
-            raise InvalidOptionError(
-                f"kind must be 'distance_matrix' for a DistanceMatrix, got {kind!r}", option="kind"
-            )
-        # Imported here and not at the top, because figures need optional packages.
-        from isodepth.plot import distance_matrix
-
-        return distance_matrix(self, ax=ax)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert labels, distances, settings and signature to plain Python objects."""
-        names = {
-            "labels": label_texts(self.labels), "other_labels": label_texts(self.other_labels)
-        }  # fmt: skip
-        settings = None if self.settings is None else json_settings(self.settings)
-        origin = {"settings": settings, "signature": self.signature}
-        return document("distance_matrix", {**names, "distances": self.values, **origin})
+    @property
+    def _other_texts(self) -> tuple[str, ...]:
+        return label_texts(self.other_labels)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Convert to a data frame with rows for `labels` and columns for `other_labels`.

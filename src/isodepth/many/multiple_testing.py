@@ -9,7 +9,6 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from isodepth.api import Metric
 from isodepth.base.annotations import (
     KindsLike,
     LabelsLike,
@@ -17,15 +16,17 @@ from isodepth.base.annotations import (
     TestNanPolicy,
     VectorLike,
 )
-from isodepth.base.export import ResultMixin, document, label_column, label_texts, read_only
-from isodepth.base.options import MOST, check_alpha, check_integer
+from isodepth.base.declared import TEST
+from isodepth.base.export import ResultMixin, keys, label_column, label_texts, read_only
+from isodepth.base.messages import Group, sample_name
+from isodepth.base.options import MOST
 from isodepth.base.progress import progress_bar
 from isodepth.base.words import listed
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelError
 from isodepth.geometry.directions import integer_seed
 from isodepth.many.collections import SamplesLike, as_list, labeled
-from isodepth.metric.signature import json_settings
-from isodepth.significance.findings import fewest_labelings, too_few_permutations
+from isodepth.metric.metric import Metric
+from isodepth.significance.permutations import fewest_labelings, too_few_permutations
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 
@@ -47,6 +48,7 @@ class TwoSampleOptions(TypedDict, total=False):
     kinds: KindsLike | None
     max_rows: int | None
     n_directions: int | None
+    bounds: bool
     random_state: RandomStateLike
     n_jobs: int | None
 
@@ -91,6 +93,12 @@ class PairwiseTestResult(ResultMixin):
     >>> ("may", "june") in tests, tests["may", "june"].pvalue, tests.differs.tolist()
     (True, 0.001, [True])
     """
+
+    _result_type = "pairwise_test"
+    _in_json = keys(
+        "headline", "significant", "alpha", labels="_label_texts", tests="_rows_of_pairs",
+        settings="_json_settings",
+    )  # fmt: skip
 
     labels: tuple[Any, ...]
     pairs: tuple[tuple[Any, Any], ...]
@@ -170,23 +178,16 @@ class PairwiseTestResult(ResultMixin):
             "result.adjusted_pvalues with a level"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python objects, with one dictionary per pair of samples.
+    @property
+    def _label_texts(self) -> tuple[str, ...]:
+        return label_texts(self.labels)
 
-        The dictionary of a pair has the same entries as its row in `to_frame`.
-        """
+    @property
+    def _rows_of_pairs(self) -> list[dict[str, Any]]:
+        """One dictionary per pair of samples, with the entries of its row in `to_frame`."""
         rows = self._rows()
         rows |= {name: list(label_texts(rows[name])) for name in ("first", "second")}
-        tests = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
-        content = {
-            "headline": self.headline,
-            "significant": self.significant,
-            "labels": label_texts(self.labels),
-            "alpha": self.alpha,
-            "tests": tests,
-            "settings": json_settings(self.settings),
-        }
-        return document("pairwise_test", content)
+        return [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
 
     def _rows(self) -> dict[str, list[Any]]:
         first, second = zip(*combinations(label_column(self.labels), 2), strict=True)
@@ -244,7 +245,8 @@ def pairwise_test(
     progress : bool
         Show a progress bar (needs tqdm).
     **options
-        Options of :func:`isodepth.two_sample_test`, for all pairs.
+        Options of :func:`isodepth.two_sample_test`, for all pairs. The default of `bounds` is
+        False: the tests have no `changed_share`.
 
     Returns
     -------
@@ -267,7 +269,7 @@ def pairwise_test(
         raise InvalidInputError(f"pairwise_test needs at least two samples, got {len(inputs)}")
     names = tuple(labels or map(str, range(len(inputs))))
     pairs = list(combinations(range(len(inputs)), 2))
-    alpha = check_alpha(alpha)
+    alpha = TEST["alpha"].check(alpha)
     if n_permutations is None:
         n_permutations = max(999, fewest_labelings(alpha, _ATTAINABLE * len(pairs)) - 1)
         if n_permutations > MOST:
@@ -276,9 +278,10 @@ def pairwise_test(
                 "larger alpha",
                 option="alpha",
             )
-    n_permutations = check_integer(n_permutations, "n_permutations", 1)
+    n_permutations = TEST["n_permutations"].check(n_permutations)
     # One seed for all pairs, so that `settings` repeat the result.
     options["random_state"] = integer_seed(options.get("random_state"))
+    options.setdefault("bounds", False)
     tests = []
     with progress_bar(progress, len(pairs), "tests", "pair") as advance:
         for i, j in pairs:
@@ -287,9 +290,8 @@ def pairwise_test(
                     inputs[i], inputs[j], n_permutations=n_permutations, alpha=alpha, **options
                 )
             except InvalidInputError as error:
-                mine, theirs = (k if labels is None else names[k] for k in (i, j))
-                pair = f"(X is samples[{mine!r}], Y is samples[{theirs!r}])"
-                error.args = (f"{error} {pair}", *error.args[1:])
+                x, y = (sample_name(Group("samples", labels), k) for k in (i, j))
+                error.add_note(f"X is {x}, Y is {y}")
                 raise
             both = (names[i], names[j])
             shown = [f"sample {name}" for name in both] if labels is None else label_texts(both)

@@ -12,10 +12,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from isodepth.api import Metric
 from isodepth.base.annotations import KindsLike, Precision, VectorLike
 from isodepth.base.compiled import Resources, thread_map
-from isodepth.base.options import MOST, check_dtype, check_integer, check_n_jobs
+from isodepth.base.declared import TABLE_DTYPE, TABLE_LEVELS, TABLES
+from isodepth.base.messages import Group, sample_name
+from isodepth.base.options import Integer, option_error, takes
 from isodepth.base.progress import progress_bar
 from isodepth.base.words import describe
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -27,54 +28,39 @@ from isodepth.many.collections import (
     SamplesLike,
     as_list,
     labeled,
-    labels_in_errors,
     prepare_group,
     with_kinds,
     with_shared_scale,
 )
 from isodepth.many.matrix import DistanceMatrix
 from isodepth.many.refined import fill_refined_distances, fit_regions
-from isodepth.metric.fitted import fit_for_one_sample
+from isodepth.metric.metric import Metric
 from isodepth.metric.region_table import RegionTable, RegionTables, check_comparable, fill_distances
 from isodepth.metric.settings import (
     TableOptions,
     check_for_tables,
-    with_metric_options,
 )
 from isodepth.metric.signature import array_text, signature_text
 from isodepth.table.validation import split_weights
 
-#: Default number of levels, that is of nested regions, in a region table.
-TABLE_LEVELS = 20
-#: Options of `Metric` that do not apply to region tables.
-NOT_FOR_TABLES = ("gap", "refine")
 
-
-def table_metric(
-    options: Mapping[str, Any], function: Callable[..., Any] | None = None, refine: int = 0
-) -> Metric:
+def table_metric(options: Mapping[str, Any], refine: int = 0) -> Metric:
     """Create a metric for region tables, or for refined distances, from keyword options.
 
-    `function` is the function that received the options, for messages, or None. `refine` is the
-    number of steps of refinement, 0 for tables.
+    `refine` is the number of steps of refinement, 0 for tables.
 
     If `random_state` is not an integer, it is replaced: by a random integer if the directions are
     random, so that all samples have the same directions, and otherwise by None.
     """
     if options.get("refine"):
-        raise InvalidOptionError(
-            f"tables cannot be refined, got refine={options['refine']!r}; remove it, or use "
-            "pairwise or DistanceTransformer with this option",
-            option="refine",
-        )
-    options = {"levels": TABLE_LEVELS, **options}
-    options["refine"] = check_integer(refine, "refine", 0, high=MOST)
-    subject = "tables need" if function is None else f"{function.__name__} needs"
-    hint = f"; {subject} a fixed grid of levels"
-    check_integer(options["levels"], "levels", 1, hint, high=MOST)
-    metric = Metric._from_options(options, function)
+        raise option_error(
+            "tables cannot be refined, got {--refine=}; remove it, or use pairwise or "
+            "DistanceTransformer with this option", refine=options["refine"],
+        )  # fmt: skip
+    levels = TABLES["levels"].check(options.get("levels", TABLE_LEVELS))
+    metric = Metric(**{**options, "levels": levels, "refine": Integer(0).check("refine", refine)})
     if metric.gap != "search":
-        check_for_tables(replace(metric, random_state=0), subject=subject)
+        check_for_tables(replace(metric, random_state=0))
     if isinstance(metric.random_state, int):
         return metric
     if not draws_at_random(metric.directions):
@@ -83,7 +69,7 @@ def table_metric(
     return replace(metric, random_state=integer_seed(metric.random_state))
 
 
-@with_metric_options(NOT_FOR_TABLES, TableOptions, levels=TABLE_LEVELS)
+@takes(TABLES, hidden=("gap", "refine"))
 def region_tables(
     samples: SamplesLike,
     *,
@@ -128,7 +114,7 @@ def region_tables(
         Seed of the directions, which are sampled once for all samples. With None every call draws a
         new integer as the seed, and the signature contains this integer. Tables of different calls
         can be compared if they have the same integer.
-    {options of Metric}
+    {options}
 
     Returns
     -------
@@ -144,16 +130,16 @@ def region_tables(
     >>> isodepth.region_tables(bags, n_directions=100, random_state=0).values.shape
     (3, 20, 200)
     """
-    metric = table_metric(options, region_tables)
+    metric = table_metric(options)
     samples, labels = labeled(samples, by)
-    with labels_in_errors(labels):
-        (inputs,) = with_kinds({"samples": as_list(samples, "samples")}, kinds)
-        group = prepare_group(inputs, weights, metric)
+    name = Group("samples", labels)
+    (inputs,) = with_kinds({name: as_list(samples, name)}, kinds)
+    group = prepare_group(inputs, weights, metric, name)
     tables = fit_tables(group, with_shared_scale(metric, group), table_dtype, progress)
     return replace(tables, labels=None if labels is None else tuple(labels))
 
 
-@with_metric_options(NOT_FOR_TABLES, TableOptions, levels=TABLE_LEVELS)
+@takes(TABLES, hidden=("gap", "refine"))
 def pairwise(
     samples: SamplesLike,
     other: SamplesLike | None = None,
@@ -221,7 +207,7 @@ def pairwise(
         Seed of the directions, which are sampled once for all samples. With None every call draws a
         new integer as the seed, and the signature contains this integer. Tables of different calls
         can be compared if they have the same integer.
-    {options of Metric}
+    {options}
 
     Returns
     -------
@@ -264,10 +250,11 @@ def pairwise(
         settings = _fill_from_tables(stacks, result, n_jobs, progress)
         version = stacks[0].version
     else:
-        metric = table_metric(options, pairwise, refine)
-        with labels_in_errors(labels), labels_in_errors(other_labels, "other"):
-            inputs = with_kinds(dict(zip(("samples", "other"), inputs, strict=False)), kinds)
-            groups = _prepare_groups(inputs, weights, metric)
+        metric = table_metric(options, refine)
+        names = Group("samples", labels), Group("other", other_labels)
+        collections = dict(zip(names, inputs, strict=False))
+        inputs = with_kinds(collections, kinds)
+        groups = _prepare_groups(dict(zip(collections, inputs, strict=True)), weights, metric)
         if metric.refine:
             _check_refinable(metric, groups, table_dtype)
         used = with_shared_scale(metric, *groups)
@@ -294,7 +281,7 @@ def _labels_of(samples: Any) -> Sequence[Any] | None:
 
 
 def _prepare_groups(
-    inputs: Sequence[Sequence[Any]], weights: Any, metric: Metric
+    inputs: Mapping[str, Sequence[Any]], weights: Any, metric: Metric
 ) -> list[SampleGroup]:
     """Validate one collection or two collections of samples.
 
@@ -302,9 +289,11 @@ def _prepare_groups(
     pair of these for two collections; None for equal weights.
     """
     mine, theirs = (weights, None) if len(inputs) == 1 else split_weights(weights)
-    groups = [prepare_group(inputs[0], mine, metric)]
-    if len(inputs) == 2:
-        groups.append(prepare_group(inputs[1], theirs, metric, "other", groups[0].columns))
+    (name, samples), *others = inputs.items()
+    groups = [prepare_group(samples, mine, metric, name)]
+    like = sample_name(name, 0)
+    for other, rows in others:
+        groups.append(prepare_group(rows, theirs, metric, other, groups[0].columns, like))
     return groups
 
 
@@ -348,7 +337,7 @@ def _check_refinable(metric: Metric, groups: Sequence[SampleGroup], table_dtype:
             "remove it, or read the samples first (np.load, pandas.read_parquet)",
             option="refine",
         )
-    if check_dtype(table_dtype, "table_dtype") != "float64":
+    if TABLE_DTYPE.check(table_dtype) != "float64":
         raise InvalidOptionError(
             f"table_dtype={table_dtype!r} has no effect with refine={metric.refine!r}, which needs "
             "the rows instead of tables; remove one of them",
@@ -364,7 +353,7 @@ def fit_tables(
     `table_dtype` is the dtype of the tables. If `progress`, a progress bar is shown.
     """
     check_for_tables(metric)
-    table_dtype = check_dtype(table_dtype, "table_dtype")
+    table_dtype = TABLE_DTYPE.check(table_dtype)
     make = _tables_of_chunks if group.in_chunks else _tables_of_arrays
     with progress_bar(progress, len(group.samples), "regions", "sample") as advance:
         stack, simplices = make(group, metric, table_dtype, advance)
@@ -384,7 +373,7 @@ def _tables_of_arrays(
     """
     samples, name = group.samples, group.name
     first = samples[0].points
-    fitted = fit_for_one_sample(metric, first.shape[1])
+    fitted = metric.with_directions(first.shape[1])
     workers = fitted._workers(len(samples) // 2, len(samples) * len(first) * metric.n_directions)
     if workers > 1:
         fitted = replace(fitted, _resources=Resources(1, fitted._resources.memory_mb / workers))
@@ -393,9 +382,9 @@ def _tables_of_arrays(
     def fit(i: int) -> Sample | None:
         points, columns, weights, *_ = samples[i]
         if metric.scale is not None:
-            points = scaled(points, metric._units, f"{name}[{i}]", columns)
-        sample = Sample.of(points, weights)
-        fitted._write_table(fitted._fit_regions(points, weights, columns, sample), values[i])
+            points = scaled(points, metric._units, sample_name(name, i), columns)
+        sample = Sample.of(points, weights, resources=fitted._resources)
+        fitted._write_table(fitted._nest(sample), values[i])
         advance(1)
         return sample if sample.n_points <= sample.n_features + 1 else None
 
@@ -433,7 +422,7 @@ def _n_jobs_for_tables(of_rows: Mapping[str, Any], options: Mapping[str, Any]) -
                 "settings; remove it, or pass samples",
                 option=name,
             )
-    return check_n_jobs(options.get("n_jobs"))
+    return TABLES["n_jobs"].check(options.get("n_jobs"))
 
 
 def _matrix_for(out: Any, shape: tuple[int, int]) -> np.ndarray:

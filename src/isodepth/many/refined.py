@@ -11,13 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from isodepth.api import Metric
 from isodepth.base.compiled import Resources, thread_map, worker_count
+from isodepth.base.messages import sample_name
 from isodepth.base.progress import progress_bar
-from isodepth.geometry.regions import TrimmedRegions
 from isodepth.geometry.scaling import scaled
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.many.collections import SampleGroup
-from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
+from isodepth.metric.fitted import FittedMetric
+from isodepth.metric.metric import Metric
 from isodepth.table.validation import check_same_width
 
 
@@ -34,7 +35,7 @@ def fit_regions(
     for group in others:
         names = f"{first.name}[0]", f"{group.name}[0]"
         check_same_width(width, group.samples[0].points.shape[1], *names)
-    fitted = fit_for_one_sample(metric, width)
+    fitted = metric.with_directions(width)
     found = []
     total = sum(len(group.samples) for group in groups)
     with progress_bar(progress, total, "regions", "sample") as advance:
@@ -42,7 +43,7 @@ def fit_regions(
             checked = []
             for i, (points, columns, weights, *_) in enumerate(group.samples):
                 if metric.scale is not None:
-                    points = scaled(points, metric._units, f"{group.name}[{i}]", columns)
+                    points = scaled(points, metric._units, sample_name(group.name, i), columns)
                 checked.append((points, columns, weights))
             found.append(fitted._fit_samples(checked, advance))
     return fitted, found

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.base.export import ResultMixin, document
+from isodepth.base.export import ResultMixin
 from isodepth.functions.changes import Contribution
-from isodepth.geometry.hull import Gaps
+from isodepth.geometry.regions import Gaps
 
 # Target number of support values that are in memory at a time.
 _BLOCK_NUMBERS = 1 << 20
+# Columns are listed until their contributions sum to 60%, but at most three columns.
+_NAMED_SUM, _MAX_NAMED = 0.6, 3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,17 +42,41 @@ class LargestGap(ResultMixin):
         Squared entry of `direction` in each column, largest first; () if the gap is 0.
     """
 
+    _result_type = "largest_gap"
+
     level: float
     gap: float
     direction: np.ndarray
     contributions: tuple[Contribution, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers and strings."""
-        return document("largest_gap", vars(self))
-
     def _rows(self) -> dict[str, list[Any]]:
         return contribution_rows(self.contributions)
+
+
+def largest_contributions(contributions: Sequence[Contribution]) -> str:
+    """Return a string with the first columns and their contributions.
+
+    `contributions` are sorted, largest first. Columns are listed until their contributions sum to
+    60%, at most three.
+
+    Examples
+    --------
+    >>> fractions = {"dewp": 0.35, "temp": 0.33, "wind": 0.32}
+    >>> largest_contributions([Contribution(*each) for each in fractions.items()])
+    'dewp 35%, temp 33%'
+    """
+    named = named_contributions(contributions)
+    return ", ".join(f"{each.column} {each.fraction:.0%}" for each in named)
+
+
+def named_contributions(contributions: Sequence[Contribution]) -> list[Contribution]:
+    """Return the first contributions, until their sum is 60%, at most three."""
+    named: list[Contribution] = []
+    for each in contributions[:_MAX_NAMED]:
+        named.append(each)
+        if sum(other.fraction for other in named) >= _NAMED_SUM:
+            break
+    return named
 
 
 def shares_of_levels(gaps: Gaps) -> np.ndarray | None:

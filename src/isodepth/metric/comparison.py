@@ -8,46 +8,40 @@ samples. It is computed along directions, which are unit vectors.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.base.compiled import write_supports
-from isodepth.base.export import ResultMixin, document, equal_values, read_only
-from isodepth.base.options import check_integer
+from isodepth.base.export import Headline, ResultMixin, equal_values, keys, printable, read_only
+from isodepth.base.options import Integer
 from isodepth.base.seeds import rng_for
-from isodepth.base.words import listed
+from isodepth.base.words import counted, listed
 from isodepth.errors import InvalidInputError, UnavailableError
 from isodepth.functions.changes import Contribution
-from isodepth.geometry.hull import Gaps, upper_bounds
-from isodepth.geometry.regions import TrimmedRegions
-from isodepth.geometry.scaling import SCALES, column_units
+from isodepth.geometry.hull import upper_bounds
+from isodepth.geometry.regions import Gaps, write_supports
+from isodepth.geometry.scaling import SCALES, warn_of_different_spreads
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.attribution import (
     LargestGap,
     contribution_rows,
+    largest_contributions,
     shares_of_directions,
     shares_of_levels,
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
 from isodepth.metric.settings import RandomLevels
-from isodepth.metric.signature import json_settings, signature_text
-from isodepth.results.base import TwoSampleReport
-from isodepth.results.rows import KeptRows, ReleasedRows
-from isodepth.results.summary import (
-    comparison_headline,
-    find_typical_rows,
-    named_contributions,
-    summary_lines,
-)
+from isodepth.metric.signature import signature_text
+from isodepth.rows.kept import KeptRows, ReleasedRows
+from isodepth.rows.pair_result import PairResult
 from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious.results import SuspiciousRows
 from isodepth.table.arrays import column_labels
-from isodepth.table.kinds import ColumnKind
+from isodepth.table.kinds import ColumnKind, attention_suffix
 from isodepth.table.missing import MissingPair
-
-if TYPE_CHECKING:
-    from isodepth.significance.result import NullProfile, TwoSampleResult
 
 # Options of the metric that are not in the code which repeats a comparison. The code has the
 # `nan_policy` that the test needs too.
@@ -69,6 +63,9 @@ class ChanceLevel(ResultMixin):
     distances : ndarray of shape (n_splits,), increasing
     """
 
+    _result_type = "chance_level"
+    _more_in_json = keys("interval")
+
     distances: np.ndarray
     # Remark if the rows have few different splits, else "".
     _few_splits: str = field(init=False, repr=False, default="")
@@ -87,11 +84,6 @@ class ChanceLevel(ResultMixin):
         low, high = np.quantile(self.distances, [0.05, 0.95], method="weibull")
         return float(low), float(high)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers and strings."""
-        content = {"distances": self.distances, "interval": self.interval}
-        return document("chance_level", content)
-
     def _rows(self) -> dict[str, list[Any]]:
         return {"distance": self.distances.tolist()}
 
@@ -101,7 +93,7 @@ class ChanceLevel(ResultMixin):
         return f"{splits} ({self._few_splits})" if self._few_splits else splits
 
 
-def _few_splits(n_x: int, n_y: int, units: str) -> str:
+def few_splits(n_x: int, n_y: int, units: str) -> str:
     """Return a remark if n_x + n_y units, such as rows, have few splits into n_x and n_y units.
 
     The remark is "" if there are at least 1000. With fewer, some random splits are equal or nearly
@@ -109,7 +101,7 @@ def _few_splits(n_x: int, n_y: int, units: str) -> str:
 
     Examples
     --------
-    >>> _few_splits(5, 5, "rows")
+    >>> few_splits(5, 5, "rows")
     '10 rows have only 126 different splits, too few to judge the distance'
     """
     n = n_x + n_y
@@ -169,19 +161,16 @@ class ComparisonDetails:
         Regions of both samples; only their sizes if the regions were released.
     contributions : tuple of Contribution or None
         `Comparison.contributions`, if the regions from which they are computed were released.
-    units_note : str or None
-        `Comparison._units_note`, if the rows from which it is computed were released.
     """
 
     gaps: Gaps
     fitted: Any  # FittedMetric, whose module imports this one
     regions: tuple[Any, Any]
     contributions: tuple[Contribution, ...] | None = None
-    units_note: str | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Comparison(TwoSampleReport):
+class Comparison(PairResult):
     """Result of :func:`isodepth.compare`.
 
     Attributes
@@ -200,9 +189,10 @@ class Comparison(TwoSampleReport):
     kinds : tuple of ColumnKind
         Kind and use of every column of data frames. Non-numeric columns do not enter the distance.
         Empty for arrays.
-    test : TwoSampleResult or None
-        Result of the two-sample test, if :func:`isodepth.compare` got ``n_permutations``.
-        Otherwise None.
+    distance_bounds : pair of float or None
+        For samples that were read in chunks: lower and upper bounds on the distance that exact
+        depths along the same directions would give. Both equal `distance` if the depths are exact.
+        None for samples in memory.
     headline : str
         The result in one sentence.
     gaps : ndarray of shape (L,)
@@ -232,14 +222,19 @@ class Comparison(TwoSampleReport):
     19
     """
 
-    _result_type: ClassVar[Literal["comparison"]] = "comparison"
+    _result_type = "comparison"
+    _in_json = keys(
+        "headline", "distance", "units", "n_rows", "n_used_rows", "contributions", "largest_gap",
+        "levels", "gaps", "missing", "kinds", "signature", settings="_json_settings", test="_test",
+    )  # fmt: skip
+    _more_in_json = keys("distance_bounds")
 
     distance: float
     settings: dict[str, Any]
     columns: tuple[str, ...] | None
     missing: MissingPair | None = None
     kinds: tuple[ColumnKind, ...] = ()
-    test: TwoSampleResult | None = None
+    distance_bounds: tuple[float, float] | None = None
     _details: ComparisonDetails | None = field(init=False, repr=False, default=None)
     _kept: KeptRows | ReleasedRows | None = field(init=False, repr=False, default=None)
 
@@ -297,7 +292,7 @@ class Comparison(TwoSampleReport):
         None unless ``levels="exact"``.
         """
         levels = self._gaps.plan.levels
-        return levels if levels.ndim == 2 else None
+        return read_only(levels) if levels.ndim == 2 else None
 
     @property
     def n_rows(self) -> tuple[int, int]:
@@ -318,9 +313,7 @@ class Comparison(TwoSampleReport):
         scale = self.settings["scale"]
         if scale is None:
             return "the units of the columns"
-        # The comparison of a test has the array of the divisors that the test computed.
-        of_test = self.test is not None and self.test.settings.get("scale") == "pooled"
-        by = "robust standard deviations" if scale in SCALES or of_test else "given scales"
+        by = "robust standard deviations" if scale in SCALES else "given scales"
         return f"{by} of the columns"
 
     @property
@@ -330,7 +323,7 @@ class Comparison(TwoSampleReport):
         The distance is the mean of order p of the gaps with these weights. With ``normalize=False``
         the mean is multiplied by ``(1 - eps)**(1 / p)``.
         """
-        return self._gaps.plan.shares
+        return read_only(self._gaps.plan.shares)
 
     @property
     def _search_directions(self) -> np.ndarray:
@@ -339,7 +332,7 @@ class Comparison(TwoSampleReport):
         These are the sampled directions, followed by the directions that refinement found. With
         ``gap="exact"`` they are the maximizing directions of the levels.
         """
-        return self._gaps.vectors
+        return read_only(self._gaps.vectors)
 
     @property
     def gaps(self) -> np.ndarray:
@@ -348,7 +341,7 @@ class Comparison(TwoSampleReport):
         With a finite ``q`` the gap is a scaled mean of order q, over all directions, of the
         absolute differences between the support functions; see `Metric`.
         """
-        return self._gaps.values
+        return read_only(self._gaps.values)
 
     @property
     def gap_directions(self) -> np.ndarray:
@@ -395,15 +388,55 @@ class Comparison(TwoSampleReport):
         self._require_rows("bounds need")
         if self._gaps.exact:
             return self.distance, self.distance
-        x, y = (regions._ordered for regions in self.regions)
+        x, y = (regions._nested.points for regions in self.regions)
         plan = self._gaps.plan
         upper = upper_bounds(x, y, np.stack(plan.prefix_sizes), self.gaps, _BOUND_SLACK)
         return self.distance, self._fitted._mean(upper, plan)
 
-    @property
-    def headline(self) -> str:
-        """One sentence: the distance, or the headline of the test if there is one."""
-        return comparison_headline(self, ("X", "Y")).sentence
+    def _headline(self, names: Sequence[str]) -> Headline:
+        x, y = names
+        dropped = "" if self.missing is None else self.missing._many_dropped
+        ending = f"; {dropped}" if dropped else ""
+        text = f"{x} and {y} are at distance {self.distance:.3g}, not tested{ending}"
+        return Headline(f"{text}{attention_suffix(self.kinds)}.", "open")
+
+    def _remarks(self, rows: SuspiciousRows | None, names: Sequence[str]) -> list[str]:
+        omitted = [kind.column for kind in self.kinds if kind.use == "omit"]
+        return [
+            *super()._remarks(rows, names),
+            *([f"not compared: {listed(omitted, 3)}"] if omitted else []),
+            *self._dropped("" if self.missing is None else self.missing._difference(names)),
+        ]
+
+    def _dropped(self, difference: str = "") -> list[str]:
+        """Return a phrase with the number of dropped rows and `difference`, a reason; or []."""
+        if self.missing is None or not any(self.missing.n_dropped):
+            return []
+        dropped = counted(sum(self.missing.n_dropped), "row")
+        return [f"{dropped} dropped: {difference or 'missing values'}"]
+
+    def _difference_lines(self, names: Sequence[str]) -> list[str]:
+        if self._has_typical_rows:
+            return ["typical_rows() lists the rows that are most typical of the difference"]
+        if not self.contributions:
+            return []
+        return [f"largest contributions: {largest_contributions(self.contributions)}"]
+
+    def _last_lines(self, chance: ChanceLevel | str | None) -> list[str]:
+        if chance is None:
+            chance = (
+                "chance_level() gives the distances of random splits" if self._keeps_rows
+                else "a level of chance needs the rows, which this result does not have"
+            )  # fmt: skip
+        return [self._distance_sentence(chance)]
+
+    def _distance_sentence(self, chance: ChanceLevel | str, name: str = "distance") -> str:
+        """Return a sentence with the distance, called `name`, and the level of chance.
+
+        The level of chance consists of the distances between random splits of the pooled rows, or
+        is the reason why there are none.
+        """
+        return f"{name} {self.distance:.4g} in {self.units}; {chance}"
 
     def gradient(self) -> Gradient:
         """Compute the derivative of the distance with respect to each entry of X and Y.
@@ -455,48 +488,13 @@ class Comparison(TwoSampleReport):
             )
         return self._named(shares_of_levels(self._gaps))
 
-    @cached_property
-    def _units_note(self) -> str:
-        """Sentence about units that hide the changes of a significant test; "" if they do not.
-
-        The units of the columns hide them if no changed column has one of the largest contributions
-        to the distance, and if a changed column had the largest one in units of the spreads.
-        """
-        details = self._required(self._details)
-        if details.units_note is not None:
-            return details.units_note
-        if self.test is None or not self.test.significant or self.settings["scale"] is not None:
-            return ""
-        fractions = {each.column: each.fraction for each in self.contributions}
-        tests = self.test.column_tests
-        changed = [each.column for each in tests if each.change_kind and each.column in fractions]
-        named = [each.column for each in named_contributions(self.contributions)]
-        if not changed or {*named} & {*changed}:
-            return ""
-        first, samples = named[0], self._two_samples
-
-        def in_spreads(name: str) -> float:
-            at = samples.columns.index(name)
-            values = np.concatenate([points[:, at] for points in samples.points])
-            unit = column_units(values[~np.isnan(values), None])[0]
-            return math.sqrt(fractions[name]) / float(unit)
-
-        if in_spreads(first) >= max(map(in_spreads, changed)):
-            return ""
-        return (
-            f"because of its unit, {first} contributes {fractions[first]:.0%} to the distance, "
-            f"although the test finds a change of {listed(changed, 3)}; the scale 'pooled' divides "
-            "every column by its spread"
-        )
-
     def chance_level(self, n_splits: int = 19) -> ChanceLevel:
         """Compute the distances between random splits of the pooled rows.
 
         Two samples of the same distribution have a positive distance. The distances between random
-        splits show how large this distance is for samples of the given sizes. If the comparison has
-        a test with blocks, whole blocks are assigned to the two parts of a split. The first call
-        takes the time of `n_splits` comparisons. Later calls with the same `n_splits` return the
-        same result. Rows that were read in chunks or released by `without_rows`, and rows with
+        splits show how large this distance is for samples of the given sizes. The first
+        call takes the time of `n_splits` comparisons. Later calls with the same `n_splits` return
+        the same result. Rows that were read in chunks or released by `without_rows`, and rows with
         weights, cannot be split: InvalidInputError is raised.
 
         If the rows have few different splits, the string of the result has a remark. For example, 5
@@ -511,14 +509,11 @@ class Comparison(TwoSampleReport):
         -------
         level : ChanceLevel
         """
-        check_integer(n_splits, "n_splits", 1)
+        Integer(1).check("n_splits", n_splits)
         if n_splits not in self._chance_levels:
             distances = np.sort(self._chance_distances(n_splits))
-            blocks = None if self.test is None else self.test._n_blocks
-            sizes, units = (self.n_used_rows, "rows") if blocks is None else (blocks, "blocks")
             level = ChanceLevel(distances=distances)
-            few = _few_splits(*sizes, units)
-            self._chance_levels[n_splits] = level._with(_few_splits=few)
+            self._chance_levels[n_splits] = level._with(_few_splits=self._few_splits())
         return self._chance_levels[n_splits]
 
     @cached_property
@@ -526,10 +521,13 @@ class Comparison(TwoSampleReport):
         """Results of `chance_level` by the number of splits."""
         return {}
 
+    def _few_splits(self) -> str:
+        """Return a remark if the rows have few different splits, else ""."""
+        return few_splits(*self.n_used_rows, "rows")
+
     def _chance_distances(self, n_splits: int) -> np.ndarray:
+        """Return the distances between the parts of random splits, see `chance_level`."""
         self._require_rows("random splits need")
-        if self.test is not None and self.test.settings["blocks"] is not None:
-            return self._permuted_distances(n_splits)
         if any(regions.weights is not None for regions in self.regions):
             raise InvalidInputError(
                 "rows with weights cannot be split at random; compare them without weights"
@@ -541,7 +539,7 @@ class Comparison(TwoSampleReport):
         for _ in range(n_splits):
             order = rng.permutation(len(points))
             parts = (points[order[: len(x)]], points[order[len(x) :]])
-            distances.append(fitted.distance(*map(fitted._regions_of_rows, parts)))
+            distances.append(fitted._distance(*map(fitted._nest_rows, parts)))
         return np.array(distances)
 
     @property
@@ -559,6 +557,9 @@ class Comparison(TwoSampleReport):
 
         They are computed along the B directions in the slice `part`, and along their opposites.
         """
+        if self._in_chunks:
+            x, y = (side.table.values for side in self._regions)
+            return np.hstack([each[:, part] for each in np.split(x - y, 2, axis=1)])
         directions = self._gaps.vectors[part]
         return self._supports(0, directions) - self._supports(1, directions)
 
@@ -572,8 +573,17 @@ class Comparison(TwoSampleReport):
         plan, regions = self._gaps.plan, self.regions[side]
         sizes = plan.prefix_sizes[side][levels]
         out = np.empty((len(sizes), 2 * len(directions)))
-        write_supports(regions._ordered, sizes, directions, out, self._fitted._resources)
+        write_supports(regions._nested.points, sizes, directions, out, self._fitted._resources)
         return out
+
+    def _warn_of_units(self) -> None:
+        """Warn if a column dominates the distance because of its units."""
+        details = self._details
+        if details is None or self.settings["scale"] is not None:
+            return
+        if isinstance(details.regions[0], TrimmedRegions):  # not for samples in chunks
+            x, y = (regions._nested.sample.points for regions in details.regions)
+            warn_of_different_spreads(x, y, self.columns)
 
     def _named(self, shares: np.ndarray | None) -> tuple[Contribution, ...]:
         """Return the contributions `shares` (d,) with the names of the columns, largest first.
@@ -600,8 +610,13 @@ class Comparison(TwoSampleReport):
         )
 
     @property
+    def _in_chunks(self) -> bool:
+        """Whether the samples were read in chunks."""
+        return self.distance_bounds is not None
+
+    @property
     def _has_all_rows(self) -> bool:
-        return self.test is None or self.test._has_all_rows
+        return not self._in_chunks
 
     @property
     def _keeps_rows(self) -> bool:
@@ -632,42 +647,8 @@ class Comparison(TwoSampleReport):
             details,
             regions=(x, y),
             contributions=self.contributions,
-            units_note=self._units_note,
         )
-        # Without a test, typical rows are not part of the headline.
-        typical = None if self.test is None else find_typical_rows(self)
-        return self._with(
-            test=None if self.test is None else self.test.without_rows(),
-            _details=details,
-            _kept=ReleasedRows(self._repeated_values, (), typical),
-        )
-
-    def _with_test(self, test: TwoSampleResult) -> Self:
-        """Return a copy with a test of the same samples, and with the rows that the test keeps."""
-        return self._with(test=test, _kept=test._kept)
-
-    def _permuted_distances(self, count: int) -> np.ndarray:
-        """Return the distances after `count` permutations of the blocks; only with a test.
-
-        The distances of the attribute `_null_profile` are used if it has enough permutations.
-        """
-        test, profile = self.test, self._null_profile
-        assert test is not None
-        assert profile is not None
-        distances = profile.distances
-        if len(distances) < count:
-            distances = test._profile_of(self, count).distances
-        return distances[:count]
-
-    @cached_property
-    def _null_profile(self) -> NullProfile | None:
-        """Gaps between regions after permutations of the labels; None without a test or rows.
-
-        They are computed at the first access.
-        """
-        if self.test is None or not self._keeps_rows:
-            return None
-        return self.test._profile_of(self)
+        return self._with(_details=details, _kept=ReleasedRows(self._repeated_values, (), None))
 
     def _changed_options(self) -> dict[str, Any] | None:
         """Return the seed, and the options that differ from their defaults in `isodepth.compare`.
@@ -687,42 +668,13 @@ class Comparison(TwoSampleReport):
 
     # -- conversion to other types ----------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to numbers, strings, lists and dictionaries, for JSON.
-
-        The page "JSON" of the documentation describes the keys.
-        """
-        content = {
-            "headline": self.headline,
-            "distance": self.distance,
-            "units": self.units,
-            "n_rows": self.n_rows,
-            "n_used_rows": self.n_used_rows,
-            "contributions": list(self.contributions),
-            "largest_gap": self.largest_gap.to_dict(),
-            "levels": self.levels,
-            "gaps": self.gaps,
-            "missing": None if self.missing is None else self.missing.to_dict(),
-            "kinds": list(self.kinds),
-            "test": None if self.test is None else self.test.to_dict(),
-            "settings": json_settings(self.settings),
-            "signature": self.signature,
-        }
-        return document("comparison", content)
-
     def _rows(self) -> dict[str, list[Any]]:
-        """Return a table with one row per column of the samples: its contribution and its test.
+        """Return a table with one row per column of the samples: its contribution.
 
-        The entries of the test are None for columns that are not tested, such as constant columns.
         Contributions to a distance of 0 are 0.
         """
         names = self.columns or column_labels(self._fitted.directions.shape[1])
-        rows = contribution_rows(self.contributions or [Contribution(name, 0.0) for name in names])
-        if self.test is not None:
-            tested = {column.column: column for column in self.test.column_tests}
-            for field in ("change_kind", "difference", "pvalue"):
-                rows[field] = [getattr(tested.get(name), field, None) for name in rows["column"]]
-        return rows
+        return contribution_rows(self.contributions or [Contribution(name, 0.0) for name in names])
 
     def __eq__(self, other: object) -> bool:
         same = super().__eq__(other)
@@ -733,12 +685,20 @@ class Comparison(TwoSampleReport):
 
     def __bool__(self) -> bool:
         raise TypeError(
-            "a comparison has no truth value; use result.distance, or result.test.significant with "
-            "n_permutations=999"
+            "a comparison has no truth value; use result.distance, or the attribute `significant` "
+            "of isodepth.two_sample_test"
         )
 
     def __float__(self) -> float:
         return self.distance
 
     def __repr__(self) -> str:
-        return "\n  ".join(summary_lines(self))
+        lines = self._summary(self._names)
+        if self.distance_bounds is not None:
+            low, high = self.distance_bounds
+            n_levels, n_directions = len(self._gaps.values), len(self._gaps.vectors)
+            noun = "direction" if n_directions == 1 else "directions"
+            how = f"{n_levels} levels, {n_directions} {noun}, no refinement"
+            exact = f"exact depths would give between {low:.6g} and {high:.6g}"
+            lines[1:1] = [f"read in chunks: {how}", *([exact] if low < high else [])]
+        return printable("\n  ".join(lines))

@@ -9,61 +9,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isodepth.base.compiled import Resources, thread_map, worker_count, write_supports
+from isodepth import _core as core
+from isodepth.base.compiled import Resources, thread_map, worker_count
 from isodepth.base.export import ReadOnlyFields
-from isodepth.base.options import check_dtype, check_integer
-from isodepth.base.seeds import rng_for
-from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
-from isodepth.geometry.depth.base import Depth, DepthSource, Projections
+from isodepth.errors import InvalidInputError
+from isodepth.geometry.backend import Backend
+from isodepth.geometry.depth.base import Depth, DepthSource
 from isodepth.geometry.depth.resolve import same_depth
-from isodepth.geometry.directions import seeded_vectors, unit_vectors
-from isodepth.geometry.hull import Gaps, find_gaps
 from isodepth.geometry.regions import (
+    Gaps,
     LevelPlan,
+    Nested,
     Sample,
-    TrimmedRegions,
     exact_plan,
+    find_gaps,
     level_plan,
     power_mean,
+    write_supports,
 )
-from isodepth.geometry.scaling import (
-    NamedScale,
-    aligned_scale,
-    check_scale_width,
-    scaled,
-    units_of_samples,
-)
+from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
 from isodepth.metric.settings import (
-    LEVEL_BYTES,
-    MEMORY_MB,
-    MetricSettings,
-    RandomLevels,
     check_level_memory,
-    midpoint_levels,
     settings_of_data,
     used_settings,
 )
 from isodepth.metric.signature import signature_text
-from isodepth.table.frames import in_order, labels_of
 from isodepth.table.missing import MissingPair
 from isodepth.table.validation import (
     SampleRows,
-    as_pair,
     check_same_columns,
     check_same_width,
     copy_of_sample,
-    read_sample,
-    split_weights,
 )
 
 if TYPE_CHECKING:
-    from isodepth.api import Metric
-    from isodepth.base.annotations import Precision, TableLike, VectorLike
+    from isodepth.base.annotations import TableLike, VectorLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,22 +107,20 @@ class FittedMetric(ReadOnlyFields):
     (3.0, 4.0)
     """
 
-    metric: Metric
+    metric: Any  # a Metric, whose module imports this one
     _origin: Origin  # depth, directions and scale of the regions that this metric computes
     directions: np.ndarray
     # (L,), levels at which regions are compared; None if the distance integrates over all levels.
     _betas: np.ndarray | None
     _resources: Resources
 
+    def __post_init__(self) -> None:
+        self.directions.setflags(write=False)
+
     @property
     def _source(self) -> DepthSource:
         """Depth function that orders the points."""
         return self._origin.source
-
-    @property
-    def _along(self) -> Projections:
-        """Directions of the metric, with the threads and the memory for projections on them."""
-        return Projections(self.directions, self._resources)
 
     # -- methods for one sample -------------------------------------------------------------
 
@@ -205,8 +188,8 @@ class FittedMetric(ReadOnlyFields):
             inner = replace(self, _resources=Resources(1, self._resources.memory_mb / workers))
 
         def fit(i: int) -> TrimmedRegions:
-            points, columns, w = checked[i]
-            regions = inner._fit_regions(points, w, columns, merged[i])
+            sample = replace(merged[i], resources=inner._resources)
+            regions = inner._fit_regions(sample, checked[i][1])
             advance(1)
             return regions
 
@@ -221,31 +204,29 @@ class FittedMetric(ReadOnlyFields):
             return 1
         return worker_count(self._resources.n_threads, n_tasks, operations)
 
-    def _fit_regions(
-        self,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        columns: tuple[str, ...] | None,
-        sample: Sample,
-    ) -> TrimmedRegions:
-        """Compute the nested regions of validated and scaled points (n, d).
+    def _nest(self, sample: Backend, columns: Any = None) -> Nested:
+        """Compute the nested regions of a sample, without the depths of its rows."""
+        return self._source._nested(sample, self._source._depths(sample, self.directions))
 
-        `weights` (n,) are the weights of the points, or None, and `columns` the names of the
-        columns. `sample` contains the distinct points with their masses.
-        """
-        return self._source._regions(
-            sample, points, weights, self._along, columns=columns, origin=self._origin
-        )
+    def _fit_regions(self, sample: Sample, columns: tuple[str, ...] | None) -> TrimmedRegions:
+        """Compute the nested regions of a sample in memory with the column names `columns`."""
+        distinct, depths = self._source._all_depths(sample, self.directions)
+        nested = self._source._nested(sample, distinct)
+        return TrimmedRegions.of(nested, depths, columns, self._origin)
 
-    def _regions_of_rows(self, points: np.ndarray) -> TrimmedRegions:
+    def _nest_rows(self, points: np.ndarray) -> Nested:
         """Compute the nested regions of validated points (n, d) without weights or column names."""
-        sample = Sample.of(points, None, resources=self._resources)
-        return self._fit_regions(points, None, None, sample)
+        return self._nest(Sample.of(points, None, resources=self._resources))
 
     # -- methods for two samples ------------------------------------------------------------
 
     def distance(self, x: TrimmedRegions, y: TrimmedRegions) -> float:
         """Compute DR_{p,eps} between two samples, given by regions that this metric computed."""
+        self._check_pair(x, y)
+        return self._distance(x._nested, y._nested)
+
+    def _distance(self, x: Nested, y: Nested) -> float:
+        """Compute the distance between two samples from their nested regions."""
         gaps = self._gaps(x, y)
         return self._mean(gaps.values, gaps.plan)
 
@@ -255,12 +236,13 @@ class FittedMetric(ReadOnlyFields):
         The result has the distance, and the gap between both regions at each level with its
         maximizing direction. Its settings describe the weights of the regions.
         """
-        gaps = self._gaps(x, y)
+        self._check_pair(x, y)
+        gaps = self._gaps(x._nested, y._nested)
         distance = self._mean(gaps.values, gaps.plan)
         columns = check_same_columns(x.columns, y.columns)
         return Comparison(
             distance=distance,
-            settings=self._settings_for(str(x._ordered.dtype))
+            settings=self._settings_for(str(x.points.dtype))
             | settings_of_data(None, (x.weights, y.weights)),
             columns=columns,
         )._with(
@@ -268,8 +250,8 @@ class FittedMetric(ReadOnlyFields):
             _kept=RowsOfRegions((x, y), columns),
         )
 
-    def _plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
-        """Check that the regions of two samples are comparable, and choose the compared levels."""
+    def _check_pair(self, x: TrimmedRegions, y: TrimmedRegions) -> None:
+        """Check that the regions of two samples are comparable."""
         self._check(x, "x")
         self._check(y, "y")
         check_same_width(x.n_features, y.n_features)
@@ -279,15 +261,14 @@ class FittedMetric(ReadOnlyFields):
                 f"the regions of X have dtype {x.points.dtype} and those of Y {y.points.dtype}; "
                 "compute both with the same dtype"
             )
-        if self._betas is None:
-            return exact_plan(x, y, self.metric.eps)
-        return level_plan(x, y, self._betas)
 
-    def _gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
+    def _gaps(self, x: Nested, y: Nested) -> Gaps:
         """Compute the gap between the regions of two samples at each level."""
-        settings = self.metric
-        way, q, steps = settings.gap, settings.q, settings._steps
-        plan = self._plan(x, y)
+        if self._betas is None:
+            plan = exact_plan(x, y, self.metric.eps)
+        else:
+            plan = level_plan(x, y, self._betas)
+        way, q, steps = self.metric.gap, self.metric.q, self.metric._steps
         return find_gaps(x, y, plan, self.directions, way, q, steps, self._resources)
 
     def _mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
@@ -311,14 +292,14 @@ class FittedMetric(ReadOnlyFields):
         """Return the settings of region tables of samples with this dtype."""
         return used_settings(self.metric, dtype, 0)
 
-    def _write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
+    def _write_table(self, regions: Nested, out: np.ndarray) -> None:
         """Write the support values of the regions of a sample to `out` (L, 2K).
 
         Rows of `out` are the L levels. Columns are the K directions, then their opposites.
         """
         assert self._betas is not None
-        sizes = regions._prefix_sizes(self._betas)
-        write_supports(regions._ordered, sizes, self.directions, out, self._resources)
+        sizes = regions.prefix_sizes(self._betas)
+        write_supports(regions.points, sizes, self.directions, out, self._resources)
 
     @property
     def signature(self) -> str:
@@ -356,7 +337,7 @@ class FittedMetric(ReadOnlyFields):
     def _checked(
         self, X: Any, weights: Any, name: str
     ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
-        points, columns, checked, *_ = prepare(X, weights, name, self.metric, self._origin.scale)
+        points, columns, checked, *_ = self.metric._read(X, weights, name, self._origin.scale)
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
         if points.dtype != self.directions.dtype == np.float32:
             raise InvalidInputError(
@@ -370,165 +351,41 @@ class FittedMetric(ReadOnlyFields):
         return f"FittedMetric({count} directions, {width} columns, {self.signature})"
 
 
-def fit_metric(
-    settings: MetricSettings,
-    width: int,
-    *,
-    dtype: str | None = None,
-    scale: np.ndarray | None = None,
-) -> FittedMetric:
-    """Sample the directions and the levels for data with `width` columns.
+class FittedPair(NamedTuple):
+    """Regions of two samples, with the metric and the directions that define them.
 
-    Parameters
+    Attributes
     ----------
-    settings : MetricSettings
-    width : int
-    dtype : str or None
-        Dtype of the samples, if it is known. The directions are then converted to it.
-    scale : ndarray of shape (width,) or None
-        Divisors of the columns.
+    fitted : FittedMetric
+    x, y : TrimmedRegions or Nested
+    missing : MissingPair or None
+        Counts of rows that were dropped for missing values; None unless `nan_policy` is "omit".
     """
-    levels, seed = settings.levels, settings.random_state
-    n_levels = levels.n_levels if isinstance(levels, RandomLevels) else levels
-    if isinstance(n_levels, int):
-        check_level_memory(n_levels, LEVEL_BYTES, settings.memory_mb)
-    betas = midpoint_levels(levels, settings.eps) if isinstance(levels, int) else None
-    family, count = settings.directions, settings.n_directions
-    if isinstance(seed, int):
-        directions = seeded_vectors(width, count, family, seed)
-    else:
-        directions = unit_vectors(width, count, directions=family, random_state=seed)
-    if isinstance(levels, RandomLevels):
-        betas = rng_for(seed, "levels").uniform(0.0, 1.0 - settings.eps, levels.n_levels)
-    used = np.asarray(directions, dtype)
-    resources = Resources(Resources(settings.n_jobs).n_threads, settings.memory_mb or MEMORY_MB)
-    origin = Origin(settings._source, directions, scale)
-    return FittedMetric(cast("Metric", settings), origin, used, betas, resources)
+
+    fitted: FittedMetric
+    x: Any
+    y: Any
+    missing: MissingPair | None
 
 
-def fit_both(
-    settings: MetricSettings, X: Any, Y: Any, weights: Any
-) -> tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]:
-    """Sample directions and compute the regions of two samples.
-
-    `weights` is a pair with the weights of the rows of X and of Y, or None. Return the metric with
-    its directions, the regions of X, those of Y, and the counts of rows that were dropped for
-    missing values. The last result is None unless `nan_policy` is "omit".
-    """
-    if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
-        Y = in_order(Y, labels_of(X), "Y", "X")
-    weights_x, weights_y = split_weights(weights)
-    x, y = (prepare(*side, settings, None) for side in ((X, weights_x, "X"), (Y, weights_y, "Y")))
-    (x, y), scale = _scaled_pair(as_pair(x, y), settings)
-    missing = None
-    if x.missing is not None and y.missing is not None:
-        missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
-        if missing._many_dropped:
-            advice = "leave out these columns, or use two_sample_test, which drops no row"
-            warn_user(f"{missing._many_dropped}; {advice}", ColumnWarning)
-    fitted = fit_metric(settings, x.points.shape[1], scale=scale)
-    regions = _regions_of_both(fitted, (x, y))
-    settings._source._warn_if_uninformative(*(each._sample for each in regions))
-    return fitted, regions[0], regions[1], missing
-
-
-def _scaled_pair(
-    sides: Sequence[SampleRows], settings: MetricSettings
-) -> tuple[Sequence[SampleRows], np.ndarray | None]:
-    """Divide the columns of both samples by the same divisors, which the option `scale` defines.
-
-    `sides` has X and Y. Return the divided samples and the divisors (d,). If the option is None,
-    return the samples unchanged, and None.
-    """
-    scale = settings._units
-    if isinstance(scale, str):
-        used = sides if scale == "pooled" else sides[:1]
-        points, row_weights = [side.points for side in used], [side.weights for side in used]
-        scale = units_of_samples(points, row_weights, settings.eps)
-    if scale is None:
-        return sides, None
-    scale = aligned_scale(scale, sides[0].columns)
-    divided = [
-        side._replace(points=scaled(side.points, scale, name, side.columns))
-        for name, side in zip("XY", sides, strict=True)
-    ]
-    return divided, scale
-
-
-def _regions_of_both(fitted: FittedMetric, sides: Sequence[SampleRows]) -> list[TrimmedRegions]:
+def fit_both(fitted: FittedMetric, sides: Sequence[SampleRows], way: str) -> list[Any]:
     """Compute the regions of two samples, the entries of `sides`.
 
-    The samples are processed in parallel, because some steps for one sample do not use all threads.
+    `way` is the method of `fitted` that computes them: "_nest" or "_fit_regions". The samples are
+    processed in parallel, because some steps for one sample do not use all threads.
     """
     sizes = [len(side.points) for side in sides]
-    threads, memory_mb = fitted._resources.n_threads, fitted._resources.memory_mb
-    workers = fitted._workers(2, sum(sizes) * len(fitted.directions))
+    resources = fitted._resources
+    work = sum(sizes) * len(fitted.directions)
+    small = resources.n_threads == 1 or work < 2 * core.WORTH_A_THREAD
+    workers = 1 if small else fitted._workers(2, work)
 
-    def fit(side: int) -> TrimmedRegions:
-        rows, inner = sides[side], fitted
+    def fit(side: int) -> Any:
+        rows, own = sides[side], resources
         if workers == 2:
-            share = -(-threads * sizes[side] // sum(sizes))
-            inner = replace(fitted, _resources=Resources(share, memory_mb / 2))
-        sample = Sample.of(rows.points, rows.weights, resources=inner._resources)
-        return inner._fit_regions(rows.points, rows.weights, rows.columns, sample)
+            share = -(-resources.n_threads * sizes[side] // sum(sizes))
+            own = Resources(share, resources.memory_mb / 2)
+        sample = Sample.of(rows.points, rows.weights, resources=own)
+        return getattr(fitted, way)(sample, rows.columns)
 
-    return thread_map(fit, (0, 1), workers)
-
-
-def compare_arrays(settings: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comparison:
-    """Compare two samples in memory, which may be arrays or data frames."""
-    fitted, x, y, missing = fit_both(settings, X, Y, weights)
-    comparison = fitted.compare(x, y)
-    return comparison if missing is None else comparison._with(missing=missing)
-
-
-def fit_for_one_sample(
-    settings: MetricSettings, n_features: int, dtype: Precision | None = None
-) -> FittedMetric:
-    """Sample the directions and the levels, for samples that are read one by one.
-
-    The option `scale` must be None or an array with one number for each of the `n_features`
-    columns. `dtype` is the dtype of the samples, if it is known.
-    """
-    check_integer(n_features, "n_features", 1, "; it is the number of columns of the samples")
-    precision = None if dtype is None else check_dtype(dtype, "dtype")
-    refuse_learned_scale(settings.scale)
-    # Named divisors are matched with the columns of each sample.
-    if settings.scale is not None and not isinstance(settings.scale, NamedScale):
-        check_scale_width(settings._units, n_features)
-    return fit_metric(settings, n_features, dtype=precision, scale=settings._units)
-
-
-def refuse_learned_scale(scale: Any) -> None:
-    """Raise an error if the scale is "pooled" or "reference", which are estimated from samples."""
-    if isinstance(scale, str):
-        raise InvalidOptionError(
-            f"scale={scale!r} is estimated from the samples of a comparison, got a single sample; "
-            "use an array with one number per column, or compute the tables of all samples with "
-            "isodepth.region_tables(..., scale='pooled')",
-            option="scale",
-        )
-
-
-# -- validation of samples ------------------------------------------------------------------
-
-
-def prepare(
-    X: Any,
-    weights: Any,
-    name: str,
-    settings: MetricSettings,
-    scale: np.ndarray | None,
-    weights_name: str = "",
-) -> SampleRows:
-    """Validate one sample and divide its columns by `scale` (d,), unless it is None.
-
-    Rows with missing values are dropped if `nan_policy` is "omit". `name` and `weights_name` are
-    the names of `X` and `weights` in messages.
-    """
-    policy = settings.nan_policy
-    sample = read_sample(X, weights, name, settings._dtype, policy, weights_name=weights_name)
-    if scale is None:
-        return sample
-    scale = aligned_scale(scale, sample.columns)
-    return sample._replace(points=scaled(sample.points, scale, name, sample.columns))
+    return [fit(0), fit(1)] if workers == 1 else thread_map(fit, (0, 1), workers)

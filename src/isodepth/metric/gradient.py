@@ -19,15 +19,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.base.compiled import decode, support_rows
 from isodepth.base.export import read_only
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
-from isodepth.geometry.hull import Gaps, project_to_hull
-from isodepth.geometry.regions import TrimmedRegions
-
-# Maximum number of support values (levels times directions) in memory at a time.
-_HELD = 1 << 19
+from isodepth.geometry.hull import project_to_hull
+from isodepth.geometry.regions import Gaps, Nested, decode
 
 
 class _Gradients(NamedTuple):
@@ -53,6 +49,22 @@ class Gradient(_Gradients):
         return super().__new__(cls, read_only(x), read_only(y))
 
 
+def gradients_of_rows(x: Nested, y: Nested, gaps: Gaps, metric: Any) -> list[Any]:
+    """Compute the gradient of a distance with respect to the rows of both samples.
+
+    `metric` has the options p, q and normalize. Results are arrays of the backend of the samples,
+    float64 of shape (n, d) and (m, d).
+    """
+    slopes = mean_slopes(gaps.values, gaps.plan.shares, metric.p, metric._length)
+    if metric.q < math.inf:
+        ordered = _gradients_of_means(x, y, gaps, slopes, metric.q)
+    else:
+        find = _gradients_of_hulls if gaps.exact else _gradients_of_gaps
+        found = find(gaps, x, y, slopes)
+        ordered = [x.sample.from_host(each) for each in found]
+    return [_by_row(nested, each) for nested, each in zip((x, y), ordered, strict=True)]
+
+
 def gradient_of_comparison(comparison: Any) -> Gradient:
     """Compute the gradient that `Comparison.gradient` returns.
 
@@ -62,15 +74,7 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
     gaps, regions, missing = comparison._gaps, comparison.regions, comparison.missing
     refined = regions[0].n_features > 1 and not gaps.exact
     check_has_gradient(scale=settings.scale, refine=settings._steps if refined else 0)
-    slopes = mean_slopes(gaps.values, gaps.plan.shares, settings.p, settings._length)
-    rows = [each._ordered.astype(np.float64, copy=False) for each in regions]
-    if settings.q < math.inf:
-        ordered = _gradients_of_means(gaps, rows, slopes, settings.q)
-    elif gaps.exact:
-        ordered = _gradients_of_hulls(gaps, rows, slopes)
-    else:
-        ordered = _gradients_of_gaps(gaps, rows, slopes)
-    gradients = [_by_row(each, part) for each, part in zip(regions, ordered, strict=True)]
+    gradients = gradients_of_rows(*(each._nested for each in regions), gaps, settings)
     if regions[0]._origin.scale is not None:
         gradients = [each / regions[0]._origin.scale for each in gradients]
     if missing is not None and missing.kept is not None:
@@ -99,11 +103,11 @@ def check_has_gradient(*, scale: Any, refine: int) -> None:
         )
 
 
-def mean_slopes(gaps: Any, shares: Any, p: float, length: float) -> Any:
+def mean_slopes(gaps: np.ndarray, shares: np.ndarray, p: float, length: float) -> np.ndarray:
     """Return the derivatives (L,) of the distance with respect to the gaps (L,) of its levels.
 
     The distance is the `power_mean` of order p of the gaps, with weights `shares` (L,) and the
-    factor `length`. `gaps` and `shares` are both arrays or both tensors, as is the result.
+    factor `length`.
     """
     slopes = 0.0 * gaps
     largest = float(gaps.max())
@@ -121,74 +125,80 @@ def mean_slopes(gaps: Any, shares: Any, p: float, length: float) -> Any:
     return slopes
 
 
-def _gradients_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> list[np.ndarray]:
-    """Return the gradient of the distance with respect to `rows`, for the maximum over directions.
+def _gradients_of_gaps(gaps: Gaps, x: Nested, y: Nested, slopes: np.ndarray) -> list[np.ndarray]:
+    """Return the gradient of the distance with respect to points, for the maximum over directions.
 
-    The gap of a level is then attained along one sampled direction. `rows` are two arrays with the
-    distinct points of each sample, deepest first. `slopes` (L,) are the derivatives of the distance
-    with respect to the gaps of L levels. The result has the shapes of `rows`.
+    The gap of a level is then attained along one sampled direction. `x` and `y` are the nested
+    regions of the samples, and `slopes` (L,) the derivatives of the distance with respect to the
+    gaps of L levels. The results have the points of each sample, deepest first.
     """
-    gradients = [np.zeros(points.shape) for points in rows]
-    sizes = gaps.plan.prefix_sizes
+    sides, backend = (x, y), x.sample
+    gradients = [np.zeros(tuple(side.points.shape)) for side in sides]
     indices, signs = decode(gaps.codes)
     maximizing = np.unique(indices[slopes > 0])
-    size = max(1, _HELD // max(len(gaps.values), *map(len, rows)))
+    size = backend.block_size(max(len(gaps.values), *(len(side.points) for side in sides)))
     for first in range(0, len(maximizing), size):
         chosen = maximizing[first : first + size]
         vectors = gaps.vectors[chosen].astype(np.float64)
-        supports = [support_rows(*pair, vectors) for pair in zip(rows, sizes, strict=True)]
         levels = np.flatnonzero(np.isin(indices, chosen) & (slopes > 0))
         column = np.searchsorted(chosen, indices[levels])
-        # The support point along u has the maximum projection on u, and the support point along -u
-        # has the minimum projection on u.
-        at = levels, column
-        upward = signs[levels] > 0
-        reach = [np.where(upward, each.tops[at], each.lows[at]) for each in supports]
+        upward, reach, furthest = signs[levels] > 0, [], []
+        for side, sizes in zip(sides, gaps.plan.prefix_sizes, strict=True):
+            supports = backend.support_rows(side.points, sizes, vectors)
+            # The support point along u has the maximum projection on u, and the support point along
+            # -u has the minimum projection on u.
+            tops, lows, top_rows, low_rows = (
+                backend.to_host(each[levels, column]) for each in supports
+            )
+            reach.append(np.where(upward, tops, lows))
+            furthest.append(np.where(upward, top_rows, low_rows))
         ahead = np.where(reach[0] >= reach[1], 1.0, -1.0)
         toward = (slopes[levels] * ahead)[:, None] * vectors[column]
-        for each, gradient, sign in zip(supports, gradients, (1.0, -1.0), strict=True):
-            furthest = np.where(upward, each.top_rows[at], each.low_rows[at])
-            np.add.at(gradient, furthest, sign * toward)
+        for rows, gradient, sign in zip(furthest, gradients, (1.0, -1.0), strict=True):
+            np.add.at(gradient, rows, sign * toward)
     return gradients
 
 
 def _gradients_of_means(
-    gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray, q: float
-) -> list[np.ndarray]:
-    """Return the gradient of the distance with respect to `rows`, for a finite q.
+    x: Nested, y: Nested, gaps: Gaps, slopes: np.ndarray, q: float
+) -> list[Any]:
+    """Return the gradient of the distance with respect to points, for a finite q.
 
-    The gap of a level is then the mean of order q over all directions and their opposites. `rows`
-    and `slopes` are described in `_gradients_of_gaps`, and the result has the shapes of `rows`.
+    The gap of a level is then the mean of order q over all directions and their opposites. The
+    arguments are those of `_gradients_of_gaps`. The results are arrays of the backend.
     """
-    gradients = [np.zeros(points.shape) for points in rows]
-    sizes = gaps.plan.prefix_sizes
-    unit = mean_of_direction(rows[0].shape[1], q)
+    sides, backend = (x, y), x.sample
+    xp, (n_vectors, d) = backend.xp, gaps.vectors.shape
+    gradients = [backend.from_host(np.zeros(tuple(side.points.shape))) for side in sides]
+    unit = mean_of_direction(d, q)
     means = gaps.values * unit
-    share = np.divide(slopes, 2 * len(gaps.vectors) * unit, where=means > 0, out=0 * slopes)
-    size = max(1, _HELD // max(len(means), *map(len, rows)))
-    for first in range(0, len(gaps.vectors), size):
+    divisors = backend.from_host(np.where(means > 0, means, 1.0)[:, None])
+    share = np.divide(slopes, 2 * n_vectors * unit, where=means > 0, out=0 * slopes)
+    shares = backend.from_host(share[:, None])
+    size = backend.block_size(max(len(means), *(len(side.points) for side in sides)))
+    for first in range(0, n_vectors, size):
         vectors = gaps.vectors[first : first + size].astype(np.float64)
-        column = np.arange(len(vectors))
-        supports = [support_rows(*pair, vectors) for pair in zip(rows, sizes, strict=True)]
-        for side in (0, 1):
-            apart = supports[0][side] - supports[1][side]
-            ratio = np.divide(
-                np.abs(apart), means[:, None], where=means[:, None] > 0, out=0 * apart
-            )
-            lengths = share[:, None] * ratio ** (q - 1.0) * np.sign(apart)
+        supports = [
+            backend.support_rows(side.points, sizes, vectors)
+            for side, sizes in zip(sides, gaps.plan.prefix_sizes, strict=True)
+        ]
+        moved = backend.from_host(vectors)
+        for end in (0, 1):  # along the directions, and along their opposites
+            apart = supports[0][end] - supports[1][end]
+            lengths = shares * (abs(apart) / divisors) ** (q - 1.0) * xp.sign(apart)
             for each, gradient, sign in zip(supports, gradients, (1.0, -1.0), strict=True):
-                weight = np.zeros((len(gradient), len(vectors)))
-                np.add.at(weight, (each[2 + side], column), lengths)
-                gradient += sign * (weight @ vectors)
+                weight = backend.scattered(lengths, each[2 + end], len(gradient))
+                gradient += sign * (weight @ moved)
     return gradients
 
 
-def _gradients_of_hulls(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> list[np.ndarray]:
-    """Return the gradient of the distance with respect to `rows`, for ``gap="exact"``.
+def _gradients_of_hulls(gaps: Gaps, x: Nested, y: Nested, slopes: np.ndarray) -> list[np.ndarray]:
+    """Return the gradient of the distance with respect to points, for ``gap="exact"``.
 
-    The gap of a level is then the Hausdorff distance of the convex hulls of both regions. `rows`
-    and `slopes` are described in `_gradients_of_gaps`, and the result has the shapes of `rows`.
+    The gap of a level is then the Hausdorff distance of the convex hulls of both regions. The
+    arguments are those of `_gradients_of_gaps`.
     """
+    rows = [side.points.astype(np.float64, copy=False) for side in (x, y)]
     gradients = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes
     for level in np.flatnonzero(slopes > 0):
@@ -205,18 +215,17 @@ def _gradients_of_hulls(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) 
     return gradients
 
 
-def _by_row(regions: TrimmedRegions, ordered: np.ndarray) -> np.ndarray:
-    """Distribute a gradient with respect to the u distinct points over the input rows (n, d).
+def _by_row(nested: Nested, ordered: Any) -> Any:
+    """Distribute a gradient with respect to the u distinct points over the rows (n, d) of a sample.
 
-    `regions` are those of the sample. `ordered` (u, d) is the gradient with one row per distinct
-    point, deepest first. The gradient of a point is divided equally among the input rows that are
-    equal to it. Rows of weight zero have gradient 0.
+    `ordered` (u, d) has one row per distinct point, deepest first. The gradient of a point is
+    divided equally among the rows that are equal to it. Rows of weight zero have gradient 0.
     """
-    distinct = np.empty_like(ordered)
-    distinct[regions._order] = ordered
-    inverse = regions._sample.inverse
-    present = inverse >= 0
-    repeats = np.bincount(inverse[present], minlength=len(distinct))
-    result = np.zeros((len(inverse), ordered.shape[1]))
-    result[present] = (distinct / repeats[:, None])[inverse[present]]
+    xp, index = nested.sample.xp, nested.sample.index_of_rows()
+    distinct = xp.zeros_like(ordered)
+    distinct[nested.order] = ordered
+    present = index >= 0
+    repeats = xp.bincount(index[present], minlength=len(distinct))
+    result = nested.sample.from_host(np.zeros((len(index), ordered.shape[1])))
+    result[present] = (distinct / repeats[:, None])[index[present]]
     return result

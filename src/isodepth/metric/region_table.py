@@ -17,8 +17,8 @@ import numpy as np
 
 from isodepth._version import __version__
 from isodepth.base.compiled import Resources, table_distances
-from isodepth.base.export import EqualFields, has_label, position_of
-from isodepth.base.options import check_n_jobs
+from isodepth.base.declared import METRIC
+from isodepth.base.export import EqualFields, has_label, json_settings, position_of
 from isodepth.base.progress import progress_bar
 from isodepth.errors import InvalidInputError, UnreadableFileError
 from isodepth.geometry.directions import mean_of_direction
@@ -27,7 +27,6 @@ from isodepth.metric.signature import (
     ALGORITHM,
     SETTING_TYPES,
     array_text,
-    json_settings,
     settings_from_signature,
     signature_text,
 )
@@ -162,7 +161,7 @@ def distances_between(
     table whose settings apply to all tables.
     """
     p, q, length = _mean_settings(like.settings)
-    unit, resources = mean_of_direction(like.n_features, q), Resources(n_jobs)
+    unit, resources = mean_of_direction(like.n_features, q), Resources.of(n_jobs)
     return table_distances(rows, columns, p=p, q=q, unit=unit, length=length, resources=resources)
 
 
@@ -432,7 +431,7 @@ class RegionTables(EqualFields):
         array([50, 49, 51])
         """
         check_comparable(self._table(0), table, "these tables", "the table")
-        n_jobs = check_n_jobs(n_jobs)
+        n_jobs = METRIC["n_jobs"].check(n_jobs)
         return distances_between(self, self.values, table.values[None], n_jobs)[:, 0]
 
     def __repr__(self) -> str:

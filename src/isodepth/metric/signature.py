@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.base.export import plain
+from isodepth.base.export import named_infinity, plain
 
 #: Version of the numerical results, which increases if a release changes them. Version 2: the
 #: projection depth uses another scale if the MAD is zero. Version 3: random directions for a seed
@@ -37,20 +36,6 @@ SETTING_TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def json_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings for JSON: infinity is the string "inf".
-
-    Examples
-    --------
-    >>> json_settings({"p": 2, "q": math.inf})
-    {'p': 2, 'q': 'inf'}
-    """
-    return {
-        name: json_settings(value) if isinstance(value, dict) else _plain_number(value)
-        for name, value in settings.items()
-    }
-
-
 def signature_text(settings: Mapping[str, Any], version: str | None = None) -> str:
     """Format the output of `used_settings` as a short string, for people.
 
@@ -62,7 +47,7 @@ def signature_text(settings: Mapping[str, Any], version: str | None = None) -> s
     directions, seed = settings["directions"], settings["random_state"]
     if not directions.startswith("given:"):
         directions = f"{directions}:{settings['n_directions']}"
-    shown = {name: _plain_number(settings[name]) for name in ("depth", "p", "q", "eps", "levels")}
+    shown = {name: named_infinity(settings[name]) for name in ("depth", "p", "q", "eps", "levels")}
     shown["q"] = None if shown["q"] == "inf" else shown["q"]
     exact = settings["gap"] == "exact"
     shown |= {"dirs": directions, "refine": None if exact else settings["refine"]}
@@ -71,11 +56,6 @@ def signature_text(settings: Mapping[str, Any], version: str | None = None) -> s
     shown["normalize"] = None if settings["normalize"] else "no"
     shown |= {"weights": settings.get("weights"), "kinds": kinds_text(settings.get("kinds"))}
     return key_values("DR", {**shown, "dtype": settings["dtype"], "v": version or __version__})
-
-
-def _plain_number(value: Any) -> Any:
-    """Return "inf" for infinity, and any other value unchanged."""
-    return "inf" if isinstance(value, float) and math.isinf(value) else value
 
 
 def key_values(name: str, fields: dict[str, Any]) -> str:

@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.base.messages import Message
 from isodepth.base.words import FEW, is_missing, listed
 from isodepth.errors import InvalidInputError
-from isodepth.stream.passes import FrameReading
-from isodepth.stream.profile import Profile
 from isodepth.stream.scan import as_source
 from isodepth.table.frames import NamedArray, labels_of
-from isodepth.table.text_columns import typed_table
+from isodepth.table.raw import typed_numbers
 from isodepth.table.validation import is_chunked
 
 
@@ -107,11 +106,13 @@ def check_group(batch: Any, column: str, group: str) -> None:
         advice = (
             "check the rows of each group as one batch" if mixed else "pass the group of the rows"
         )
-        raise InvalidInputError(
-            f"the batch was passed with group={group!r}, but its column {column!r} {also}has the "
-            f"value {listed(sorted(map(_quoted, others)), FEW)}; {advice}. The batch was not "
-            "counted"
+        template = (
+            "the batch was passed with {--group=}, but its column {column!r} {also}has the value "
+            "{others}; {advice}. The batch was not counted"
         )
+        shown = listed(sorted(map(_quoted, others)), FEW)
+        values = {"column": column, "also": also, "others": shown, "advice": advice}
+        raise InvalidInputError(Message(template, group=group, **values))
 
 
 def _labels(batch: Any, column: str) -> set[Any]:
@@ -123,15 +124,11 @@ def _labels(batch: Any, column: str) -> set[Any]:
         source = as_source(batch)
         if (source.columns or ()).count(column) != 1:
             return set()
-        source = source._select([column])
-        # The types of text files are known after a first pass.
-        untyped = any(part.untyped for part in source._parts)
-        types = Profile.of(source, 1, 0).types if untyped else {}
-        chunks = FrameReading().read(source._parts)
+        chunks = (typed_numbers(chunk) for chunk in source._raw_chunks([column]))
         return {
             None if is_missing(value) else value
             for chunk in chunks
-            for value in typed_table(chunk.table, types).column(0).unique().to_pylist()
+            for value in chunk.column(0).unique().to_pylist()
         }
     labels = labels_of(batch) or ()
     if labels.count(column) != 1:

@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from isodepth.api import Metric
 from isodepth.base.seeds import rng_for
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError, warn_user
 from isodepth.functions.fisher import log_pvalues
 from isodepth.geometry.scaling import column_units
+from isodepth.metric.metric import Metric
 from isodepth.metric.region_table import RegionTable
 from isodepth.monitor.functions import Batch, Counts, Functions, total
 from isodepth.monitor.windows import Evidence, pvalue_of

@@ -31,8 +31,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isodepth.base.messages import Message
 from isodepth.errors import DependenceWarning, warn_user
-from isodepth.functions.families import UNSEEN, Member, all_units, count_multiples
+from isodepth.functions.conversions import last_decimal
+from isodepth.functions.families import UNSEEN, Member, Precision, Rows, is_multiple
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.scaling import mad_spread
 from isodepth.monitor.quartiles import PartsSummary, summary_of_rows, summary_of_sorted
@@ -59,6 +61,8 @@ _VALUES, _FREQUENT = 50, 0.05
 _CHOOSING, _MOST_CHOOSING = 0.25, 20_000
 # Maximum number of rows that are counted at once, which limits the memory.
 _CHUNK = 1 << 15
+# Number of values that decide whether the others are searched for a common multiple.
+_FIRST = 32
 #: Minimum number of rows of the reference, of each group, and of a part in the check of dependence.
 LEAST_ROWS = 20
 # Maximum and minimum number of these parts, and approximate probability of a false warning.
@@ -107,6 +111,7 @@ class Batch(NamedTuple):
     suspicious: np.ndarray  # indices of suspicious rows, see `UsualValues`
     rows: np.ndarray | None  # (m, d + C); None without blocks
     unseen: dict[int, Counter[str]]  # index of a category column -> counts of its new categories
+    units: np.ndarray  # (d,), see `_coarsest_units`
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +177,11 @@ class Functions:
             members += [Member("shares", (c,), v) for v in (*known.tolist(), UNSEEN)]
         for c, v in self.crossed.tolist():
             members += [Member("crossed", (j, width + c), v) for j in range(width)]
-        return members + all_units(width)
+        return members + self._precision.members
+
+    @functools.cached_property
+    def _precision(self) -> Precision:
+        return Precision.of_columns(len(self.center))
 
     @functools.cached_property
     def missing(self) -> dict[int, int]:
@@ -227,7 +236,7 @@ class Functions:
         """
         counts: list[Counts] = []
         summary = PartsSummary()
-        hashes, rows, first = [], [], 0
+        hashes, units, rows, first = [], [], [], 0
         suspicious = [np.empty(0, np.int64)]
         for part in parts:
             chunks = []
@@ -242,12 +251,16 @@ class Functions:
                 chunks = [total(chunks).with_quartiles(numbers)]
             counts, first = counts + chunks, first + len(part)
             hashes.append(row_hashes(part))
+            units.append(_coarsest_units(numbers))
             rows += [part] * keep_rows
         joined = np.concatenate(rows) if keep_rows else None
         of_batch, of_parts = total(counts), summary.summary()
         if of_parts is not None:
             of_batch = of_batch._replace(summaries=of_parts)
-        return Batch(of_batch, np.concatenate(hashes), np.concatenate(suspicious), joined, unseen)
+        return Batch(
+            of_batch, np.concatenate(hashes), np.concatenate(suspicious), joined, unseen,
+            np.minimum.reduce(units),
+        )  # fmt: skip
 
     def _count_chunk(self, rows: np.ndarray) -> Counts:
         """Return the counts of a chunk of rows (m, d + C)."""
@@ -268,7 +281,7 @@ class Functions:
         for (c, v), medians in zip(self.crossed.tolist(), self.medians, strict=True):
             counts.append((numbers[codes[:, c] == v] <= medians).sum(axis=0))
         if width:
-            counts.append(count_multiples(numbers))
+            counts.append(self._precision.count(Rows(numbers, codes, np.empty(0))))
         ones = np.concatenate(counts).astype(np.int64)
         summaries = summary_of_sorted(features[:width], len(rows) - absent[:width])
         return Counts(len(rows), ones, summaries)
@@ -324,14 +337,30 @@ def _warn_of_dependence(
     strongest = int(factors.argmax())
     if len(usable) * chdtrc(count - 1, (count - 1) * factors[strongest]) <= _LEVEL:
         columns = " and ".join(names[c] for c in functions.members[usable[strongest]].columns)
-        warn_user(
-            f"consecutive rows of {title} are more alike than shuffled rows: counts in {count} "
-            f"consecutive parts have {factors[strongest]:.1f} times the variance of independent "
-            f"rows (strongest in {columns}). False alarms may be more frequent than stated. "
-            "Pass blocks=..., such as the day or user of each row, and check whole blocks as "
-            "batches. Ignore this if the order of the reference has no meaning for the batches",
-            DependenceWarning,
+        template = (
+            "consecutive rows of {title} are more alike than shuffled rows: counts in {count} "
+            "consecutive parts have {factor:.1f} times the variance of independent rows (strongest "
+            "in {columns}). False alarms may be more frequent than stated. Pass {--blocks=...}, "
+            "such as the day or user of each row, and check whole blocks as batches. Ignore this "
+            "if the order of the reference has no meaning for the batches"
         )
+        values = {"title": title, "count": count, "factor": factors[strongest], "columns": columns}
+        warn_user(Message(template, **values), DependenceWarning)
+
+
+def _coarsest_units(numbers: np.ndarray) -> np.ndarray:
+    """Return the largest power of ten (d,) of which all values of each column are multiples.
+
+    It is 0 if it is below 10, and infinite if all values are 0 or missing.
+    """
+    units = np.full(numbers.shape[1], np.inf)
+    for j, column in enumerate(numbers.T):
+        values = column[~np.isnan(column) & (column != 0)]
+        if len(values):
+            # The first values decide for most columns.
+            is_coarse = is_multiple(values[:_FIRST], 10.0).all() and is_multiple(values, 10.0).all()
+            units[j] = last_decimal(values) if is_coarse else 0.0
+    return units
 
 
 def _choose_categories(

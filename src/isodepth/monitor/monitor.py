@@ -7,18 +7,20 @@ import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
-from typing import Any, ClassVar, Literal, Unpack
+from typing import Any, Unpack
 
 from isodepth.base import output
 from isodepth.base.annotations import KindsLike, LabelsLike, RandomStateLike, TestNanPolicy
-from isodepth.base.export import document
-from isodepth.base.options import check_boolean, check_class_options
+from isodepth.base.declared import MONITOR
+from isodepth.base.export import DrawnResult, Headline, keys, table_of
+from isodepth.base.messages import Message
+from isodepth.base.options import Boolean, option_error, takes
 from isodepth.base.paths import as_path
+from isodepth.base.showing import MonitorReportOptions, showing
 from isodepth.base.words import FEW, is_missing, listed
 from isodepth.errors import (
     BusyFileError,
     InvalidInputError,
-    InvalidOptionError,
     UnreadableFileError,
 )
 from isodepth.geometry.directions import integer_seed
@@ -27,17 +29,14 @@ from isodepth.monitor.saved import check_new, read_state, write_state
 from isodepth.monitor.state import MonitorState, fit_state
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy
-from isodepth.results.base import ReportableResult
-from isodepth.results.protocols import MonitorReportOptions
 from isodepth.stream.source import SampleLike
 from isodepth.table.kinds import ColumnKind, numeric_kinds
-from isodepth.table.validation import check_test_nan_policy
 
 _LONGEST_LABEL = 200
 
 
-@check_class_options
-class Monitor(ReportableResult):
+@takes()
+class Monitor(DrawnResult):
     """Compare batches of a stream with a reference, and raise an alarm if they change.
 
     About a thousand functions of a row with values 0 and 1 are chosen from a quarter of the
@@ -96,11 +95,14 @@ class Monitor(ReportableResult):
     (True, ('column 1',), 'location')
     """
 
-    _result_type: ClassVar[Literal["monitor"]] = "monitor"
+    _result_type = "monitor"
+    _in_json = keys(
+        "columns", "kinds", "settings", "n_batches", "alarm", "verdicts", groups="_group_states"
+    )
 
     # A monitor changes with every batch: like estimators, two monitors are never equal.
     __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -120,12 +122,13 @@ class Monitor(ReportableResult):
     ) -> None:
         policy = AlarmPolicy(alpha, arl, tolerance, patience)
         if blocks is not None and policy.tolerance is not None:
-            raise InvalidOptionError(
-                f"tolerance has no guarantee with blocks, got {tolerance!r}; remove one of the two"
+            raise option_error(
+                "{--tolerance=} has no guarantee with {--blocks}; remove one of the two",
+                tolerance=tolerance,
             )
-        if check_boolean(overwrite, "overwrite") and path is None:
-            raise InvalidOptionError("overwrite has no effect without path; remove it")
-        check_test_nan_policy(nan_policy)
+        MONITOR.check({"overwrite": overwrite, "nan_policy": nan_policy})
+        if overwrite and path is None:
+            raise option_error("{--overwrite} has no effect without {--path}; remove it")
         seed = integer_seed(random_state)
         self._path = None if path is None else check_new(path, overwrite)
         self._digest, self._lock = output.archive_digest(self._path), threading.RLock()
@@ -245,13 +248,13 @@ class Monitor(ReportableResult):
         named = label is None or isinstance(label, str)
         if not named and (isinstance(label, Collection) or is_missing(label) or label != label):
             raise InvalidInputError(
-                f"label must be a string, a date or a number, got {label!r:.80}"
-            )
+                Message("{--label} must be a string, a date or a number, got {received!r:.80}",
+                        received=label)
+            )  # fmt: skip
         label, group = (None if name is None else label_string(name) for name in (label, group))
         if label is not None and not (label.isprintable() and 0 < len(label) <= _LONGEST_LABEL):
-            raise InvalidInputError(
-                f"label must have 1 to {_LONGEST_LABEL} printable characters, got {label!r:.80}"
-            )
+            template = "{--label} must have 1 to {most} printable characters, got {received!r:.80}"
+            raise InvalidInputError(Message(template, most=_LONGEST_LABEL, received=label))
         grouping = self._state.grouping
         if group is None and isinstance(grouping, str):
             group = group_of(batch, grouping, self._state.groups)
@@ -295,12 +298,12 @@ class Monitor(ReportableResult):
         if group in groups:
             return
         if None in groups:
-            raise InvalidInputError(
-                f"group has no effect, got {group!r}: the monitor has no groups; remove group"
-            )
+            template = "{--group=} has no effect: the monitor has no groups; remove {--group}"
+            raise InvalidInputError(Message(template, group=group))
         names = ", ".join(map(repr, groups))
         received = "none is given" if group is None else f"got {group!r}"
-        raise InvalidInputError(f"group must be one of {names}; {received}")
+        template = "{--group} must be one of {names}; {received}"
+        raise InvalidInputError(Message(template, names=names, received=received))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the monitor to an .npz file; an existing monitor is replaced atomically.
@@ -315,7 +318,7 @@ class Monitor(ReportableResult):
             Whether another monitor, and its history, may be replaced. The file to which this
             monitor is saved after every batch is always replaced.
         """
-        check_boolean(overwrite, "overwrite")
+        MONITOR["overwrite"].check(overwrite)
         target = output.check_archive_target(path)
         own = self._path is not None and target.resolve() == self._path.resolve()
         write_state(check_new(target, overwrite or own), self._state)
@@ -328,7 +331,9 @@ class Monitor(ReportableResult):
         With ``autosave=False``, the file never changes: batches are counted in memory only.
         """
         monitor = cls.__new__(cls)
-        saved = as_path(path, UnreadableFileError) if check_boolean(autosave, "autosave") else None
+        saved = (
+            as_path(path, UnreadableFileError) if Boolean().check("autosave", autosave) else None
+        )
         # Read the digest first: if the file changes in between, the next batch is refused.
         digest = output.archive_digest(saved)
         monitor.__setstate__({"_path": saved, "_digest": digest, "_state": read_state(path)})
@@ -347,35 +352,71 @@ class Monitor(ReportableResult):
             Optional: `title` of the page; `labels`, names of the batches; `notes`, warnings to show
             in the report; `command`, the command line that reproduces the report.
         """
-        self._write_report(path, **options)
+        showing().write(self, path, **options)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert settings, state and all stored verdicts to plain Python objects."""
-        state = self._state
-        groups = [
+    @property
+    def _group_states(self) -> list[dict[str, Any]]:
+        """Sizes of each group, and the first batch of its alarm."""
+        return [
             {"group": name, "n_rows": group.reference.n_rows,
              "n_functions": len(group.reference.ones),
              "n_blocks": None if group.model is None else len(group.model.sizes),
              "alarm_since": group.alarm_since or None}
-            for name, group in state.groups.items()
+            for name, group in self._state.groups.items()
         ]  # fmt: skip
-        content = {
-            "columns": self.columns,
-            "kinds": self.kinds,
-            "settings": self.settings,
-            "groups": groups,
-            "n_batches": state.n_batches,
-            "alarm": self.alarm,
-            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
-        }
-        return document("monitor", content)
+
+    @property
+    def _headline(self) -> Headline:
+        """Headline about all batches."""
+        verdicts, groups = self.verdicts, self._group_states
+        if not verdicts:
+            return Headline("No batch has been checked yet.", "open")
+        last = verdicts[-1]
+        if last.beyond_blocks:
+            named = f": {last.changes[0].text}" if last.changes else ""
+            batch = f"Batch {last.batch_number}" + (f" of group {last.group}" if last.group else "")
+            return Headline(f"{batch} is far beyond all blocks{named}.", "differs")
+        since = {each["group"]: each["alarm_since"] for each in groups if each["alarm_since"]}
+        if len(since) > 1:
+            named = listed([f"{name} since batch {number}" for name, number in since.items()], FEW)
+            return Headline(f"Alarm in {len(since)} of {len(groups)} groups: {named}.", "differs")
+        if since:
+            ((name, number),) = since.items()
+            of_group = "" if name is None else f" of group {name}"
+            text = f"Alarm{of_group} since batch {number} of {last.batch_number}"
+            latest = next((each for each in reversed(verdicts) if each.group == name), last)
+            changes = f": {latest.changes[0]}" if latest.changes else ""
+            return Headline(f"{text}{changes}.", "differs")
+        alarms = [verdict.batch_number for verdict in verdicts if verdict.alarm]
+        if alarms:
+            text = f"No alarm now, after one until batch {alarms[-1]} of {last.batch_number}."
+            return Headline(text, "open")
+        count = "1 batch" if last.batch_number == 1 else f"{last.batch_number} batches"
+        return Headline(f"No alarm in {count} (last p-value {last.pvalue:.2g}).", "alike")
+
+    @property
+    def _guarantee(self) -> str:
+        """Sentence with the bound on false alarms."""
+        settings = self.settings
+        if settings["arl"] is not None:
+            text = f"On average at least {settings['arl']:g} batches lie between false alarms"
+        else:
+            text = (
+                f"Without a change, the probability of any alarm is at most {settings['alpha']:g}"
+            )
+        if settings["tolerance"]:
+            text += f", with up to {settings['tolerance']:.0%} contaminated rows"
+        if settings["patience"] > 1:
+            text += f"; an alarm takes {settings['patience']} crossings"
+        unit = "blocks" if any(group["n_blocks"] for group in self._group_states) else "rows"
+        return f"{text}, if {unit} are exchangeable."
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return a table with one row per stored verdict, as a dictionary of columns."""
         names = ("batch_number", "label", "group", "n_rows", "pvalue", "n_window_batches",
                  "window_pvalue", "threshold", "alarm")  # fmt: skip
-        rows = {name: [getattr(each, name) for each in self.verdicts] for name in names}
-        return rows | {"change": [v.changes[0].text if v.changes else "" for v in self.verdicts]}
+        rows = table_of(self.verdicts, names)
+        return rows | {"change": [verdict._strongest_change for verdict in self.verdicts]}
 
     def __repr__(self) -> str:
         state = self._state

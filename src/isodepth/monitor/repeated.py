@@ -41,8 +41,8 @@ class ReferenceHashes(NamedTuple):
     distinct: np.ndarray  # (U,), int64, sorted
     counts: np.ndarray  # (U,), number of rows with each hash
     #: (2, K), numbers k in increasing order, and the number of rows of the whole reference that
-    #: occur k times in it; None in older files.
-    multiplicities: np.ndarray | None = None
+    #: occur k times in it.
+    multiplicities: np.ndarray
 
     @classmethod
     def of_rows(
@@ -83,9 +83,7 @@ class ReferenceHashes(NamedTuple):
         """
         from scipy.special import gammaln
 
-        k, rows = (
-            _multiplicities(self.counts) if self.multiplicities is None else self.multiplicities
-        )
+        k, rows = self.multiplicities
         n = int(rows.sum())
         m = min(m, n)
         k, rows = k[k > 1], rows[k > 1]

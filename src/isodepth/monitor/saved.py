@@ -1,19 +1,20 @@
 """Files of monitors.
 
-A file contains one object in JSON, with the keys of `NAMES`. These keys belong to the format, not
-to the classes: a class or a field may be renamed, but the key stays. Files of format 1, written by
-version 1.0, are read by all versions 1.x. Arrays are stored as dtype, shape and bytes.
+A file contains one object in JSON: the state of the monitor, with the names of the fields of each
+class as keys. Arrays are stored as dtype, shape and bytes.
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from isodepth.base import output
+from isodepth.base.messages import InPython
+from isodepth.base.options import option_error
 from isodepth.base.records import FieldNames, packed, unpacked
 from isodepth.errors import InvalidOptionError, UnreadableFileError
 from isodepth.metric.region_table import RegionTable
@@ -27,65 +28,23 @@ from isodepth.monitor.usual import UsualValues
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 from isodepth.significance.martingale import N_BETS, RankEvidence
-from isodepth.table.kinds import ColumnKind
+from isodepth.table.columns import Column, Note
 from isodepth.table.numerals import STYLES, Style
+from isodepth.table.table import Schema
 
-#: Kind of the file, and kinds of the files that versions 0.1.0 and 0.2.0 wrote.
-KIND, _FORMER_KINDS = "monitor", ("depth monitor", "calibrated depth monitor")
-# Version of the content of the file. Files of 0.3.0 have none.
+KIND = "monitor"
+# Version of the content of the file.
 _FORMAT = 1
 # Products of two stored numbers of rows must fit in int64.
 _MOST_ROWS = 1 << 31
 
-#: Key in the file of each field of each stored class.
+#: Keys in the file of the fields of each stored class.
 NAMES: FieldNames = {
-    MonitorState: {
-        "policy": "alarm_policy", "reader": "columns", "groups": "groups", "ranks": "rank_evidence",
-        "n_batches": "n_batches", "records": "verdicts", "labels": "labels",
-        "seed": "random_state", "blocks": "blocks_option", "grouping": "groups_option",
-    },
-    AlarmPolicy: {"alpha": "alpha", "arl": "arl", "tolerance": "tolerance", "patience": "patience"},
-    BatchReader: {
-        "width": "n_numeric", "columns": "numeric", "nan_policy": "nan_policy",
-        "categories": "categories", "kinds": "kinds", "booleans": "booleans",
-        "numbers": "number_categories",
-        "styles": "number_styles",
-    },
-    Style: {"decimal": "decimal", "group": "group"},
-    ColumnKind: {
-        "column": "name", "kind": "kind", "use": "use", "note": "note", "option": "option",
-        "attention": "attention",
-    },
-    Group: {
-        "functions": "functions", "reference": "reference_counts", "usual": "usual_values",
-        "model": "blocks", "sums": "windows", "hashes": "reference_hashes",
-        "crossings": "n_crossings", "alarm_since": "alarm_since",
-        "all_rows": "counts_of_all_rows",
-    },
-    UsualValues: {"values": "ranges", "nonzero": "ranges_without_zero"},
-    Functions: {
-        "center": "medians", "scale": "spreads", "directions": "directions",
-        "middles": "projection_medians_and_spreads", "pairs": "pairs",
-        "known": "counted_categories", "crossed": "frequent_categories",
-        "medians": "medians_within_categories", "stored_thresholds": "thresholds",
-    },
-    Counts: {"n_rows": "n_rows", "ones": "ones", "summaries": "sums_of_quartiles"},
-    ReferenceHashes: {
-        "distinct": "hashes", "counts": "n_rows", "multiplicities": "rows_by_multiplicity",
-    },
-    DyadicSums: {"end": "n_batches", "runs": "sums"},
-    RankEvidence: {
-        "restarting": "arl", "logs": "log_wealth", "n_batches": "n_batches",
-        "n_restart": "n_before_restart",
-    },
-    BlockModel: {
-        "seed": "seed", "table": "mean_table", "shares": "mean_shares", "sizes": "block_sizes",
-        "statistics": "block_statistics", "units": "score_units", "scores": "scores",
-    },
-    RegionTable: {
-        "values": "values", "settings": "settings", "n_features": "n_features",
-        "columns": "columns", "algorithm": "algorithm", "scale": "scale", "version": "version",
-    },
+    type_: {name: name for name in get_type_hints(type_)}
+    for type_ in (
+        MonitorState, AlarmPolicy, BatchReader, Schema, Column, Note, Style, Group, UsualValues,
+        Functions, Counts, ReferenceHashes, DyadicSums, RankEvidence, BlockModel, RegionTable,
+    )
 }  # fmt: skip
 
 
@@ -97,15 +56,14 @@ def check_new(path: Any, overwrite: bool) -> Path:
     target = output.check_archive_target(path)
     if target.exists():
         try:
-            output.read_archive(target, KIND, *_FORMER_KINDS)
+            output.read_archive(target, KIND)
         except UnreadableFileError:
             message = f"{target} exists and is not a readable monitor; give another path"
             raise InvalidOptionError(message) from None
         if not overwrite:
-            raise InvalidOptionError(
-                f"{target} already contains a monitor; continue it with "
-                f"Monitor.load({str(target)!r}), or give overwrite=True"
-            )
+            load = InPython(f"continue it with Monitor.load({str(target)!r}), or ")
+            template = "{target} already contains a monitor; {load}give {--overwrite=True}"
+            raise option_error(template, target=target, load=load)
     return target
 
 
@@ -116,56 +74,19 @@ def write_state(path: str | os.PathLike[str], state: MonitorState) -> None:
 
 def read_state(path: str | os.PathLike[str]) -> MonitorState:
     """Read the state of a monitor from a file; raise UnreadableFileError if it is not valid."""
-    header, _ = output.read_archive(path, KIND, *_FORMER_KINDS)
-    if header["kind"] != KIND or "content" not in header:
+    header, _ = output.read_archive(path, KIND)
+    if (found := header.get("content")) != _FORMAT:
         raise UnreadableFileError(
-            f"{os.fspath(path)} is a monitor of isodepth 0.3.0 or earlier; fit the monitor again"
-        )
-    if header["content"] != _FORMAT:
-        raise UnreadableFileError(
-            f"{os.fspath(path)} is a monitor in format {header['content']!r:.20}, and this version "
+            f"{os.fspath(path)} is a monitor in format {found!r:.20}, and this version "
             f"reads format {_FORMAT}; update isodepth"
         )
     try:
-        _complete(header["state"])
         state: MonitorState = unpacked(MonitorState, header["state"], NAMES)
         _check(state)
-    except KeyError as error:
-        raise UnreadableFileError(
-            f"{os.fspath(path)} lacks the entry {error!s:.200} of a monitor: it was written by an "
-            "unpublished version of isodepth, or is damaged; fit the monitor again"
-        ) from None
     except Exception as error:
         # Catch every exception: each means that the file was not written by `write_state`.
         raise output.unreadable(path, f"it lacks a part of a monitor ({error!r:.200})") from None
     return state
-
-
-def _complete(state: dict[str, Any]) -> None:
-    """Add the entries to the content of a file that older files of this format do not have.
-
-    In older files, each batch decides about its style of numbers, and changes are described by a
-    part of the rows of the reference. All groups share one alarm and one number of crossings. The
-    verdicts contain the groups of these batches. If the batch that raised the alarm is no longer
-    stored, all groups have the alarm. Crossings of batches that are no longer stored are added to
-    those of the first group.
-    """
-    state["columns"].setdefault("number_styles", [])
-    for _, group in state["groups"]:
-        group.setdefault("counts_of_all_rows", None)
-        if group["reference_hashes"] is not None:
-            group["reference_hashes"].setdefault("rows_by_multiplicity", None)
-    state["columns"].setdefault("number_categories", [])
-    if "alarm_since" not in state:
-        return
-    verdicts = [Verdict._from_json(line) for line in state["verdicts"]]
-    since, n_crossings = state["alarm_since"], state["n_crossings"]
-    raised = {verdict.group for verdict in verdicts if verdict.batch_number == since}
-    crossed = [verdict.group for verdict in verdicts if verdict.crossed][::-1][:n_crossings]
-    for name, group in state["groups"]:
-        group["alarm_since"] = since if name in raised or not raised else 0
-        group["n_crossings"] = crossed.count(name)
-    state["groups"][0][1]["n_crossings"] += n_crossings - len(crossed)
 
 
 def _check(state: MonitorState) -> None:
@@ -174,8 +95,8 @@ def _check(state: MonitorState) -> None:
     names, ranks = state.reader.names, state.ranks
     width = state.reader.width + len(state.reader.categories)
     _require(len({*names}) == len(names) == width > 0, "columns")
-    styles = state.reader.styles.values()
-    _require(all(each and {*each} <= {*STYLES} for each in styles), "styles of numbers")
+    styles = (each.styles for each in state.reader.schema.columns)
+    _require(all({*each} <= {*STYLES} for each in styles), "styles of numbers")
     _require(ranks is None or ranks.keys() == state.groups.keys(), "evidence of ranks")
     for evidence in (ranks or {}).values():
         _require(evidence.logs.shape == (state.policy.patience, N_BETS), "evidence of ranks")
@@ -243,11 +164,10 @@ def _check_counts(group: Group, counted: Counts) -> None:
         _require(distinct.shape == counts.shape == (len(distinct),) and len(distinct), "hashes")
         _require((np.diff(distinct) > 0).all() and (counts > 0).all(), "hashes")
         _require(counts.sum() < _MOST_ROWS, "hashes")
-        if multiplicities is not None:
-            k, rows = multiplicities
-            _require(k.shape == rows.shape == (len(k),) and len(k), "multiplicities")
-            _require((k > 0).all() and (rows >= k).all(), "multiplicities")
-            _require(rows.sum() < _MOST_ROWS, "multiplicities")
+        k, rows = multiplicities
+        _require(k.shape == rows.shape == (len(k),) and len(k), "multiplicities")
+        _require((k > 0).all() and (rows >= k).all(), "multiplicities")
+        _require(rows.sum() < _MOST_ROWS, "multiplicities")
     for c in filter(None, (group.reference, group.all_rows, *group.sums.runs)):
         _require(0 < c.n_rows < _MOST_ROWS and (c.ones <= c.n_rows).all(), "counts")
         _require(c.ones.shape == counted.ones.shape == (len(group.functions.members),), "counts")

@@ -61,7 +61,7 @@ class Group(NamedTuple):
     crossings: int = 0  # windows that crossed their threshold since the last alarm or reset
     alarm_since: int = 0  # number of the batch that raised the alarm; 0 without an alarm
     #: Counts of all rows of the reference, which describe changes. None with blocks, where
-    #: `reference` has all rows, and in older files.
+    #: `reference` has all rows.
     all_rows: Counts | None = None
 
     def counted(self, parts: Iterable[np.ndarray], unseen: dict[int, Counter[str]]) -> Batch:
@@ -161,7 +161,7 @@ class MonitorState:
             alarm=alarm_since > 0, alarm_since=alarm_since or None,
             changed_share=evidence.changed_share, beyond_blocks=evidence.beyond_blocks,
             changes=tuple(
-                window_changes(evidence, self.reader, batch.unseen, group.all_rows or reference)
+                window_changes(evidence, self.reader, batch, group.all_rows or reference)
             ),
             n_suspicious=len(batch.suspicious),
             suspicious_indices=tuple(batch.suspicious[:_MOST_SUSPICIOUS].tolist()),

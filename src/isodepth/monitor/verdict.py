@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any
 
-from isodepth.base.export import ResultMixin, document, p_text, printable
+from isodepth.base.export import ResultMixin, p_text, printable, table_of
 from isodepth.base.records import unpacked
 from isodepth.functions.changes import Change, lower_percent
 
@@ -82,6 +82,8 @@ class Verdict(ResultMixin):
     True
     """
 
+    _result_type = "verdict"
+
     batch_number: int
     label: str | None
     group: str | None
@@ -109,15 +111,15 @@ class Verdict(ResultMixin):
         """
         return unpacked(cls, json.loads(line))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers, strings, lists and dictionaries."""
-        changes = [change.to_dict() for change in self.changes]
-        return document("verdict", {**vars(self), "changes": changes})
+    @property
+    def _strongest_change(self) -> str:
+        """Text of the first of `changes`; "" if there is none."""
+        return self.changes[0].text if self.changes else ""
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return a table with one row per change, as a dictionary of columns."""
         names = (*(field.name for field in fields(Change)), "text")
-        rows = {name: [getattr(change, name) for change in self.changes] for name in names}
+        rows = table_of(self.changes, names)
         return rows | {"columns": [", ".join(columns) for columns in rows["columns"]]}
 
     def __bool__(self) -> bool:

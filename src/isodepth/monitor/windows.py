@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.base.options import check_alpha, check_integer, check_number
-from isodepth.errors import InvalidOptionError
+from isodepth.base.declared import MONITOR
+from isodepth.base.options import option_error
 from isodepth.functions.fisher import least_changed, log_adjusted_pvalues
 from isodepth.geometry.weights import contaminated_rows
 from isodepth.monitor.functions import Counts, Functions
@@ -120,17 +120,18 @@ class AlarmPolicy:
     def __post_init__(self) -> None:
         checked: dict[str, float] = {}
         if self.tolerance is not None:
-            checked["tolerance"] = check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
+            checked["tolerance"] = MONITOR["tolerance"].check(self.tolerance)
         if self.arl is None:
             alpha = _ALPHA if self.alpha is None else self.alpha
-            checked["alpha"] = check_alpha(alpha)
+            checked["alpha"] = MONITOR["alpha"].check(alpha)
         elif self.alpha is None:
-            checked["arl"] = check_number(self.arl, "arl", 1, low_open=True, high_open=True)
+            checked["arl"] = MONITOR["arl"].check(self.arl)
         else:
-            raise InvalidOptionError(
-                f"alpha and arl exclude each other, got {self.alpha!r} and {self.arl!r}; remove one"
-            )
-        checked["patience"] = check_integer(self.patience, "patience", 1, high=_MOST_PATIENCE)
+            raise option_error(
+                "{--alpha} and {--arl} exclude each other, got {--alpha=} and {--arl=}; remove one",
+                alpha=self.alpha, arl=self.arl,
+            )  # fmt: skip
+        checked["patience"] = MONITOR["patience"].check(self.patience)
         for name, value in checked.items():
             object.__setattr__(self, name, value)  # a frozen dataclass refuses assignments
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from isodepth.base.export import ResultPart
 from isodepth.base.export import percent_text as _percent
+from isodepth.base.messages import Message, Sample, SampleNames, Wording, rendered
 from isodepth.base.words import listed
 from isodepth.rows.rows import TwoSamples, category_codes
 from isodepth.table.arrays import is_duplicated, repeated_rows, row_hashes
@@ -27,7 +28,7 @@ from isodepth.table.dates import (
     range_text,
     read_dates,
 )
-from isodepth.table.frames import NamedArray, is_frame, object_numbers
+from isodepth.table.frames import NamedArray, column_type, is_frame, object_numbers
 from isodepth.table.kinds import (
     ColumnKind,
     date_columns,
@@ -37,7 +38,6 @@ from isodepth.table.kinds import (
 )
 from isodepth.table.missing import TELLING, share_z
 from isodepth.table.numerals import Numerals
-from isodepth.table.pooled import column_type
 from isodepth.table.values import strings_of, visible
 
 # Maximum number of columns, categories or spellings that a sentence names.
@@ -54,8 +54,17 @@ _TYPES = {
     "text": "strings",
 }  # fmt: skip
 # Words for the samples, which a headline replaces by their names, and for many rows in both.
-_FIRST, _SECOND = "the first sample", "the second sample"
-_NOT_INDEPENDENT = "a test of independent samples does not apply"
+_FIRST, _SECOND = Sample("the first sample"), Sample("the second sample")
+
+
+class _Shared(Wording):
+    """Texts about rows that both samples have."""
+
+    DEPENDENT = "{overlap}{where}; a test of independent samples does not apply"
+    CONTAINED = "{larger} contains all {count} rows of {smaller}{others}"
+    SOME = "{in_y} {n} rows of {x} also occur in {y}, and {in_x} {m} rows of {y} in {x}"
+
+
 # Minimum number of rows of each sample in which integers in increasing order are row numbers.
 _FEWEST_ROW_NUMBERS = 10
 
@@ -133,6 +142,10 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
     city: new category c (10 rows, 50%)
     repeated rows within each sample: 0% -> 100%
     """
+    X, Y = (
+        given if typed is None else typed
+        for given, typed in zip((X, Y), samples.typed, strict=True)
+    )
     columns = _columns(samples)
     stored = _stored_columns(X, Y, samples)
     words = _words_among_numbers(stored)
@@ -614,8 +627,9 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
     # of X equals another row of X.
     expected = max(len(rows[1]) * equal[0], len(rows[0]) * equal[1])
     if _has_many_rows_of(*rows) or _has_many_rows_of(*rows[::-1]):
-        text = f"{_overlap(in_y.sum(), n, in_x.sum(), m)}{where}; {_NOT_INDEPENDENT}"
-        yield Check(kind="shared rows", columns=(), text=text, before=shares[0], after=shares[1])
+        overlap = _overlap(in_y.sum(), n, in_x.sum(), m)
+        shared = _Shared.DEPENDENT(overlap=overlap, where=where)
+        yield Check(kind="shared rows", columns=(), text=shared, before=shares[0], after=shares[1])
     elif min(equal) <= _DISCRETE and in_x[has_value[1]].sum() > 2 * expected + 2:
         text = (
             f"{_percent(shares[1])} of the rows of the second sample also occur in the first "
@@ -637,17 +651,16 @@ def _has_many_rows_of(rows: np.ndarray, others: np.ndarray) -> bool:
     return bool(shared >= max(0.5 * n, 0.37 * n + 1.5 * np.sqrt(n)))
 
 
-def _overlap(in_y: int, n: int, in_x: int, m: int) -> str:
+def _overlap(in_y: int, n: int, in_x: int, m: int) -> Message:
     """Describe that `in_y` of n rows of X also occur in Y, and `in_x` of m rows of Y in X."""
     if in_y == n == in_x:
-        return f"{_SECOND} contains all {n} rows of {_FIRST}" + _more(m - n, "new")
+        others = _more(m - n, "new")
+        return _Shared.CONTAINED(larger=_SECOND, smaller=_FIRST, count=n, others=others)
     if in_x == m == in_y:
-        return f"{_FIRST} contains all {m} rows of {_SECOND}" + _more(n - m, "other")
+        others = _more(n - m, "other")
+        return _Shared.CONTAINED(larger=_FIRST, smaller=_SECOND, count=m, others=others)
     parts = ["all" if count == size else f"{count} of" for count, size in ((in_y, n), (in_x, m))]
-    return (
-        f"{parts[0]} {n} rows of {_FIRST} also occur in {_SECOND}, and {parts[1]} {m} rows of "
-        f"{_SECOND} in {_FIRST}"
-    )
+    return _Shared.SOME(in_y=parts[0], in_x=parts[1], n=n, m=m, x=_FIRST, y=_SECOND)
 
 
 def _more(count: int, word: str) -> str:
@@ -656,19 +669,18 @@ def _more(count: int, word: str) -> str:
 
 def with_names(check: Check, names: Sequence[str]) -> str:
     """Return the text of a check in which the samples have the given names."""
-    if not check.text.endswith(_NOT_INDEPENDENT):
-        return check.text
-    return check.text.replace(_FIRST, names[0]).replace(_SECOND, names[1])
+    return rendered(check.text, SampleNames(dict(zip((_FIRST, _SECOND), names, strict=True))))
 
 
 def overlap_sentence(checks: Sequence[Check], names: Sequence[str]) -> str:
     """Return the first sentence of a headline if many rows occur in both samples, else ""."""
-    found = [check for check in checks if check.text.endswith(_NOT_INDEPENDENT)]
-    if not found:
-        return ""
-    text = with_names(found[0], names)
-    # The name of a sample keeps its case.
-    return f"A{text[1:]}. " if found[0].text.startswith("all ") else f"{text}. "
+    for check in checks:
+        if isinstance(check.text, Message) and check.text.kind is _Shared.DEPENDENT:
+            text = with_names(check, names)
+            # The name of a sample keeps its case.
+            some = check.text.values["overlap"].kind is _Shared.SOME
+            return f"{text[0].upper() if some else text[0]}{text[1:]}. "
+    return ""
 
 
 def _copied_rows(

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.base.export import ResultMixin, ResultPart, document
-from isodepth.base.options import check_integer
+from isodepth.base.export import ResultMixin, ResultPart, table_of
+from isodepth.base.options import Integer
 from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.scaling import mad_spread
@@ -84,6 +84,8 @@ class TypicalRows(ResultMixin):
     Rows with wrong values are left out, see `typical_rows`.
     """
 
+    _result_type = "typical_rows"
+
     rows: tuple[TypicalRow, ...]
     purity: tuple[float, float]
     expected: tuple[float, float]
@@ -92,13 +94,8 @@ class TypicalRows(ResultMixin):
         """Return the row indices of one sample, "X" or "Y", the most typical first."""
         return np.array([row.row for row in self.rows if row.sample == sample], dtype=np.int64)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers, strings, lists and dictionaries."""
-        return document("typical_rows", vars(self))
-
     def _rows(self) -> dict[str, list[Any]]:
-        names = [each.name for each in fields(TypicalRow)]
-        return {name: [getattr(row, name) for row in self.rows] for name in names}
+        return table_of(self.rows, [each.name for each in fields(TypicalRow)])
 
     def _phrase(self, names: Sequence[str] = ("X", "Y")) -> str:
         """Return the first rows of each sample in one phrase, for headlines."""
@@ -117,19 +114,6 @@ class TypicalRows(ResultMixin):
                 "XY", names, self.purity, self.expected, strict=True
             )
         ]
-
-    def _repr_html_(self) -> str:
-        """Return a table with one row per sample as HTML, which notebooks display."""
-        # Imported here and not at the top, because `isodepth.html` imports Jinja, which is slow.
-        from isodepth.html import notebook_html
-
-        columns = {
-            "sample": ["X", "Y"],
-            "most typical rows": [", ".join(map(str, self.indices(s).tolist())) for s in "XY"],
-            "fraction of the extreme rows": [f"{purity:.0%}" for purity in self.purity],
-            "by chance": [f"{expected:.0%}" for expected in self.expected],
-        }
-        return notebook_html("Rows most typical of the difference", "open", columns=columns)
 
     def __repr__(self) -> str:
         return "\n".join(self._texts())
@@ -181,7 +165,7 @@ def typical_rows(samples: TwoSamples, n: int = 5) -> TypicalRows:
     >>> bool((rows.indices("Y") < 40).all())
     True
     """
-    check_integer(n, "n", 1)
+    Integer(1).check("n", n)
     if min(samples.n_rows) < _MIN_ROWS or not samples.columns:
         raise InvalidInputError(
             f"typical rows need numeric columns and at least {_MIN_ROWS} rows of each sample, got "

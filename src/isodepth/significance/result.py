@@ -1,4 +1,4 @@
-"""Result of a two-sample test, and distances between regions of samples with permuted labels.
+"""Result of a two-sample test, alone and together with a comparison of the same samples.
 
 A block is a group of rows that are permuted together. A joint change is a change of several columns
 together.
@@ -8,66 +8,57 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.base.export import ResultPart, document, p_text
-from isodepth.base.options import ALPHA
-from isodepth.base.seeds import rng_for
-from isodepth.base.words import listed
-from isodepth.errors import DegenerateDepthWarning, InvalidInputError
-from isodepth.functions.changes import Change, at_least, for_kinds
-from isodepth.metric.comparison import Comparison
-from isodepth.metric.fitted import FittedMetric
-from isodepth.metric.settings import midpoint_levels
-from isodepth.metric.signature import json_settings, kinds_text
-from isodepth.results.base import TwoSampleReport
-from isodepth.results.rows import KeptRows, ReleasedRows
-from isodepth.results.summary import comparison_headline, find_typical_rows, summary_lines
-from isodepth.rows.checks import Check, overlap_sentence
+from isodepth.base.declared import ALPHA
+from isodepth.base.export import Headline, ResultPart, keys, p_text, printable, table_of
+from isodepth.base.words import counted, listed
+from isodepth.errors import DegenerateDepthWarning, InvalidInputError, ScaleWarning, warn_user
+from isodepth.functions.changes import Change, at_least
+from isodepth.geometry.scaling import column_units
+from isodepth.metric.attribution import named_contributions
+from isodepth.metric.comparison import ChanceLevel, Comparison, few_splits
+from isodepth.metric.metric import Metric
+from isodepth.metric.signature import kinds_text
+from isodepth.rows.checks import Check, overlap_sentence, with_names
+from isodepth.rows.kept import KeptRows, ReleasedRows
+from isodepth.rows.pair_result import PairResult
 from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious import UNCHANGED, ChangedColumns, SuspiciousRows
 from isodepth.rows.suspicious.far import FarValues, far_texts
 from isodepth.rows.suspicious.results import split_repeated
-from isodepth.significance.findings import too_few_labelings, too_few_permutations
-from isodepth.significance.permutations import Permutations
+from isodepth.significance.null_profile import NullProfile, null_profile
+from isodepth.significance.permutations import too_few_labelings, too_few_permutations
+from isodepth.significance.regions import compare_regions
 from isodepth.significance.samples import Samples, ValueShare
-from isodepth.stream.subsets import SubsetPair
-from isodepth.table.kinds import ColumnKind, date_columns
+from isodepth.stream.subsets import RandomRows
+from isodepth.table.kinds import ColumnKind, attention_suffix, date_columns
 from isodepth.table.missing import MissingPair
 
-# A change of several columns together is added if its lower bound for the share of changed rows is
-# at least this multiple of the bounds of all other changes, and larger by at least this share.
-_JOINT_RATIO, _JOINT_SHARE = 2.0, 0.1
 #: Options of the metric of method="regions".
 OF_REGIONS: dict[str, Any] = {"depth": "projection", "p": 2.0, "q": 2.0, "eps": 0.1, "levels": 20}
-# Attributes of `TwoSampleResult` that `to_dict` includes under the same name.
-_COPIED = (
-    "headline", "significant", "statistic", "pvalue", "method", "tolerance", "changed_share",
-    "alpha", "components", "column_tests", "notes", "kinds", "category_shares", "signature",
-)  # fmt: skip
-
-
 # Minimum fraction of the rows of a sample with the same unusual value that the headline mentions.
 _HEADLINED_FRACTION = 0.01
 # Kinds of checks that the headline mentions, minimum fraction of rows with a new category, and
 # maximum number of facts without a significant change; with a change, one fact is mentioned.
 _HEADLINED_CHECKS = ("empty", "constant", "new category", "date range")
 _HEADLINED_CATEGORY, _MOST_FACTS = 0.05, 2
+# Maximum number of changes in a summary, in addition to that of the headline.
+_MAX_CHANGES = 4
+# Kind of the change that says the same as a check of a kind.
+_SAME_KIND = {
+    "empty": "missing", "constant": "value", "new category": "shares",
+    "vanished category": "shares", "repeated rows": "repeated",
+}  # fmt: skip
 # Maximum number of rows of both samples for which `repr` lists suspicious rows, which takes less
 # than a second then.
 _ROWS_IN_REPR = 20_000
-_LEVELS = 20
-# Minimum and maximum number of permutations in `null_profile`. The 0.05 and 0.95 quantiles of 19
-# numbers are their minimum and maximum. More than 99 permutations hardly change these quantiles.
-_FEWEST, _MOST = 19, 99
-# Maximum number of projections of a row on a direction in `null_profile`, for all permutations
-# together. It limits the time to a few seconds. If 19 permutations need more, 19 are used.
-_WORK = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,50 +81,6 @@ class Component(ResultPart):
     feature: str
     statistic: float
     pvalue: float
-
-
-class ShareBounds(NamedTuple):
-    """Lower confidence bounds for the share of rows that changed.
-
-    Attributes
-    ----------
-    changed_share : float or None
-        Bound from all columns. None with blocks, for which there are no bounds.
-    columns : dict from tuples of str to float
-        Bounds from single columns and from pairs of columns.
-    joint : Change or None
-        Change of several columns together that has the largest bound, its `changed_share`. Its
-        p-value 1 is a placeholder. None if there is no such change.
-    """
-
-    changed_share: float | None
-    columns: dict[tuple[str, ...], float]
-    joint: Change | None
-
-    def with_share(self, change: Change) -> Change:
-        """Return the change with the lower bound for the share of changed rows as `changed_share`.
-
-        The bound is that of the columns of the change. If two columns exchanged their values (kind
-        "exchange"), it is the larger of the bounds of each column alone. With blocks, or if the
-        change has no columns, it is returned without a bound.
-        """
-        if self.changed_share is None or not change.columns:
-            return change
-        bounds = {frozenset(columns): bound for columns, bound in self.columns.items()}
-        sets = [change.columns] if change.kind != "exchange" else [(c,) for c in change.columns]
-        share = max(bounds.get(frozenset(columns), 0.0) for columns in sets)
-        return replace(change, changed_share=share)
-
-    def exceeding_joint(self, changes: Sequence[Change]) -> Change | None:
-        """Return the joint change if its bound is far above the bounds of `changes`, else None.
-
-        The joint change concerns several columns together. Its bound must be at least twice the
-        largest bound of `changes`, and larger by at least 0.1.
-        """
-        largest = max(change.changed_share or 0.0 for change in changes)
-        needed = max(_JOINT_RATIO * largest, largest + _JOINT_SHARE)
-        own = 0.0 if self.joint is None else self.joint.changed_share or 0.0
-        return self.joint if own >= needed else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +115,28 @@ class ColumnTest(ResultPart):
     pvalue: float
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Decision:
+    """P-values of a test and its significant changes. See `TwoSampleResult` for most attributes.
+
+    Attributes
+    ----------
+    changes : list of Change
+        Significant changes without bounds for the share of changed rows, smallest p-value first.
+    factor : float
+        Factor of the p-values, 1 unless a part of the level is used for rare events.
+    """
+
+    statistic: float
+    pvalue: float
+    null_distribution: np.ndarray
+    components: tuple[Component, ...]
+    column_tests: tuple[ColumnTest, ...]
+    changes: list[Change]
+    alpha: float
+    factor: float = 1.0
+
+
 @dataclass(eq=False)
 class TestedRows(KeptRows):
     """Rows of two samples as the test read them.
@@ -175,32 +144,26 @@ class TestedRows(KeptRows):
     Attributes
     ----------
     tested : Samples
-    find_bounds : function that returns ShareBounds
-    compare : function that returns a Comparison, or None
-        It compares the samples by the distance between their regions. None without numeric columns.
-    random_rows : SubsetPair or None
+    metric : Metric or None
+        Metric that compares the samples, with directions and scale. None without numeric columns.
+    random_rows : RandomRows or None
         Random rows of two sources, which were tested; None if the samples are in memory.
-    changed : frozenset of str
-        Names of the columns whose whole distribution differs.
+    changed : ChangedColumns
+        Names of the columns that changed.
     """
 
     tested: Samples
-    find_bounds: Callable[[], ShareBounds]
-    compare: Callable[[], Comparison] | None
-    random_rows: SubsetPair | None = None
-    changed: frozenset[str] = frozenset()
+    metric: Metric | None
+    random_rows: RandomRows | None = None
+    changed: ChangedColumns = UNCHANGED
 
     @property
     def samples(self) -> TwoSamples:
         return self.tested.read
 
     @property
-    def pair(self) -> SubsetPair | None:
+    def pair(self) -> RandomRows | None:
         return self.random_rows
-
-    @cached_property
-    def bounds(self) -> ShareBounds:
-        return self.find_bounds()
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,12 +172,11 @@ class TestDetails:
 
     Attributes
     ----------
-    changes : list of Change
-        Significant changes without bounds for the share of changed rows.
-    bounds : ShareBounds or None
-        None if they are computed from the rows when they are first requested.
+    changes : tuple of Change
+    changed_share : float or None
+        Lower confidence bound for the share of changed rows; None if it was not computed.
     factor : float
-        Factor of the p-values, 1 unless a part of the level is used for rare events.
+        See `Decision`.
     in_chunks : bool
         Whether the samples were read in chunks. The tested rows are then random rows, or all rows
         if they are few.
@@ -222,34 +184,21 @@ class TestDetails:
         Numbers of blocks of X and Y; None if rows are permuted.
     """
 
-    changes: list[Change]
-    bounds: ShareBounds | None
+    changes: tuple[Change, ...]
+    changed_share: float | None
     factor: float = 1.0
     in_chunks: bool = False
     n_blocks: tuple[int, int] | None = None
 
 
-def _is_replaced(change: Change, joint: Change) -> bool:
-    """Return whether the report omits `change`, because the stronger joint change is added.
-
-    `joint` is the change of several columns together that is added. True for a change of kind
-    "joint" that names several columns, or has the same text as `joint`.
-    """
-    return change.kind == "joint" and (len(change.columns) > 1 or change.text == joint.text)
-
-
-def _size(change: Change) -> float:
-    """Return the size by which changes are ordered: the bound for the share of changed rows, or 0.
-
-    Repeated rows have no bound. Their size is the absolute difference of their shares.
-    """
-    if change.kind == "repeated":
-        return abs(change.after - change.before)
-    return change.changed_share or 0.0
+def _same_fact(check: Check, change: Change) -> bool:
+    """Return whether a change says the same as a check, with the p-value of a test."""
+    same = change.kind == _SAME_KIND.get(check.kind) and change.columns == check.columns
+    return same and (change.value is None or str(change._shown_value) in check.text)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class TwoSampleResult(TwoSampleReport):
+class TwoSampleResult(PairResult):
     """Result of :func:`isodepth.two_sample_test`.
 
     Attributes
@@ -307,7 +256,8 @@ class TwoSampleResult(TwoSampleReport):
     changes : tuple of Change
         Significant changes, the largest first; empty if there are none.
     changed_share : float or None
-        Lower confidence bound for the share of rows that changed; None with `blocks`.
+        Lower confidence bound for the share of rows that changed; None with `blocks`, and with
+        ``bounds=False``.
     changed_share_text : str
         The same bound in words.
     signature : str
@@ -323,7 +273,13 @@ class TwoSampleResult(TwoSampleReport):
     'Y differs from X (p = 0.002): column 1: interquartile range 1.27 -> 1.82.'
     """
 
-    _result_type: ClassVar[Literal["test"]] = "test"
+    _result_type = "test"
+    _in_json = keys(
+        "headline", "significant", "statistic", "pvalue", "method", "tolerance", "changed_share",
+        "alpha", "components", "column_tests", "notes", "kinds", "category_shares", "signature",
+        "changes", "checks", "n_permutations", "n_rows", "n_used_rows", "missing", "device",
+        null_distribution="_null_summary", settings="_json_settings",
+    )  # fmt: skip
 
     statistic: float
     pvalue: float
@@ -394,8 +350,7 @@ class TwoSampleResult(TwoSampleReport):
     def without_rows(self) -> Self:
         # The docstring is that of the base class.
         return self._with(
-            _details=replace(self._required(self._details), bounds=self._lower_bounds),
-            _kept=ReleasedRows(self._repeated_values, self._far_values, find_typical_rows(self)),
+            _kept=ReleasedRows(self._repeated_values, self._far_values, self._typical),
         )
 
     @property
@@ -415,26 +370,18 @@ class TwoSampleResult(TwoSampleReport):
         return self.pvalue <= self.alpha
 
     @property
-    def _lower_bounds(self) -> ShareBounds:
-        known = self._required(self._details).bounds
-        return self._kept_rows.bounds if known is None else known
-
-    @property
     def changed_share(self) -> float | None:
-        """Lower confidence bound for the share of rows that changed, in [0, 1]; None with blocks.
+        """Lower confidence bound for the share of rows that changed, in [0, 1].
 
         At least this share of the rows of one sample has no counterpart in the other. If the
         samples have equal sizes, it is about the smallest tolerance that a test does not reject at
         the level `alpha`. It is 0 if nothing can be claimed, also if this test, without a
         tolerance, is not significant. For large samples, it is a lower bound for the total
-        variation distance of the two distributions. It is computed at the first access, unless the
-        test has a tolerance. The bound depends slightly on whether the test has a tolerance, but
-        not on its value. With blocks it is None, because there is no guarantee for a bound.
+        variation distance of the two distributions. The bound depends slightly on whether the test
+        has a tolerance, but not on its value. It is None with ``bounds=False``, and with blocks,
+        for which there is no guarantee for a bound.
         """
-        bound = self._lower_bounds.changed_share
-        # The bound has statistics of its own. Without a difference there is no changed row.
-        claimed = self.tolerance is not None or self.significant
-        return bound if claimed or bound is None else 0.0
+        return self._required(self._details).changed_share
 
     @property
     def _n_blocks(self) -> tuple[int, int] | None:
@@ -464,6 +411,8 @@ class TwoSampleResult(TwoSampleReport):
         """Sentence about `changed_share`, such as "at least 21% of the rows changed"."""
         if self.settings["blocks"] is not None:
             return "no bound for the share of changed rows with blocks"
+        if self.changed_share is None:
+            return "the share of changed rows was not computed (bounds=False)"
         too_few = self._too_few()
         if too_few:
             return f"no share of changed rows can be claimed: {too_few}"
@@ -474,34 +423,78 @@ class TwoSampleResult(TwoSampleReport):
         )  # fmt: skip
         return f"{claim} ({self._confidence_text})"
 
-    @cached_property
+    @property
     def changes(self) -> tuple[Change, ...]:
         """Significant changes, the largest first; empty if the test is not significant.
 
         Changes are ordered by `Change.changed_share`, the lower confidence bound for the share of
-        rows that changed in these columns. Columns that look like row numbers come last. If several
-        columns together show that far more rows changed than any of these changes, a change of kind
-        "joint" is added as the second one. It is not the first, because its description has no
-        numbers.
+        rows that changed in these columns, and without bounds by their p-values. Columns that look
+        like row numbers come last. If several columns together show that far more rows changed than
+        any of these changes, a change of kind "joint" is added as the second one. It is not the
+        first, because its description has no numbers.
         """
-        unbounded = self._required(self._details).changes
-        if not unbounded:
-            return ()
-        bounds = self._lower_bounds
-        changes = [bounds.with_share(each) for each in for_kinds(unbounded, self.kinds)]
-        joint = bounds.exceeding_joint(changes)
-        if joint is not None:
-            changes = [each for each in changes if not _is_replaced(each, joint)]
-        counters = {each.columns[0] for each in self.checks if each.kind == "row number"}
-        # Sorting is stable: changes of equal size remain in the order of their evidence.
-        changes.sort(key=lambda each: (bool(counters & {*each.columns}), -_size(each)))
-        added = [] if joint is None else [replace(joint, pvalue=self.pvalue)]
-        return (*changes[:1], *added, *changes[1:])
+        return self._required(self._details).changes
 
     @property
-    def headline(self) -> str:
-        """One sentence: whether the samples differ, the p-value, and the largest change."""
-        return comparison_headline(self, self._names).sentence
+    def _test(self) -> Self:
+        return self
+
+    def _headline(self, names: Sequence[str]) -> Headline:
+        # Equality is not suggested if most of the data could not be compared, or if the headline
+        # names a difference that needs no test, such as a column of one sample only.
+        doubts = self._unused_part(names) or self._facts(names)
+        doubts = doubts or overlap_sentence(self.checks, names)
+        status = "differs" if self.significant else "open" if doubts else "alike"
+        sentence = f"{self._headline_about(names)}{attention_suffix(self.kinds)}."
+        return Headline(sentence, status)
+
+    def _remarks(self, rows: SuspiciousRows | None, names: Sequence[str]) -> list[str]:
+        headline = self._headline_about(names)
+        changes = [] if self._has_typical_rows else self.changes[: 1 + _MAX_CHANGES]
+        checks = [
+            check
+            for check in self.checks
+            if not any(_same_fact(check, change) for change in changes)
+        ]
+        texts = [with_names(check, names) for check in checks]
+        return [
+            *super()._remarks(rows, names), *(text for text in texts if text[1:] not in headline)
+        ]  # fmt: skip
+
+    @property
+    def _further_changes(self) -> list[str]:
+        # The headline names one change, or typical rows if there are many unnamed columns.
+        named = 0 if self._has_typical_rows else 1
+        further = len(self.changes) - named
+        return [counted(further, "more change" if named else "change")] if further > 0 else []
+
+    @property
+    def _has_typical_rows(self) -> bool:
+        return self.significant and super()._has_typical_rows
+
+    def _difference_lines(self, names: Sequence[str]) -> list[str]:
+        """Return lines about changes that the headline does not name, and `changed_share_text`.
+
+        The text is omitted if the bound is below 1%. If the difference is described by typical
+        rows, they replace the changes.
+        """
+        share = [self.changed_share_text] if at_least(self.changed_share) else []
+        if (typical := self._typical) is not None:
+            return [self._tested_rows_text, *share, *typical._texts(names)]
+        headline = self._headline_about(names)
+        known = [check for check in self.checks if check.text in headline]
+        lines = [
+            str(change)
+            for change in self.changes[1 : 1 + _MAX_CHANGES]
+            if not any(_same_fact(check, change) for check in known)
+        ]
+        unlisted = len(self.changes) - 1 - _MAX_CHANGES
+        more = [f"and {counted(unlisted, 'more change')}"] if unlisted > 0 else []
+        return [self._tested_rows_text, *lines, *more, *share]
+
+    def _last_lines(self, chance: Any) -> list[str]:
+        device = self.device
+        return [] if device is None else [f"rows were copied from {device} to the host"]
 
     def _headline_about(self, names: Sequence[str]) -> str:
         """Return the headline with the names of both samples, without columns of doubtful kind."""
@@ -511,7 +504,7 @@ class TwoSampleResult(TwoSampleReport):
         facts = self._facts((x, y))
         if self.significant:
             beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
-            typical = find_typical_rows(self)
+            typical = self._typical
             change = self._strongest_change if typical is None else typical._phrase((x, y))
             if typical is None and self.changes and self.changes[0].pvalue > self.alpha:
                 alone = p_text(self.changes[0].pvalue, self.alpha)
@@ -594,50 +587,33 @@ class TwoSampleResult(TwoSampleReport):
         return self.changes[0].text if self.changes else ""
 
     @cached_property
-    def _comparison(self) -> Comparison:
+    def _comparison(self) -> TestedComparison:
         """Comparison of the two samples by their distance, with the settings of the test.
 
         Figures and reports use it. It is computed at the first access.
         """
-        compare = self._kept_rows.compare
-        if compare is None:
+        rows = self._kept_rows
+        if rows.metric is None:
             raise InvalidInputError(
                 "a test of categories alone has no regions, which need numeric columns"
             )
         with warnings.catch_warnings():
             if self.method == "aggregated":  # it has no option `depth` that the warning advises
                 warnings.simplefilter("ignore", DegenerateDepthWarning)
-            return compare()._with_test(self)
+            return TestedComparison.of(compare_regions(rows.tested, rows.metric), self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers and strings.
-
-        The null distribution is summarized by its mean, its standard deviation, and its 0.025 and
-        0.975 quantiles.
-        """
-        result = {name: getattr(self, name) for name in _COPIED}
+    @property
+    def _null_summary(self) -> dict[str, Any]:
+        """Mean, standard deviation, and 0.025 and 0.975 quantiles of the null distribution."""
         null = self.null_distribution
-        interval = np.quantile(null, [0.025, 0.975])
         # Statistics may be so large that their squares overflow.
         size = math.ldexp(1.0, math.frexp(float(np.abs(null).max()))[1] - 1)
         std = (null / size).std() * size
-        result |= {
-            "changes": [change.to_dict() for change in self.changes],
-            "null_distribution": {"mean": null.mean(), "std": std, "interval": interval},
-            "checks": [check.to_dict() for check in self.checks],
-            "n_permutations": self.n_permutations,
-            "n_rows": self.n_rows,
-            "n_used_rows": self.n_used_rows,
-            "missing": self.missing.to_dict(),
-            "device": self.device,
-            "settings": json_settings(self.settings),
-        }
-        return document("test", result)
+        return {"mean": null.mean(), "std": std, "interval": np.quantile(null, [0.025, 0.975])}
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return `column_tests` as a table with one row per column of the data."""
-        names = [each.name for each in fields(ColumnTest)]
-        return {name: [getattr(test, name) for test in self.column_tests] for name in names}
+        return table_of(self.column_tests, [each.name for each in fields(ColumnTest)])
 
     def _profile_of(self, comparison: Comparison, count: int | None = None) -> NullProfile:
         """Compute gaps between the regions of both samples after permutations of the labels.
@@ -658,56 +634,151 @@ class TwoSampleResult(TwoSampleReport):
     def __repr__(self) -> str:
         shown = self._keeps_rows and sum(self.n_rows) <= _ROWS_IN_REPR
         rows = self.suspicious_rows() if shown else None
-        return "\n  ".join(summary_lines(self, self._names, rows=rows))
+        return printable("\n  ".join(self._summary(self._names, rows)))
 
 
-class NullProfile(NamedTuple):
-    """Distances between the trimmed regions of two samples after permutation of the labels.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TestedComparison(Comparison):
+    """Comparison of two samples, with a test of the same samples.
 
     Attributes
     ----------
-    levels : ndarray of shape (L,)
-        Levels of the compared regions.
-    gaps : ndarray of shape (B, L)
-        Gap of each of B permutations at each level: the distance between both regions.
-    distances : ndarray of shape (B,)
-        Distance DR of each permutation, the power mean of its gaps.
+    test : TwoSampleResult
     """
 
-    levels: np.ndarray
-    gaps: np.ndarray
-    distances: np.ndarray
+    __test__ = False  # pytest would collect the class because of its name
+
+    test: TwoSampleResult
+    # Value of `_units_note` if the rows from which it is computed were released.
+    _known_note: str | None = field(init=False, repr=False, default=None)
+
+    @classmethod
+    def of(cls, comparison: Comparison, test: TwoSampleResult) -> TestedComparison:
+        """Combine a comparison and a test of the same samples; the rows are those of the test."""
+        public = {
+            each.name: getattr(comparison, each.name) for each in fields(Comparison) if each.init
+        }
+        return cls(**public, test=test)._with(_details=comparison._details, _kept=test._kept)
 
     @property
-    def band(self) -> tuple[np.ndarray, np.ndarray]:
-        """The 0.05 and 0.95 quantiles of the gaps at each level, as two arrays of shape (L,)."""
-        low, high = np.quantile(self.gaps, [0.05, 0.95], axis=0, method="weibull")
-        return low, high
+    def units(self) -> str:
+        # The comparison of a test has the array of the divisors that the test computed.
+        if self.settings["scale"] is not None and self.test.settings.get("scale") == "pooled":
+            return "robust standard deviations of the columns"
+        return super().units
 
+    @cached_property
+    def _units_note(self) -> str:
+        """Sentence about units that hide the changes of a significant test; "" if they do not.
 
-def null_profile(
-    comparison: Comparison, blocks: np.ndarray | None, most: int, count: int | None = None
-) -> NullProfile:
-    """Compute the gaps between the regions of two samples after permutations of their labels.
+        The units of the columns hide them if no changed column has one of the largest contributions
+        to the distance, and if a changed column had the largest one in units of the spreads.
+        """
+        if self._known_note is not None:
+            return self._known_note
+        if not self.test.significant or self.settings["scale"] is not None:
+            return ""
+        fractions = {each.column: each.fraction for each in self.contributions}
+        tests = self.test.column_tests
+        changed = [each.column for each in tests if each.change_kind and each.column in fractions]
+        named = [each.column for each in named_contributions(self.contributions)]
+        if not changed or {*named} & {*changed}:
+            return ""
+        first, samples = named[0], self._two_samples
 
-    The settings are those of `comparison`, except that gaps are computed at 20 fixed levels. The
-    number of permutations is `count`. If it is None, it is 19 to 99, chosen so that the computation
-    takes a few seconds, but at most `most`. Each call uses the same permutations. The samples of n
-    and m rows have no weights. `blocks` (n + m,) has the index of the block of each row; None if
-    every row is a block.
-    """
-    x, y = (regions.points for regions in comparison.regions)
-    points = np.concatenate([x, y])
-    fitted: FittedMetric = comparison._fitted
-    levels = midpoint_levels(_LEVELS, fitted.metric.eps)
-    fitted = replace(fitted, _betas=levels)
-    affordable = _WORK // (len(points) * len(fitted.directions))
-    count = count or min(most, max(_FEWEST, min(_MOST, affordable)))
-    rng = rng_for(0, "permutations")
-    labels = Permutations.draw(len(x), len(y), count, rng, blocks).labels(dtype=bool)
-    gaps, distances = np.empty((count, _LEVELS)), np.empty(count)
-    for b, first in enumerate(labels.T[1:]):
-        compared = fitted._gaps(*map(fitted._regions_of_rows, (points[first], points[~first])))
-        gaps[b] = compared.values
-        distances[b] = fitted._mean(compared.values, compared.plan)
-    return NullProfile(levels, gaps, distances)
+        def in_spreads(name: str) -> float:
+            at = samples.columns.index(name)
+            values = np.concatenate([points[:, at] for points in samples.points])
+            unit = column_units(values[~np.isnan(values), None])[0]
+            return math.sqrt(fractions[name]) / float(unit)
+
+        if in_spreads(first) >= max(map(in_spreads, changed)):
+            return ""
+        return (
+            f"because of its unit, {first} contributes {fractions[first]:.0%} to the distance, "
+            f"although the test finds a change of {listed(changed, 3)}; the scale 'pooled' divides "
+            "every column by its spread"
+        )
+
+    def _warn_of_units(self) -> None:
+        if self._units_note:
+            warn_user(self._units_note, ScaleWarning)
+        else:
+            super()._warn_of_units()
+
+    @property
+    def _has_all_rows(self) -> bool:
+        return super()._has_all_rows and self.test._has_all_rows
+
+    # -- sentences --------------------------------------------------------------------------
+
+    @property
+    def _test(self) -> TwoSampleResult:
+        return self.test
+
+    def _headline(self, names: Sequence[str]) -> Headline:
+        return self.test._headline(names)
+
+    def _remarks(self, rows: SuspiciousRows | None, names: Sequence[str]) -> list[str]:
+        return [*self.test._remarks(rows, names), *self._dropped()]
+
+    def _unused_part(self, names: Sequence[str]) -> str:
+        return self.test._unused_part(names)
+
+    @property
+    def _has_typical_rows(self) -> bool:
+        return self.test.significant and super()._has_typical_rows
+
+    def _difference_lines(self, names: Sequence[str]) -> list[str]:
+        return self.test._difference_lines(names)
+
+    def _distance_sentence(self, chance: ChanceLevel | str, name: str = "distance") -> str:
+        """Return also a sentence about units that hide the changes that the test finds."""
+        sentence = super()._distance_sentence(chance, name)
+        if not isinstance(chance, str):
+            sentence += " (the test uses more than the distance)"
+        note = self._units_note
+        return f"{sentence}. {note[0].upper()}{note[1:]}" if note else sentence
+
+    # -- permutations of blocks ---------------------------------------------------------------
+
+    def _few_splits(self) -> str:
+        blocks = self.test._n_blocks
+        return super()._few_splits() if blocks is None else few_splits(*blocks, "blocks")
+
+    def _chance_distances(self, n_splits: int) -> np.ndarray:
+        """Return the distances between random splits; with blocks, of whole blocks."""
+        if self.test.settings["blocks"] is None:
+            return super()._chance_distances(n_splits)
+        self._require_rows("random splits need")
+        profile = self._null_profile
+        assert profile is not None
+        distances = profile.distances
+        if len(distances) < n_splits:
+            distances = self.test._profile_of(self, n_splits).distances
+        return distances[:n_splits]
+
+    @cached_property
+    def _null_profile(self) -> NullProfile | None:
+        """Gaps between regions after permutations of the labels; None without rows in memory."""
+        return self.test._profile_of(self) if self._keeps_rows else None
+
+    # -- results ------------------------------------------------------------------------------
+
+    def without_rows(self) -> Self:
+        # The docstring is that of the base class.
+        note, typical = self._units_note, self._typical
+        released = super().without_rows()
+        kept = ReleasedRows(self._repeated_values, (), typical)
+        return released._with(test=self.test.without_rows(), _known_note=note, _kept=kept)
+
+    def _rows(self) -> dict[str, list[Any]]:
+        """Return a table with one row per column of the samples: its contribution and its test.
+
+        The entries of the test are None for columns that are not tested, such as constant columns.
+        """
+        rows = super()._rows()
+        tested = {column.column: column for column in self.test.column_tests}
+        for name in ("change_kind", "difference", "pvalue"):
+            rows[name] = [getattr(tested.get(each), name, None) for each in rows["column"]]
+        return rows

@@ -10,15 +10,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from isodepth._core import project
 from isodepth.base.export import ResultPart
+from isodepth.base.messages import Message
+from isodepth.base.options import must
 from isodepth.base.words import describe, is_missing
 from isodepth.device.host import to_host
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError
 from isodepth.functions.families import LEAST_ROWS, Rows
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.scaling import column_units, mad_spread
@@ -53,7 +55,7 @@ _HUGE, _TINY = 1e140, 1e-280
 # Maximum number of columns. The time per column is about 10 ms, and the directions include an axis
 # for each column, which needs memory of the square of this number.
 _MOST_COLUMNS = 10_000
-_KEEP_HINT = ", or accept them with nan_policy='keep'"
+_KEEP_HINT = Message(", or accept them with {--nan_policy='keep'}")
 # Approximate default number of directions. It is rounded up to a multiple of the number of columns,
 # because whole orthonormal bases are used. More directions add little power.
 _DIRECTIONS = 100
@@ -250,6 +252,11 @@ def read_samples(
     """
     check_test_nan_policy(nan_policy)
     read = TwoSamples.read(X, Y, kinds, common=True, row_numbers=row_numbers)
+    return checked_samples(read, nan_policy, blocks)
+
+
+def checked_samples(read: TwoSamples, nan_policy: str, blocks: Any = None) -> Samples:
+    """Check two samples that were read; the other arguments are those of `read_samples`."""
     for name, part in zip("XY", read.points, strict=True):
         if len(part) < 2:
             raise InvalidInputError(
@@ -381,6 +388,14 @@ def standardized(
     return points, divisors
 
 
+def filled_columns(columns: np.ndarray) -> np.ndarray:
+    """Return columns (d, n) in which missing values are replaced by the median of the column."""
+    absent = np.isnan(columns)
+    if not absent.any():
+        return columns
+    return np.where(absent, np.nanmedian(columns, axis=1, keepdims=True), columns)
+
+
 def directions_with_axes(d: int, n_directions: int | None, random_state: Any) -> np.ndarray:
     """Return K directions (K, d): the coordinate axes, followed by random orthonormal bases.
 
@@ -393,10 +408,8 @@ def directions_with_axes(d: int, n_directions: int | None, random_state: Any) ->
         # Whole bases of more than 100 columns would take long and much memory.
         n_directions = d + min(_DIRECTIONS, d * (max(2, math.ceil(_DIRECTIONS / d)) - 1))
     if n_directions < d:
-        raise InvalidOptionError(
-            f"n_directions must be at least the number of columns, {d}, since the axes are among "
-            f"them; got {n_directions}"
-        )
+        allowed = f"be at least the number of columns, {d}, since the axes are among them"
+        raise must("n_directions", allowed, n_directions)
     if n_directions == d:
         return np.eye(d)
     others = unit_vectors(d, n_directions - d, directions="orthogonal", random_state=random_state)
@@ -420,6 +433,26 @@ class PooledSample:
     n_threads: int
     samples: Samples  # all columns of the data, also those without information
 
+    @classmethod
+    def of(
+        cls,
+        samples: Samples,
+        scale: Any,
+        eps: float,
+        directions: np.ndarray,
+        permutations: Permutations,
+        rng: np.random.Generator,
+    ) -> Self:
+        """Pool the rows of both samples. `scale` and `eps` are arguments of `standardized`."""
+        columns = np.ascontiguousarray(samples.numbers.T[samples.compared])
+        names = tuple(samples.names[j] for j in samples.compared)
+        points, divisors = standardized(columns, scale, eps, names)
+        categories = [each for each in samples.categories if len(each.values) > 1]
+        return cls(
+            columns, points, divisors, names, directions, permutations, rng, categories,
+            permutations.n_threads, samples,
+        )  # fmt: skip
+
     @property
     def n_x(self) -> int:
         """Number of rows of X."""
@@ -430,14 +463,6 @@ class PooledSample:
         """Array (d, n) with 0 for missing values, else 1; None if no value is missing."""
         absent = np.isnan(self.columns)
         return (~absent).astype(precision(len(self.points))) if absent.any() else None
-
-    @property
-    def filled_columns(self) -> np.ndarray:
-        """Columns (d, n) in which missing values are replaced by the median of the column."""
-        if self.present is None:
-            return self.columns
-        medians = np.nanmedian(self.columns, axis=1, keepdims=True)
-        return np.where(np.isnan(self.columns), medians, self.columns)
 
     @cached_property
     def rows(self) -> Rows:

@@ -14,108 +14,25 @@ one node of the task graph, which Dask sends once to each worker.
 
 from __future__ import annotations
 
-import math
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from threading import Event, Lock
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from isodepth.base.compiled import available_cores
 from isodepth.base.extras import load_extra
+from isodepth.base.fold import Fold
 from isodepth.base.seeds import seed_sequence
-from isodepth.geometry.scaling import scaled
-from isodepth.stream.source import Chunk, Part, Source
-from isodepth.table.validation import OMIT_HINT, check_finite, check_weights, to_float
+from isodepth.table.raw import ROWS_OF_A_PART, RawChunk
 
 # Maximum number of threads that read chunks of any types. Each needs memory for a chunk.
 _MOST_THREADS = 8
 # Maximum number of intermediate results that one Dask task merges.
 _FAN_IN = 8
-# With Dask, the rows of the i-th partition are numbered from i times this constant on. The number
-# of rows of a partition is not known in advance, so the constant exceeds any such number.
-_ROWS_OF_A_PART = 1 << 40
-
-
-class Rows(NamedTuple):
-    """Validated rows of a chunk. Rows with weight zero or missing values are excluded.
-
-    Attributes
-    ----------
-    points : ndarray of shape (n, d), C-contiguous
-        The n rows, divided by the scale.
-    weights : float64 ndarray of shape (n,) or None
-        Weights of the rows as they were read.
-    masses : int64 ndarray of shape (n,), or None
-        Integer masses, see `MassUnit`. None without weights, or before their conversion to masses
-        is known.
-    start : int
-        Number of the first row. In this process, it is the number of rows that were kept in the
-        previous chunks. With Dask, the rows of each partition start at a multiple of 2**40.
-    tally : uint64 ndarray of shape (3 + d,)
-        Number of rows read, number of rows without a missing value, checksum of the rows without a
-        missing value, and number of missing values per column. The sum over all chunks must be the
-        same in every pass; otherwise the data have changed.
-    """
-
-    points: np.ndarray
-    weights: np.ndarray | None
-    masses: np.ndarray | None
-    start: int
-    tally: np.ndarray
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.points)
-
-
-class FrameRows(NamedTuple):
-    """Rows of a chunk with columns of any type.
-
-    Attributes
-    ----------
-    table : pyarrow.Table
-    origin : str
-        Name of the file, array or partition in messages.
-    place : int
-        Index of the file, array or partition.
-    start : int
-        Index of the first row in this file, array or partition.
-    tally : uint64 ndarray of shape (1,)
-        Number of rows.
-    """
-
-    table: Any
-    origin: str
-    place: int
-    start: int
-    tally: np.ndarray
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.table)
-
-    @property
-    def number(self) -> int:
-        """Number of the first row.
-
-        The number of a row is 2**40 times the index `place` of its file, array or partition, plus
-        the index of the row in it.
-        """
-        return self.place * _ROWS_OF_A_PART + self.start
-
-    def indices_of(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the indices in `table` of the rows whose numbers are in `numbers`, a sorted array.
-
-        See `number`.
-        """
-        ends = np.searchsorted(numbers, [self.number, self.number + self.n_rows])
-        return numbers[slice(*ends)] - self.number
 
 
 @dataclass(frozen=True)
@@ -139,186 +56,33 @@ class FrameReading:
     most_rows: int | None = None
     names: tuple[str, ...] | None = None
 
-    def read(self, parts: Iterable[Part], number: int = 0) -> Iterator[FrameRows]:
+    #: Whether several threads read the parts of a source.
+    is_parallel: ClassVar[bool] = True
+
+    def read(self, parts: Iterable[Any], number: int = 0) -> Iterator[RawChunk]:
         """Yield the rows of parts, one chunk at a time.
 
         `number` has no effect. It is a parameter only because `Preparation.read`, which is called
         in the same way, needs it.
         """
         for part in parts:
-            start = part.offset
-            for table, origin, _ in part.frames(self.chunk_rows):
-                if self.names is not None:
-                    table = table.rename_columns(list(self.names))
-                tally = np.array([len(table)], dtype=np.uint64)
-                yield FrameRows(table, origin, part.place, start, tally)
-                start += len(table)
-
-
-class MassUnit(NamedTuple):
-    """Conversion of weights to integer masses: weights / unit * factor, rounded, at least 1.
-
-    If the unit is a power of two, weights with few binary digits, such as integers, are converted
-    without rounding.
-
-    Attributes
-    ----------
-    unit, factor : float
-        Divisor and multiplier of the weights.
-    """
-
-    unit: float
-    factor: float
-
-    @classmethod
-    def of(cls, mean: float, n_rows: int, exact: bool = False) -> MassUnit:
-        """Return the conversion for which the sum of the masses of all rows is below 2**61.
-
-        `mean` is the mean weight of the `n_rows` rows. If `exact`, the unit is a power of two.
-        """
-        # The mean weight may underflow to 0, but the unit must be positive.
-        unit = max(mean, float(np.finfo(np.float64).tiny))
-        if exact:
-            unit = math.ldexp(1.0, math.frexp(unit)[1] - 1)
-        return cls(unit, 2.0 ** (60 - n_rows.bit_length()))
-
-    def masses(self, weights: np.ndarray) -> np.ndarray:
-        """Convert positive weights (n,) to int64 masses (n,)."""
-        return np.maximum(np.rint(weights / self.unit * self.factor), 1).astype(np.int64)
-
-
-@dataclass(frozen=True)
-class Preparation:
-    """Settings for converting chunks of a source to validated rows.
-
-    Attributes
-    ----------
-    source : Source
-        The source without its data. Only the description of its columns is needed.
-    dtype : {"float32", "float64"}
-    nan_policy : {"raise", "omit", "keep"}
-        "raise" refuses missing values. Otherwise the method `rows` drops the rows with missing
-        values, and the method `split` keeps these rows.
-    scale : ndarray of shape (d,) or None
-        Units by which the columns are divided.
-    chunk_rows : int
-        Number of rows that are read at a time.
-    n_threads : int
-        Number of threads that a pass may use for a chunk.
-    unit : MassUnit or None
-        Conversion of weights to masses; None without weights, or before the conversion is
-        known.
-    most_rows : int or None
-        Number of rows that the first pass read; None in the first pass itself. A later pass stops
-        if it reads more rows. Only the first pass checks the values.
-    """
-
-    source: Source
-    dtype: str
-    nan_policy: str
-    scale: np.ndarray | None
-    chunk_rows: int
-    n_threads: int
-    unit: MassUnit | None = None
-    most_rows: int | None = None
-
-    @classmethod
-    def of(cls, source: Source, dtype: str | None, nan_policy: str, *more: Any) -> Preparation:
-        """Return the settings for a source. If `dtype` is None, use the dtype of the source.
-
-        `more` are the values of the attributes from `scale` on, in their order.
-        """
-        return cls(replace(source, _parts=()), dtype or source.dtype, nan_policy, *more)
-
-    def read(self, parts: Iterable[Part], number: int = 0) -> Iterator[Rows]:
-        """Yield the validated rows of parts, one chunk at a time.
-
-        `number` is the index of the first of these parts in the source.
-        """
-        start = number * _ROWS_OF_A_PART
-        for part in parts:
-            for chunk in part.read(self.chunk_rows):
-                rows = self.rows(chunk, start)
-                yield rows
-                start += rows.n_rows
-
-    def rows(self, chunk: Chunk, start: int) -> Rows:
-        """Return the rows of a chunk after validation and division by the scale.
-
-        Rows with missing values or weight zero are dropped. `start` is the number of the first of
-        the other rows, see `Rows.start`.
-        """
-        points, weights = self.split(chunk)
-        missing = np.isnan(points)
-        if missing.any():
-            kept = ~missing.any(axis=1)
-            points, weights = points[kept], None if weights is None else weights[kept]
-        # Adding zero turns -0.0 into 0.0, so that equal rows have equal bits, and makes a copy.
-        points = np.ascontiguousarray(points + points.dtype.type(0))
-        checksum = points.view(f"u{points.itemsize}").sum(dtype=np.uint64)
-        counts = [len(missing), len(points), checksum, *missing.sum(axis=0).tolist()]
-        if weights is not None and not (weights > 0).all():
-            points, weights = points[weights > 0], weights[weights > 0]
-        if self.scale is not None and len(points):
-            points = scaled(points, self.scale, chunk.origin, self.source.columns)
-        masses = None
-        if self.unit is not None:
-            masses = self.unit.masses(np.ones(len(points)) if weights is None else weights)
-        return Rows(points, weights, masses, start, np.array(counts, dtype=np.uint64))
-
-    def split(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray | None]:
-        """Split a chunk into points (n, d) and weights (n,) or None.
-
-        The first pass checks the values: missing values are kept, or are an error if `nan_policy`
-        is "raise". Later passes do not check the values again.
-        """
-        (values, origin, first), source = chunk, self.source
-        weights = np.array(values[:, -1], dtype=np.float64) if source.weighted else None
-        points = to_float(values[:, : source.n_features], origin, self.dtype)
-        if self.most_rows is not None or not len(points):
-            return points, weights
-        allow_nan = self.nan_policy != "raise"
-        check_finite(
-            points, origin, False, source.columns, "" if allow_nan else OMIT_HINT,
-            allow_nan=allow_nan, first_row=first,
-        )  # fmt: skip
-        check_weights(weights, len(points), f"the weights in {origin}", first)
-        return points, weights
+            for chunk in part.raw_chunks(self.chunk_rows):
+                yield chunk if self.names is None else chunk.renamed(self.names)
 
 
 # -- passes ---------------------------------------------------------------------------------------
 
 
-class Pass:
-    """Base class of computations that read all chunks of a source once.
-
-    The result is a state, an object that is updated with each chunk. Its size does not depend on
-    the number of rows.
-    """
-
-    def start(self) -> Any:
-        """Return the initial state."""
-        raise NotImplementedError
-
-    def step(self, state: Any, rows: Any, n_threads: int) -> None:
-        """Update `state` with the `Rows` or `FrameRows` of a chunk, which has at least one row."""
-        raise NotImplementedError
-
-    def merge(self, state: Any, other: Any) -> None:
-        """Merge `other` into `state`. By default arrays are added and lists are concatenated."""
-        state += other
-
-
 #: Type of the settings with which a pass reads chunks.
-Reading = Preparation | FrameReading
+Reading = Any
 #: Type of functions that run a pass over all chunks of a sample and return the final state.
-Fold = Callable[[Pass], Any]
+RunFold = Callable[[Fold], Any]
 
 
 def run_pass(
-    step: Pass, how: Reading, prepared: Iterable[Any] = (), advance: Any = None
+    step: Fold, how: Reading, prepared: Iterable[Any] = (), advance: Any = None
 ) -> tuple[Any, Any]:
-    """Run the pass `step` over `prepared`, the `Rows` or `FrameRows` that `how.read` yields.
+    """Run the pass `step` over `prepared`, the `Rows` or `RawChunk` that `how.read` yields.
 
     Return the final state of the pass, and the sum of the tallies of all chunks, see `Rows.tally`.
     Stop if more than `how.most_rows` rows were read. `advance` is called with 1 after each chunk,
@@ -357,28 +121,26 @@ class Runner:
         self.advance = advance
         self.n_threads = n_threads
 
-    def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
+    def fold(self, source: Any, step: Fold, how: Reading) -> tuple[Any, Any]:
         """Run the pass `step` over a source, whose chunks are read with the settings `how`.
 
         Return the final state, and the sum of the tallies of all chunks, see `Rows.tally`.
         """
-        how = _within(how, source)
+        how = within(how, source)
         count = min(self.n_threads or available_cores(), _MOST_THREADS, len(source._parts))
-        if isinstance(how, FrameReading) and count > 1:
+        if how.is_parallel and count > 1:
             return self._fold_with_threads(source, step, how, count)
         return run_pass(step, how, _read_ahead(how.read(source._parts)), self.advance)
 
-    def _fold_with_threads(
-        self, source: Source, step: Pass, how: FrameReading, count: int
-    ) -> tuple[Any, Any]:
+    def _fold_with_threads(self, source: Any, step: Fold, how: Any, count: int) -> tuple[Any, Any]:
         """Run the pass `step` as `fold` does, with `count` threads that take parts one by one."""
         parts, lock, stopped = iter(source._parts), Lock(), Event()
 
-        def next_part() -> Part | None:
+        def next_part() -> Any:
             with lock:
                 return None if stopped.is_set() else next(parts, None)
 
-        def chunks() -> Iterator[FrameRows]:
+        def chunks() -> Iterator[RawChunk]:
             while (part := next_part()) is not None:
                 for rows in how.read([part]):
                     if stopped.is_set():
@@ -405,7 +167,7 @@ class Runner:
                 stopped.set()
 
 
-def _within(how: Reading, source: Source) -> Reading:
+def within(how: Reading, source: Any) -> Reading:
     """Return the settings `how` with at most `source.chunk_rows` rows per chunk."""
     return replace(how, chunk_rows=min(how.chunk_rows, source.chunk_rows or how.chunk_rows))
 
@@ -420,11 +182,11 @@ def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
 
 
 def place_and_row(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Convert row numbers (m,), see `FrameRows.number`, to two arrays (m,).
+    """Convert row numbers (m,), see `RawChunk.number`, to two arrays (m,).
 
     They are the indices of the files, arrays or partitions, and the indices of the rows in them.
     """
-    return numbers // _ROWS_OF_A_PART, numbers % _ROWS_OF_A_PART
+    return numbers // ROWS_OF_A_PART, numbers % ROWS_OF_A_PART
 
 
 def row_keys(seed: int, start: int, count: int) -> np.ndarray:
@@ -458,12 +220,12 @@ class DaskRunner(Runner):
         super().__init__(advance, n_threads=1)
         self.client = client
 
-    def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
+    def fold(self, source: Any, step: Fold, how: Reading) -> tuple[Any, Any]:
         """Run the pass `step` over a source with one Dask task per part, see `Runner.fold`."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
         import cloudpickle  # a dependency of Dask
 
-        how = replace(_within(how, source), n_threads=1)
+        how = replace(within(how, source), n_threads=1)
         # Pickled here, because Dask sends arrays without aligning them in memory.
         shared = dask.delayed(cloudpickle.dumps((step, how)))
         run, merge = dask.delayed(_run_part), dask.delayed(_merge)
@@ -481,7 +243,7 @@ class DaskRunner(Runner):
         return result
 
 
-def runner_of(*sources: Source, advance: Any = None, n_threads: int | None = None) -> Runner:
+def runner_of(*sources: Any, advance: Any = None, n_threads: int | None = None) -> Runner:
     """Return the object that runs passes over sources.
 
     They run with Dask if a source is a Dask collection, and in this process otherwise. `advance`
@@ -491,7 +253,7 @@ def runner_of(*sources: Source, advance: Any = None, n_threads: int | None = Non
     return DaskRunner(advance=advance) if delayed else Runner(advance, n_threads)
 
 
-def _run_part(shared: bytes, number: int, part: Part) -> tuple[Any, Any]:
+def _run_part(shared: bytes, number: int, part: Any) -> tuple[Any, Any]:
     step, how = pickle.loads(shared)
     return run_pass(step, how, how.read([part], number))
 
@@ -501,7 +263,7 @@ def _merge(shared: bytes, states: list[Any]) -> tuple[Any, Any]:
     return _merged(step, how, states)
 
 
-def _merged(step: Pass, how: Reading, states: list[Any]) -> tuple[Any, Any]:
+def _merged(step: Fold, how: Reading, states: list[Any]) -> tuple[Any, Any]:
     """Merge several pairs (state, tally) of the pass `step` into one pair.
 
     The given pairs are not changed. See `Rows.tally` for tallies.

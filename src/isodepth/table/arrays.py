@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from isodepth.base.messages import in_code
 from isodepth.errors import ColumnWarning, InvalidInputError, NotNumbersError, warn_user
 
 #: Integers above 2**53 may be rounded if they are converted to float64.
@@ -142,7 +143,7 @@ def numbers_of_objects(array: np.ndarray, name: str) -> np.ndarray:
             raise NotNumbersError(
                 f"{name} must hold real numbers, got dtype object with {value!r} at row "
                 f"{place[0]}, column {place[1]} ({reason}); drop or encode other columns and "
-                f"convert it with {name}.astype(float)"
+                f"convert it with {in_code(name)}.astype(float)"
             )
     try:
         return array.astype(np.float64)

@@ -243,6 +243,20 @@ def _zone(clock: str) -> str:
     return "none" if match is None else match.group(1)
 
 
+def zones_of(values: Iterable[str]) -> frozenset[str]:
+    """Return the time zones of strings that are dates with a time of day.
+
+    "none" stands for a time without a zone. Dates without a time of day have no zone.
+
+    Examples
+    --------
+    >>> sorted(zones_of(["2024-01-01", "2024-01-01 08:00Z", "2024-01-01T09:00"]))
+    ['Z', 'none']
+    """
+    parts = (value.replace("T", " ").partition(" ") for value in values)
+    return frozenset(_zone(clock) for day, _, clock in parts if clock and date_format(day))
+
+
 def _parsed(days: set[str]) -> dict[str, date | None]:
     """Return a dictionary that maps strings such as "2013-01-30" and "30.1.2013" to dates.
 

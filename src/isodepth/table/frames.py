@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.base.messages import Message, in_code, joined
 from isodepth.base.words import FEW, describe, is_missing, listed, numbered
 from isodepth.errors import InvalidInputError, NotNumbersError
 from isodepth.table.arrays import (
@@ -106,7 +107,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
         return X.points, None if X.columns is None else column_names(X.columns, name)
     frame = check_frame(X, name)
     labels = list(frame.columns)
-    return _numbers(frame, name), None if _is_count(labels) else column_names(labels, name)
+    return _numbers(frame, name), None if is_count(labels) else column_names(labels, name)
 
 
 def check_frame(X: Any, name: str) -> Any:
@@ -115,7 +116,7 @@ def check_frame(X: Any, name: str) -> Any:
 
     if callable(getattr(X, "collect", None)):
         raise InvalidInputError(
-            f"{name} is a lazy frame ({type(X).__name__}); pass {name}.collect()"
+            f"{name} is a lazy frame ({type(X).__name__}); pass {in_code(name)}.collect()"
         )
     try:
         frame = nw.from_native(X, eager_only=True)
@@ -150,7 +151,8 @@ def refuse_other_types(X: Any, name: str) -> None:
         )
     if is_record_batch(X):
         raise shape_error(
-            name, f"a pyarrow.RecordBatch; pass a table: pyarrow.Table.from_batches([{name}])"
+            name,
+            f"a pyarrow.RecordBatch; pass a table: pyarrow.Table.from_batches([{in_code(name)}])",
         )
     if X is None or (isinstance(X, Mapping) and not hasattr(X, "toarray")):
         advice = "pass a data frame: pandas.DataFrame(...)" if X is not None else "pass a sample"
@@ -207,7 +209,7 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     """Return the sample X with its columns in the order of `names`.
 
     X is returned unchanged if it has no names, if `names` is None, if two of its columns have the
-    same name, or if columns are matched by position (see `_matched_by_position`). Raise an error if
+    same name, or if columns are matched by position (see `matched_by_position`). Raise an error if
     the names differ otherwise than in their order.
 
     Parameters
@@ -239,7 +241,7 @@ in june, 'c' is only in july; select columns that both have
     if labels is None or labels == names or len(set(labels)) < len(labels):
         return X
     if sorted(labels) != sorted(names):
-        if _matched_by_position(labels, names):
+        if matched_by_position(labels, names):
             return X
         raise differing(names, labels, like, name)
     points, _ = read_frame(X, name)
@@ -249,7 +251,7 @@ in june, 'c' is only in july; select columns that both have
     return NamedArray(points, None if _counts(names) else names)
 
 
-def _matched_by_position(labels: tuple[str, ...], names: tuple[str, ...]) -> bool:
+def matched_by_position(labels: tuple[str, ...], names: tuple[str, ...]) -> bool:
     """Return whether the columns of two samples are matched by position instead of by name.
 
     Default labels 0, 1, ... of one sample are matched by position with the names of the other
@@ -277,7 +279,7 @@ def common_columns(X: Any, Y: Any) -> tuple[Any, Any, tuple[tuple[str, ...], tup
     """
     first, second = column_names(labels_of(X) or (), "X"), column_names(labels_of(Y) or (), "Y")
     in_x, in_y = set(first), set(second)
-    if in_x == in_y or not in_x or not in_y or _matched_by_position(first, second):
+    if in_x == in_y or not in_x or not in_y or matched_by_position(first, second):
         return X, Y, ((), ())
     both = tuple(name for name in first if name in in_y)
     if not both:
@@ -346,13 +348,15 @@ def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: 
         alone = [repr(name) for name in names if name not in others]
         if alone:
             verb = "is" if len(alone) == 1 else "are"
-            odd.append(f"{listed(alone, FEW)} {verb} only in {where}")
+            odd.append(
+                Message(f"{{names}} {verb} only in {{x}}", names=listed(alone, FEW), x=where)
+            )
     advice = "select columns that both have"
     if not set(first) & set(second):
         advice = "they have no column in common; rename the columns of one of them"
-    return InvalidInputError(
-        f"{one} and {other} name their columns differently: {', '.join(odd)}; {advice}"
-    )
+    template = "{one} and {other} name their columns differently: {odd}; {advice}"
+    values = {"one": one, "other": other, "odd": joined(", ", odd), "advice": advice}
+    return InvalidInputError(Message(template, **values))
 
 
 def _counts(names: tuple[str, ...]) -> bool:
@@ -385,7 +389,7 @@ def clashing_columns(first: Names, second: Names) -> bool:
     return list(named) != count and sorted(named) == sorted(count)
 
 
-def _is_count(labels: list[Any]) -> bool:
+def is_count(labels: list[Any]) -> bool:
     """Return whether the labels are 0, 1, ... in this order; True and 1.0 are not integers here."""
     return all(
         isinstance(label, numbers.Integral) and not isinstance(label, bool) and label == place
@@ -575,3 +579,23 @@ def _not_numbers(columns: Sequence[Any], name: str) -> NotNumbersError:
         f"{name} must have columns of real numbers, got the {noun} {listed(described, FEW)}; "
         "select other columns, or convert them to numbers"
     )
+
+
+def column_type(series: Any) -> str:
+    """Return the type of a series: "number", "date", "boolean", "category" or "text"."""
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype.is_numeric():
+        return "number"
+    if dtype.is_temporal() or holds_times(series):
+        return "date"
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype in (nw.Categorical, nw.Enum):
+        return "category"
+    # narwhals does not know sparse columns of pandas, long doubles and complex numbers. The values
+    # of an interval of pandas in a frame of polars are rows of an array.
+    values = series.to_numpy() if dtype == nw.Unknown else None
+    unknown = values is not None and values.ndim == 1 and values.dtype.kind in "biufc"
+    return "number" if unknown else "text"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from isodepth.base.export import ReadOnlyFields, ResultPart, percent_text, plain
+from isodepth.base.export import ResultPart, keys, percent_text
 from isodepth.base.words import named_counts
 from isodepth.errors import NoCompleteRowError
 from isodepth.table.arrays import column_labels
@@ -139,8 +138,8 @@ def share_z(in_x: float, in_y: float, n: int, m: int) -> float:
     return (in_y / m - in_x / n) / error if error > 0 else 0.0
 
 
-@dataclass(frozen=True)
-class MissingPair(ReadOnlyFields):
+@dataclass(frozen=True, eq=False)
+class MissingPair(ResultPart):
     """Numbers of dropped rows and of missing values of the two samples of a comparison.
 
     Attributes
@@ -151,6 +150,8 @@ class MissingPair(ReadOnlyFields):
         Masks of the rows of the two samples that were kept. None for tests, which keep all rows,
         and for samples that are read in chunks.
     """
+
+    _in_json = keys("n_rows", "n_dropped", "shares")
 
     x: MissingReport
     y: MissingReport
@@ -182,11 +183,15 @@ class MissingPair(ReadOnlyFields):
         """Result of `many_dropped` for both samples."""
         return many_dropped([self.x, self.y])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers of rows and dropped rows, and the shares of all columns."""
-        n_rows = [self.x.n_rows, self.y.n_rows]
-        n_dropped = [self.x.n_dropped, self.y.n_dropped]
-        return plain({"n_rows": n_rows, "n_dropped": n_dropped, "shares": self.shares})
+    @property
+    def n_rows(self) -> tuple[int, int]:
+        """Numbers of rows of both samples."""
+        return self.x.n_rows, self.y.n_rows
+
+    @property
+    def n_dropped(self) -> tuple[int, int]:
+        """Numbers of dropped rows of both samples."""
+        return self.x.n_dropped, self.y.n_dropped
 
     def _difference(self, names: Sequence[str] = ("X", "Y")) -> str:
         """Return a clause about the most significant difference of shares of missing values.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -62,7 +62,8 @@ class Numerals:
 
     Parameters
     ----------
-    values : sequence of str or None
+    values : sequence of str or None, or dict
+        Strings of all rows, or the number of rows of each string.
     styles : sequence of Style
         Styles that are allowed. Numbers in other styles are treated like words.
 
@@ -97,7 +98,9 @@ class Numerals:
     ('XL', False)
     """
 
-    def __init__(self, values: Sequence[str | None], styles: Sequence[Style] = STYLES) -> None:
+    def __init__(
+        self, values: Sequence[str | None] | Mapping[str, int], styles: Sequence[Style] = STYLES
+    ) -> None:
         self._values, self._styles = values, styles
         self._counts = {
             value: count
@@ -158,6 +161,21 @@ class Numerals:
             for each in self._styles
             if self.fits(each) and numbers == [p.number(each) for p in self._parts.values()]
         )
+
+    def without(self, words: Collection[str]) -> Numerals:
+        """Return the strings without those in `words`."""
+        if not words:
+            return self
+        return Numerals({v: n for v, n in self._counts.items() if v not in words}, self._styles)
+
+    def mapped(self, style: Style, values: Iterable[str] | None = None) -> dict[str, float]:
+        """Return a dictionary from the strings that are numbers in `style` to these numbers.
+
+        If `values` is given, only these strings are converted.
+        """
+        fits = self._fitting(style)
+        chosen = fits if values is None else fits.intersection(values)
+        return {value: self._parts[value].number(style) for value in chosen}
 
     def numbers(self, style: Style) -> np.ndarray:
         """Convert the n strings to numbers (n,) in `style`.

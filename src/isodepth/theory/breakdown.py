@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.base.options import check_choice, check_integer, check_number
+from isodepth.base.options import Choice, Integer, Number
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.table.validation import check_points
 from isodepth.theory.radii import check_eps, kept_mass
@@ -41,9 +41,9 @@ def breakdown_from_levels(n: int, alpha: float, alpha_max: float) -> float:
     >>> round(breakdown_from_levels(100, alpha=0.35, alpha_max=0.4), 6)  # 40 / 140
     0.285714
     """
-    n = check_integer(n, "n", 1)
-    level = _depth_fraction(check_number(alpha, "alpha", 0.0, 1.0), n)
-    deepest = _depth_fraction(check_number(alpha_max, "alpha_max", 0.0, 1.0), n)
+    n = Integer(1).check("n", n)
+    level = _depth_fraction(Number(0.0, 1.0).check("alpha", alpha), n)
+    deepest = _depth_fraction(Number(0.0, 1.0).check("alpha_max", alpha_max), n)
     if level > deepest:
         raise InvalidInputError(
             f"alpha must not exceed alpha_max, the largest depth there is, got alpha={alpha!r} and "
@@ -120,7 +120,7 @@ def breakdown_bound(
     points, _ = check_points(X, "X")
     n, d = points.shape
     kept = kept_mass(check_eps(eps))
-    check_choice(statement, "statement", ("paper", "proved"))
+    Choice(("paper", "proved")).check("statement", statement)
     if statement == "proved" and alpha_max is not None:
         raise InvalidOptionError(
             f"alpha_max does not enter the bound that is proved, got alpha_max={alpha_max!r}; "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.base.options import check_number
+from isodepth.base.options import Number
 from isodepth.errors import InvalidInputError
 from isodepth.table.validation import check_points, check_same_width
 from isodepth.theory.ellipsoids import hausdorff, norm
@@ -105,7 +105,7 @@ def gaussian_gap(m1: Any, S1: Any, m2: Any, S2: Any, radius: float) -> tuple[flo
     (3.0, [0.0, 1.0])
     """
     pair = GaussianPair.of(m1, S1, m2, S2)
-    radius = check_number(radius, "radius", 0.0, high_open=True)
+    radius = Number(0.0, high_open=True).check("radius", radius)
     # Both bodies scale with the radius, so for a large radius only the shift matters.
     scale = max(radius, 1.0)
     gaps, directions = hausdorff(
@@ -255,9 +255,9 @@ def translation_bounds(
     >>> translation_bounds(centered_2=2.0, centered_1=1.5, shift=3.0)
     (4.0, 22.0)
     """
-    centered_2 = check_number(centered_2, "centered_2", 0.0, high_open=True)
-    centered_1 = check_number(centered_1, "centered_1", 0.0, high_open=True)
-    shift = check_number(shift, "shift", 0.0, high_open=True)
+    centered_2 = Number(0.0, high_open=True).check("centered_2", centered_2)
+    centered_1 = Number(0.0, high_open=True).check("centered_1", centered_1)
+    shift = Number(0.0, high_open=True).check("shift", shift)
     middle = centered_2**2 + shift**2
     width = 2 * centered_1 * shift
     lower = max(centered_2, shift) ** 2 if symmetric else max(middle - width, 0.0)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.base.options import check_number
+from isodepth.base.options import Number
 
 # Relative tolerance of means over radii.
 _TOLERANCE = 1e-9
@@ -22,12 +22,12 @@ _TOLERANCE = 1e-9
 
 def check_p(p: Any) -> float:
     """Check that an exponent is in (0, inf], and return it."""
-    return check_number(p, "p", 0.0, low_open=True)
+    return Number(0.0, low_open=True).check("p", p)
 
 
 def check_eps(eps: Any) -> float:
     """Check that a trimmed fraction is in (0, 1], and return it."""
-    return check_number(eps, "eps", 0.0, 1.0, low_open=True)
+    return Number(0.0, 1.0, low_open=True).check("eps", eps)
 
 
 def kept_mass(eps: float) -> Fraction:

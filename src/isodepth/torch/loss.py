@@ -7,14 +7,16 @@ from typing import Any, Unpack
 
 import torch
 
-from isodepth.base.options import check_boolean, check_integer
+from isodepth.base.declared import DISTANCE
+from isodepth.base.options import UNLIMITED, Boolean, Integer, takes
 from isodepth.base.seeds import rng_for
 from isodepth.geometry.directions import integer_seed
-from isodepth.metric.settings import LossOptions, MetricSettings, with_metric_options
-from isodepth.torch.distance import distance, with_gradient
+from isodepth.metric.metric import Metric
+from isodepth.metric.settings import LossOptions
+from isodepth.metric.tensors import distance, with_gradient
 
 
-@with_metric_options(("refine", "random_state"))
+@takes(DISTANCE.without("weights", "kinds", "refine"))
 class DepthLoss(torch.nn.Module):
     """Distance DR_{p,eps} between the depth-trimmed regions of two samples, as a loss function.
 
@@ -36,7 +38,7 @@ class DepthLoss(torch.nn.Module):
         How to compute the gap of a level for q = inf. "search" takes the maximum over the
         directions, without refinement, which has no gradient. "exact" computes the Hausdorff
         distance of the convex hulls, for few points or few dimensions.
-    {options of Metric}
+    {options}
 
     Examples
     --------
@@ -53,10 +55,10 @@ class DepthLoss(torch.nn.Module):
         self, *, resample: bool = False, random_state: int = 0, **options: Unpack[LossOptions]
     ) -> None:
         super().__init__()
-        self.resample = check_boolean(resample, "resample")
-        self.random_state = check_integer(random_state, "random_state", 0)
+        self.resample = Boolean().check("resample", resample)
+        self.random_state = Integer(0, UNLIMITED).check("random_state", random_state)
         settings = {**options, "random_state": self.random_state}
-        self.metric = with_gradient(MetricSettings._from_options(settings))
+        self.metric = with_gradient(Metric(**settings))
         self.draws = 0
 
     @property

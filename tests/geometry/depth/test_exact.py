@@ -45,7 +45,7 @@ def smallest_masses(
     if not masses.any():
         return np.zeros(len(queries), dtype=np.int64)
     sample = Sample._merge(points[masses > 0], masses[masses > 0])
-    smallest = exact.smallest_masses(sample, np.asarray(queries, dtype=float), Resources(n_jobs))
+    smallest = exact.smallest_masses(sample, np.asarray(queries, dtype=float), Resources.of(n_jobs))
     # Equal masses become 1.
     return smallest * (masses.sum() // sample.total)
 

@@ -7,10 +7,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from isodepth import Metric
-from isodepth.base.compiled import Resources
-from isodepth.geometry.depth import IRW, CorrectedIRW, Dual
-from isodepth.geometry.depth.base import Projections
-from isodepth.geometry.depth.integrated import MOST_POINTS, span_of_sample
+from isodepth.geometry.depth.integrated import IRW, MOST_POINTS, CorrectedIRW, Dual, span_of_sample
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.regions import Sample
 
@@ -21,10 +18,9 @@ def depths_of(depth, points, weights=None, queries=None, n_directions=1000, seed
     """Return the depths of the rows of `points`, or of `queries` with respect to `points`."""
     sample = Sample.of(points, weights)
     directions = unit_vectors(points.shape[1], n_directions, random_state=seed)
-    along = Projections(directions, Resources(1))
     if queries is not None:
-        return depth._point_depth(sample, queries, along)
-    return depth._all_depths(sample, points, weights, along)[1]
+        return depth._depths(sample, directions, queries)
+    return depth._all_depths(sample, directions)[1]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import pytest
 
 from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownOptionError
-from isodepth.geometry.depth.resolve import builtin_name, resolve_depth
 
 X = np.random.default_rng(0).standard_normal((9, 2))
 
@@ -55,8 +54,6 @@ def test_a_function_is_not_mistaken_for_a_depth_of_its_name() -> None:
     def projection(rows: np.ndarray) -> np.ndarray:
         return -np.abs(rows).sum(axis=1)
 
-    assert builtin_name(resolve_depth(projection)) is None
-    assert builtin_name(resolve_depth("projection")) == "projection"
     assert Metric(depth=projection) != Metric(depth="projection")
     assert "custom:projection" in Metric(depth=projection).signature
 

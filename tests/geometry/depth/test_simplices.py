@@ -9,8 +9,8 @@ import pytest
 
 from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import DegenerateDepthWarning
-from isodepth.geometry.depth.base import standardize
 from isodepth.geometry.regions import Sample
+from isodepth.geometry.transforms import standardize
 
 CORNERS = np.array([[0.0, 0.0, 1.0], [2.0, 0.0, 0.0], [0.0, 3.0, 0.0], [1.0, 1.0, 7.0]])
 

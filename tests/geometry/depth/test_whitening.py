@@ -8,7 +8,7 @@ from sklearn.covariance import EmpiricalCovariance
 
 from isodepth import AIIRWDepth, IRWDepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.geometry.depth import whitening
+from isodepth.geometry import transforms as whitening
 from isodepth.geometry.regions import Sample
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from combined import compare_and_test
 
 import isodepth
 from isodepth.errors import InvalidOptionError
@@ -48,7 +49,7 @@ def test_values_units_and_categories_are_found_by_row_as_given() -> None:
     y.loc[7, "kind"] = "new"
     x.loc[9, "weight"] = 1e6
     options = {"nan_policy": "omit", "random_state": 0, "n_directions": 50}
-    result = isodepth.compare(x, y, n_permutations=19, **options)
+    result = compare_and_test(x, y, n_permutations=19, **options)
     found = result.suspicious_rows()
     assert set(found.indices("Y")) == {50, 120}
     assert found.indices("X").tolist() == [9]
@@ -571,7 +572,7 @@ def test_small_matrices_are_inverted_by_one_thread(monkeypatch: pytest.MonkeyPat
         info = threadpoolctl.threadpool_info()
         counts.extend(each["num_threads"] for each in info if each["user_api"] == "blas")
 
-    monkeypatch.setattr("isodepth.results.rows.suspicious_rows", record)
+    monkeypatch.setattr("isodepth.rows.kept.suspicious_rows", record)
     x = np.random.default_rng(0).normal(size=(30, 2))
     with threadpoolctl.threadpool_limits(2, "blas"):
         isodepth.compare(x, x + 1).suspicious_rows()

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.results.summary import comparison_headline
 
 pd = pytest.importorskip("pandas")
 
@@ -28,7 +27,7 @@ def test_values_beyond_any_extrapolation_are_in_the_headline(wrong: str) -> None
     rng = np.random.default_rng(0)
     clean, changed = people(rng, 300), people(rng, 300)
     x, y = ordered(clean, changed, wrong)
-    headline = comparison_headline(isodepth.two_sample_test(x, y, **OPTIONS), ("X", "Y"))
+    headline = isodepth.two_sample_test(x, y, **OPTIONS)._headline(("X", "Y"))
     assert headline.status == "alike"
     assert "wrong" not in headline.sentence
     changed.loc[5, "inc"], changed.loc[[7, 9], "age"] = 1e12, -999
@@ -37,7 +36,7 @@ def test_values_beyond_any_extrapolation_are_in_the_headline(wrong: str) -> None
     named = f"but 3 rows of {wrong} look wrong: inc = 1000000000000, age = -999."
     assert result.headline.endswith(named)
     assert result.without_rows().headline == result.headline
-    assert comparison_headline(result, ("X", "Y")).status == "open"
+    assert result._headline(("X", "Y")).status == "open"
     assert 'class="verdict open"' in result._repr_html_()
     assert sorted(result.suspicious_rows().indices(wrong)) == [5, 7, 9]
     chunked = isodepth.two_sample_test(isodepth.scan(x), isodepth.scan(y), **OPTIONS)

@@ -8,16 +8,17 @@ from hypothesis import given, settings
 from strategies import cases
 
 from isodepth import _core
-from isodepth.base.compiled import Resources, level_gaps, support_rows
-from isodepth.geometry.depth.base import standardize
-from isodepth.geometry.regions import Sample
+from isodepth.base.compiled import Resources
+from isodepth.geometry.regions import Sample, level_gaps, support_rows
+from isodepth.geometry.transforms import standardize
 
 torch = pytest.importorskip("torch")
 from isodepth.device import gaps, ranks, spread  # noqa: E402
 from isodepth.device.products import blocks, budget_on, full_precision  # noqa: E402
+from isodepth.device.samples import DeviceSample  # noqa: E402
 
 BUDGET = 1 << 16
-ONE = Resources(n_jobs=1)
+ONE = Resources(1)
 
 
 def tensors_of(sample, directions):
@@ -56,18 +57,14 @@ def test_gaps_and_support_rows(case):
     exact = case.name.startswith("lattice")
     if exact:
         np.testing.assert_array_equal(codes.numpy(), where)
-    place = torch.from_numpy(rng.integers(0, len(case.directions), levels))
-    sign = torch.from_numpy(rng.choice([-1, 1], levels))
-    rows = gaps.support_rows(tensors[0], tensors[2], tensors[4], place, sign, BUDGET)
+    sample = DeviceSample.of(tensors[0], None, "X", BUDGET)
+    found = sample.support_rows(tensors[0], prefix_sizes[0], case.directions)
     known = support_rows(x, prefix_sizes[0], case.directions)
-    at, upward = (np.arange(levels), place.numpy()), sign.numpy() > 0
-    expected = np.where(upward, known.top_rows[at], known.low_rows[at])
+    np.testing.assert_allclose(found.tops.numpy(), known.tops, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found.lows.numpy(), known.lows, rtol=1e-12, atol=1e-12)
     if exact:
-        np.testing.assert_array_equal(rows.numpy(), expected)
-    else:
-        reach = np.where(upward, known.tops[at], known.lows[at])
-        along = (x[rows.numpy()] * case.directions[place.numpy()]).sum(axis=1)
-        np.testing.assert_allclose(along, reach, rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(found.top_rows.numpy(), known.top_rows)
+        np.testing.assert_array_equal(found.low_rows.numpy(), known.low_rows)
 
 
 def test_blocks_cover_all_directions_within_the_budget():
@@ -105,14 +102,14 @@ def test_products_are_in_full_precision_and_settings_come_back():
 
 def test_autocast_changes_nothing():
     from isodepth import Metric
-    from isodepth.torch.device import distance_on_device
-    from isodepth.torch.samples import check_tensors
+    from isodepth.device.samples import check_tensors
+    from isodepth.metric.tensors import distance_on_device
 
     generator = torch.Generator().manual_seed(0)
     pair = check_tensors(
         torch.randn(50, 3, generator=generator), torch.randn(60, 3, generator=generator), None, None
     )
     metric = Metric(refine=0, random_state=0, n_directions=20)
-    plain = distance_on_device(metric, pair).value
+    plain = distance_on_device(metric, pair)[0]
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert distance_on_device(metric, pair).value == plain
+        assert distance_on_device(metric, pair)[0] == plain

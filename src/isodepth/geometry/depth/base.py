@@ -1,4 +1,4 @@
-"""Base classes of depths, and the depths defined as a minimum over directions.
+"""Base classes of depths, and the depths that are a minimum over directions.
 
 The projection depth takes the minimum over given directions. The halfspace depth takes it over
 given directions, or over all directions (exact).
@@ -7,82 +7,26 @@ given directions, or over all directions (exact).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from isodepth import _core
 from isodepth.base.annotations import DirectionsLike, RandomStateLike
-from isodepth.base.compiled import Resources
+from isodepth.base.declared import METRIC
 from isodepth.base.export import equal_values
-from isodepth.base.options import (
-    MOST,
-    check_choice,
-    check_class_options,
-    check_integer,
-    check_n_jobs,
-)
+from isodepth.base.messages import Message
+from isodepth.base.options import Choice, takes
 from isodepth.errors import DegenerateDepthWarning, InvalidOptionError, warn_user
-from isodepth.geometry.regions import Sample, TrimmedRegions
+from isodepth.geometry.backend import Backend, Queries
+from isodepth.geometry.depth.exact import smallest_masses
+from isodepth.geometry.regions import Nested, Sample
 
 #: Values of the option `algorithm` of the halfspace depth.
 ALGORITHMS = ("directions", "exact")
 #: Settings of a depth estimator that have no effect on a metric, which has its own. The option
 #: `depth` refuses values other than the defaults.
 TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs")
-#: Points (m, d) whose depths are computed; None for the distinct points of the sample.
-Queries = np.ndarray | None
-
-
-class Projections(NamedTuple):
-    """Directions on which samples are projected, and the threads and memory for projections.
-
-    Attributes
-    ----------
-    directions : ndarray of shape (K, d)
-        K unit vectors, unless a depth transforms them.
-    resources : Resources
-        Number of threads, and working memory.
-    """
-
-    directions: np.ndarray
-    resources: Resources
-
-    def run(
-        self,
-        kernel: Callable[..., Any],
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        queries: Queries,
-        *options: Any,
-    ) -> Any:
-        """Call a function of the compiled core that projects a sample on the directions.
-
-        Parameters
-        ----------
-        kernel : function of `isodepth._core`
-            Its arguments are `points`, the directions, `weights`, `queries`, `options`, the number
-            of threads and the memory.
-        points : ndarray of shape (n, d), float32 or float64
-            Sample with respect to which depths are computed.
-        weights : int64 ndarray of shape (n,), or None for equal weights
-        queries : ndarray of shape (m, d) or None
-            Points whose depths are computed; None for the sample itself.
-        *options
-            Further arguments of the kernel.
-
-        Returns
-        -------
-        The result of the kernel, such as depths.
-        """
-        points = np.ascontiguousarray(points)
-        directions = np.ascontiguousarray(self.directions, dtype=points.dtype)
-        if queries is not None:
-            queries = np.ascontiguousarray(queries, dtype=points.dtype)
-        limits = self.resources.n_threads, self.resources.memory_mb
-        return kernel(points, directions, weights, queries, *options, *limits)
 
 
 class DepthSource:
@@ -99,44 +43,42 @@ class DepthSource:
     def _warn_if_uninformative(self, *samples: Sample) -> None:
         """Warn if the depth cannot order the points of a sample; the base class does nothing."""
 
-    def _all_depths(
-        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the depths (u,) of the u distinct points of `sample`, and those (n,) of all rows.
+    @property
+    def _primitive(self) -> str | None:
+        """Name of the method of `Backend` from which depths are computed, or None.
 
-        `points` (n, d) are all rows, including those of weight zero. `weights` (n,) are the weights
-        of the rows; None if they are equal. `along` contains the directions.
+        Depths with None are available for samples in memory only.
+        """
+        return None
+
+    def _whitens(self, n_features: int) -> bool:
+        """Return whether samples of this width are whitened before their ranks are computed."""
+        return False
+
+    def _depths(self, sample: Backend, directions: np.ndarray) -> Any:
+        """Return the depths (u,) of the u distinct points of a sample, along directions (K, d)."""
+        raise NotImplementedError
+
+    def _all_depths(self, sample: Sample, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the depths (u,) of the distinct points of a sample, and those (n,) of its rows.
+
+        The rows include those of weight zero.
         """
         raise NotImplementedError
 
-    def _regions(
-        self,
-        sample: Sample,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        along: Projections,
-        **labels: Any,
-    ) -> TrimmedRegions:
-        """Compute the nested depth regions of validated points (n, d) with weights (n,) or None.
-
-        `sample` has the distinct rows of the points. `labels` are the attributes `columns` and
-        `origin` of the result.
-        """
-        distinct, depth = self._all_depths(sample, points, weights, along)
-        tolerance = self._tie_tolerance if points.dtype == np.float64 else 0.0
-        return TrimmedRegions._from_depths(
-            sample, distinct, points, depth, weights, tolerance, resources=along.resources, **labels
-        )
+    def _nested(self, sample: Backend, depths: Any) -> Nested:
+        """Return the nested regions of a sample, given the depths (u,) of its distinct points."""
+        return Nested.of(sample, depths, self._tie_tolerance if sample.is_double else 0.0)
 
 
-@check_class_options
+@takes()
 @dataclass(eq=False, repr=False, kw_only=True)
 class Depth(DepthSource):
     """Base class of the depths of this package.
 
-    A subclass computes depths along given directions with the method `_evaluate`. The attribute
-    `_name` selects the implementation for samples that are read in chunks and for tensors. A
-    subclass with another definition of the depth therefore needs another name.
+    A subclass names a primitive of :class:`isodepth.geometry.backend.Backend` in `_primitive`, and
+    is then available for all samples: in memory, in chunks and on other devices. Otherwise it
+    overrides `_evaluate`, and is available for samples in memory.
 
     The classes of this module are not estimators of scikit-learn, because importing it takes longer
     than computing a distance. The estimators are in `isodepth.geometry.depth.estimators`.
@@ -163,13 +105,20 @@ class Depth(DepthSource):
 
     # -- definition of a depth --------------------------------------------------------------
 
-    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+    def _evaluate(self, sample: Any, queries: Queries, directions: np.ndarray) -> Any:
         """Return the depths (m,) of `queries` (m, d) with respect to a sample.
 
-        If `queries` is None, return the depths (u,) of the u distinct points of the sample. `along`
-        contains the directions.
+        If `queries` is None, return the depths (u,) of the u distinct points of the sample.
         """
-        raise NotImplementedError
+        assert self._primitive is not None
+        return self._to_depth(getattr(sample, self._primitive)(directions, queries), sample.total)
+
+    def _to_depth(self, values: Any, total: int) -> Any:
+        """Convert the results of the primitive, such as outlyingness, to depths.
+
+        `total` is the total mass of the sample.
+        """
+        return values
 
     def _tied_depth(self, sample: Sample) -> np.ndarray:
         """Return the depths (u,) of the u points of a sample that are the vertices of a simplex.
@@ -180,8 +129,7 @@ class Depth(DepthSource):
 
     def _check_options(self) -> None:
         """Raise an error if a setting of this depth is invalid."""
-        check_integer(self.n_directions, "n_directions", 1, high=MOST)
-        check_n_jobs(self.n_jobs)
+        METRIC.check({"n_directions": self.n_directions, "n_jobs": self.n_jobs})
 
     # -- settings ---------------------------------------------------------------------------
 
@@ -217,62 +165,44 @@ class Depth(DepthSource):
             # Two points do not cause a warning: if their weights are equal, no depth function can
             # order them.
             if len(sample.points) > 2 and self._is_uninformative(sample):
-                warn_user(
-                    f"the {self._name} depth cannot order {sample.n_points} points in general "
-                    f"position in {sample.n_features} dimensions: it is affine invariant, and all "
-                    "simplices (n <= d + 1 points) are affine images of each other. Points of "
-                    "equal weight get the same depth. Use depth='irw', which does not have this "
-                    "property",
-                    DegenerateDepthWarning,
+                template = (
+                    "the {depth} depth cannot order {n} points in general position in {d} "
+                    "dimensions: it is affine invariant, and all simplices (n <= d + 1 points) are "
+                    "affine images of each other. Points of equal weight get the same depth. Use "
+                    "{--depth='irw'}, which does not have this property"
                 )
+                shape = {"n": sample.n_points, "d": sample.n_features}
+                warn_user(Message(template, depth=self._name, **shape), DegenerateDepthWarning)
                 return
 
-    def _point_depth(self, sample: Sample, points: Queries, along: Projections) -> np.ndarray:
+    def _depths(self, sample: Any, directions: np.ndarray, points: Queries = None) -> Any:
         """Return the depths of `points`, or of the distinct points of the sample if None.
 
         If the depth is affine invariant and the sample points are the vertices of a simplex, the
         depths of the vertices depend only on the weights (`_tied_depth`). All other depths are
-        computed along the directions in `along`.
+        computed along directions (K, d).
         """
         if not self._is_uninformative(sample):
-            return self._evaluate(sample, points, along)
+            return self._evaluate(sample, points, directions)
         tied = self._tied_depth(sample)
         if points is None:
             return tied
         index = sample.find(points)
-        return np.where(index >= 0, tied[index], self._evaluate(sample, points, along))
+        return np.where(index >= 0, tied[index], self._evaluate(sample, points, directions))
 
-    def _all_depths(
-        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
-    ) -> tuple[np.ndarray, np.ndarray]:
-        distinct = self._point_depth(sample, None, along)
+    def _all_depths(self, sample: Sample, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        distinct = self._depths(sample, directions)
         # Rows of weight zero have index -1 and get the depth of the last point here. The correct
         # depths replace these entries below.
         depths = distinct[sample.inverse]
-        if weights is not None:
+        if sample.weights is not None:
             weightless = sample.inverse < 0
             if weightless.any():
-                depths[weightless] = self._point_depth(sample, points[weightless], along)
+                depths[weightless] = self._depths(sample, directions, sample.rows[weightless])
         return distinct, depths
 
 
-class MinimumDepth(Depth):
-    """Base class of depths that are a minimum of one-dimensional depths over directions."""
-
-    #: Function of the compiled core that returns an extremum over directions for each query point:
-    #: the maximum outlyingness or the minimum mass of a halfspace.
-    _kernel: ClassVar[Callable[..., np.ndarray]]
-
-    def _to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
-        """Convert extrema over directions (m,), such as maximum outlyingness, to depths (m,)."""
-        raise NotImplementedError
-
-    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
-        extremes = along.run(type(self)._kernel, sample.points, sample.masses, queries)
-        return self._to_depth(sample, extremes)
-
-
-class Projection(MinimumDepth):
+class Projection(Depth):
     """Projection depth: 1 / (1 + the maximum outlyingness over directions).
 
     The outlyingness along a direction is the distance from the median of the projections, divided
@@ -281,10 +211,13 @@ class Projection(MinimumDepth):
 
     _name = "projection"
     _tie_tolerance = 1e-12
-    _kernel = staticmethod(_core.largest_outlyingness)
 
-    def _to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
-        return 1.0 / (1.0 + extremes.astype(np.float64, copy=False))
+    @property
+    def _primitive(self) -> str | None:
+        return "outlyingness"
+
+    def _to_depth(self, values: Any, total: int) -> Any:
+        return 1.0 / (1.0 + values)
 
     def _tied_depth(self, sample: Sample) -> np.ndarray:
         # The vertices of a simplex have arbitrary projections along suitable directions, up to a
@@ -307,22 +240,21 @@ class Projection(MinimumDepth):
         return depths
 
 
-@check_class_options
+@takes()
 @dataclass(eq=False, repr=False, kw_only=True)
-class Halfspace(MinimumDepth):
+class Halfspace(Depth):
     """Halfspace depth: the minimum mass of a closed halfspace that contains a point.
 
     The mass is a fraction of the total mass. See `isodepth.HalfspaceDepth`.
     """
 
     _name = "halfspace"
-    _kernel = staticmethod(_core.smallest_halfspace)
 
     algorithm: Literal["directions", "exact"] = "directions"
 
     def _check_options(self) -> None:
         super()._check_options()
-        check_choice(self.algorithm, "algorithm", ALGORITHMS)
+        Choice(ALGORITHMS).check("algorithm", self.algorithm)
         if self.algorithm != "exact":
             return
         defaults = Halfspace()
@@ -334,66 +266,23 @@ class Halfspace(MinimumDepth):
                     option=name,
                 )
 
-    def _to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
-        return extremes / sample.total
+    @property
+    def _primitive(self) -> str | None:
+        return None if self.algorithm == "exact" else "smallest_masses"
 
-    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+    def _to_depth(self, values: Any, total: int) -> Any:
+        return values / total
+
+    def _evaluate(self, sample: Any, queries: Queries, directions: np.ndarray) -> Any:
         if self.algorithm != "exact":
-            return super()._evaluate(sample, queries, along)
-        from isodepth.geometry.depth.exact import smallest_masses
-
+            return super()._evaluate(sample, queries, directions)
         queries = (sample.points if queries is None else queries).astype(np.float64)
-        return smallest_masses(sample, queries, along.resources) / sample.total
+        return smallest_masses(sample, queries, sample.resources) / sample.total
 
     def _tied_depth(self, sample: Sample) -> np.ndarray:
         # For each vertex of a simplex there is a halfspace that contains no other vertex. The depth
         # of the vertex is therefore its own fraction of the mass.
         return sample.shares
-
-
-def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
-    """Return a center (d,) of the sample, and an integer e for which the spread is about 2**e.
-
-    Subtracting the center and dividing by 2**e does not change depths, except for rounding errors,
-    which it reduces. It also prevents overflow. Center and spread are rough estimates from evenly
-    spaced rows of the sample.
-    """
-    return _core.center_and_exponent(sample.points)
-
-
-def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
-    """Return `points` (m, d) minus the center of a sample, divided by a power of two.
-
-    The center and the power of two are those of `center_and_exponent`.
-    """
-    return moved_by(points, *center_and_exponent(sample))
-
-
-def moved_by(points: np.ndarray, center: np.ndarray, exponent: int) -> np.ndarray:
-    """Return (points - center) / 2**exponent, for points (m, d) and a center (d,)."""
-    # 2**exponent itself may overflow, so it is not computed.
-    return np.ldexp(points - center, -exponent)
-
-
-def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return `center` (d,), with 0 in the columns from which its subtraction may not be exact.
-
-    The subtraction is exact if the extremes `low` and `high` (d,) of a column are within a factor
-    of two of the center (Sterbenz's lemma). Otherwise rounding could make different values equal.
-
-    Examples
-    --------
-    >>> low, high = np.array([90.0, -1.0, 1.0, 4.0]), np.array([110.0, 3.0, 9.0, 11.0])
-    >>> exact_center(np.array([100.0, 1.0, 5.0, 5.0]), low, high)
-    array([100.,   0.,   0.,   0.])
-    """
-    near, far = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
-    one_sign = np.sign(low) == np.sign(high)
-    size = np.abs(center)
-    # The comparisons divide by two, which is exact except for subnormal numbers. A column with a
-    # subnormal center is not centered.
-    exact = one_sign & (near >= size / 2) & (far / 2 <= size) & (size > np.finfo(size.dtype).tiny)
-    return np.where(exact, center, 0).astype(center.dtype)
 
 
 def depth_text(depth: Any) -> str:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from isodepth.base.annotations import TableLike, VectorLike
 from isodepth.base.compiled import Resources
 from isodepth.errors import InvalidInputError, NotFittedError
-from isodepth.geometry.depth.base import Depth, Halfspace, Projection, Projections
+from isodepth.geometry.depth.base import Depth, Halfspace, Projection
 from isodepth.geometry.depth.integrated import AIIRW, IRW
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.regions import Sample
@@ -42,7 +42,7 @@ class DepthEstimator(BaseEstimator, Depth):
         self._check_options()
         points, _ = check_points(X)
         validate_data(self, X, skip_check_array=True)
-        self._sample = Sample.of(points, sample_weight, "sample_weight")
+        self._sample = Sample.of(points, sample_weight, "sample_weight", Resources.of(self.n_jobs))
         self._warn_if_uninformative(self._sample)
         self._directions = unit_vectors(
             points.shape[1],
@@ -50,9 +50,7 @@ class DepthEstimator(BaseEstimator, Depth):
             directions=self.directions,
             random_state=self.random_state,
         )
-        along = Projections(self._directions, Resources(self.n_jobs))
-        weights: Any = sample_weight
-        _, self.depth_ = self._all_depths(self._sample, points, weights, along)
+        _, self.depth_ = self._all_depths(self._sample, self._directions)
         return self
 
     def score_samples(self, X: TableLike) -> np.ndarray:
@@ -73,8 +71,7 @@ class DepthEstimator(BaseEstimator, Depth):
         except ValueError as error:
             raise InvalidInputError(str(error)) from None
         points, _ = check_points(X, "X", str(self._sample.points.dtype))
-        along = Projections(self._directions, Resources(self.n_jobs))
-        return self._point_depth(self._sample, points, along)
+        return self._depths(self._sample, self._directions, points)
 
 
 class ProjectionDepth(DepthEstimator, Projection):

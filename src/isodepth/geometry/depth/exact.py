@@ -57,7 +57,7 @@ def smallest_masses(sample: Sample, queries: np.ndarray, resources: Resources) -
     --------
     >>> import numpy as np
     >>> corners = Sample.of(np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]))
-    >>> smallest_masses(corners, np.array([[0.0, 0], [1, 1], [1, 0], [3, 3]]), Resources())
+    >>> smallest_masses(corners, np.array([[0.0, 0], [1, 1], [1, 0], [3, 3]]), Resources.of())
     array([1, 2, 1, 0])
     """
     distinct, inverse = _core.distinct_rows(np.ascontiguousarray(queries))[:2]

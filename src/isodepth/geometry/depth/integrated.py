@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from isodepth import _core
 from isodepth.base.annotations import CovarianceLike
-from isodepth.base.compiled import Resources
-from isodepth.base.options import check_class_options
+from isodepth.base.compiled import ALONE, Resources
+from isodepth.base.options import takes
 from isodepth.base.seeds import rng_for
-from isodepth.geometry.depth.base import Depth, Projections, Queries, standardize
-from isodepth.geometry.depth.whitening import Whitening, check_covariance, outside_span, shrinks
+from isodepth.geometry.backend import Queries
+from isodepth.geometry.depth.base import Depth
 from isodepth.geometry.regions import Sample
+from isodepth.geometry.transforms import (
+    check_covariance,
+    outside_span,
+    shrinks,
+    standardize,
+)
 
 #: Maximum number of points for which `CorrectedIRW` uses its control variate, because the time is
 #: proportional to the cube of the number of points. For more points `CorrectedIRW` equals IRW.
@@ -38,11 +45,12 @@ class IRW(Depth):
     _name = "irw"
     _affine_invariant = False
 
-    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
-        return along.run(_core.mean_rank_weight, sample.points, sample.masses, queries)
+    @property
+    def _primitive(self) -> str | None:
+        return "rank_weights"
 
 
-@check_class_options
+@takes()
 @dataclass(eq=False, repr=False, kw_only=True)
 class AIIRW(Depth):
     """Affine-invariant IRW depth: the IRW depth of the whitened sample; see `isodepth.AIIRWDepth`.
@@ -61,16 +69,18 @@ class AIIRW(Depth):
     def _is_uninformative(self, sample: Sample) -> bool:
         return not shrinks(self.covariance) and super()._is_uninformative(sample)
 
-    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
-        points, scaled = sample.points, queries
+    @property
+    def _primitive(self) -> str | None:
+        by_moments = isinstance(self.covariance, str) and self.covariance == "empirical"
+        return "rank_weights" if by_moments else None
+
+    def _whitens(self, n_features: int) -> bool:
         # In one dimension whitening is not needed, because it does not change ranks.
-        if sample.n_features > 1:
-            # Whitened rows have the same ranks along a direction as the rows themselves along a
-            # transformed direction. Only the directions are therefore transformed.
-            white = self._whitening(sample)
-            along = along._replace(directions=white.directions(along.directions))
-            points, scaled = white.scale(points), None if queries is None else white.scale(queries)
-        depths = along.run(_core.mean_rank_weight, points, sample.masses, scaled)
+        return n_features > 1
+
+    def _evaluate(self, sample: Any, queries: Queries, directions: np.ndarray) -> Any:
+        white = self._whitening(sample) if self._whitens(sample.points.shape[1]) else None
+        depths = sample.rank_weights(directions, queries, white)
         if queries is not None and not shrinks(self.covariance):
             # Query points that are not in the affine hull of the sample have depth zero.
             depths[outside_span(sample, queries)] = 0.0
@@ -89,18 +99,18 @@ class AIIRW(Depth):
         roots = np.sqrt(sample.shares)
         corners = np.diag(1 / roots) - roots
         rng = rng_for(0, "tied depths")
-        along = Projections(rng.standard_normal((4096, sample.n_points)), Resources(n_jobs=1))
-        depths = along.run(_core.mean_rank_weight, corners, sample.masses, None)
+        vertices = replace(sample, points=corners, resources=ALONE)
+        depths = vertices.rank_weights(rng.standard_normal((4096, sample.n_points)))
         # Vertices of equal weight have equal exact depths. Averaging their estimated depths reduces
         # the Monte-Carlo error.
         _, group = np.unique(sample.masses, return_inverse=True)
         return (np.bincount(group, depths) / np.bincount(group))[group]
 
-    def _whitening(self, sample: Sample) -> Whitening:
+    def _whitening(self, sample: Any) -> Any:
         # Robust covariance estimates are slow, so the whitening of the last sample is cached.
         known = getattr(self, "_known", None)
         if known is None or known[0] is not sample:
-            known = self._known = (sample, Whitening.of(sample, self.covariance))
+            known = self._known = (sample, sample.whitening(self.covariance))
         return known[1]
 
 
@@ -124,25 +134,29 @@ class CorrectedIRW(IRW):
 
     _name = "irw_corrected"
 
-    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+    @property
+    def _primitive(self) -> str | None:
+        return None
+
+    def _evaluate(self, sample: Sample, queries: Queries, directions: np.ndarray) -> Any:
         if queries is not None:
             joint = sample.with_queries(queries)
-            return self._evaluate(joint, None, along)[joint.inverse]
-        total, count = sample.total, len(along.directions)
+            return self._evaluate(joint, None, directions)[joint.inverse]
+        total, count = sample.total, len(directions)
         # If the total mass or the number of directions is too large, integer sums of squared ranks
         # could overflow. IRW without the control variate is used instead.
         exact = total < _LARGEST_TOTAL and total * total * count < _LARGEST_SUM
         if sample.n_points > MOST_POINTS or not exact:
-            return super()._evaluate(sample, None, along)
+            return sample.rank_weights(directions)
         points = span_of_sample(sample)
         kind = sample.points.dtype
         sizes, squares = _core.centered_rank_sums(
             np.ascontiguousarray(points, dtype=kind),
-            np.ascontiguousarray(along.directions[:, : points.shape[1]], dtype=kind),
+            np.ascontiguousarray(directions[:, : points.shape[1]], dtype=kind),
             sample.unit_masses,
         )
         size, square = sizes / (count * total), squares / (count * total**2)
-        all_squares = _mean_square(points, sample.shares, along.resources)
+        all_squares = _mean_square(points, sample.shares, sample.resources)
         steadied = size - _SLOPE * (square - all_squares)
         return ((1.0 - steadied) / 2.0).clip(0.0, 0.5)
 
@@ -159,11 +173,11 @@ class Dual(Depth):
     _name = "dual"
     _affine_invariant = False
 
-    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+    def _evaluate(self, sample: Sample, queries: Queries, directions: np.ndarray) -> Any:
         if queries is not None:
             joint = sample.with_queries(queries)
-            return self._evaluate(joint, None, along)[joint.inverse]
-        square = _mean_square(span_of_sample(sample), sample.shares, along.resources)
+            return self._evaluate(joint, None, directions)[joint.inverse]
+        square = _mean_square(span_of_sample(sample), sample.shares, sample.resources)
         # Clip the depths to their range, because rounding errors are large if one point is
         # extremely far from the others.
         return ((1.0 - square) / 2.0).clip(0.0, 0.5)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.base.export import equal_values
+from isodepth.base.options import must, suggested_value
 from isodepth.base.words import describe
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.depth import BY_NAME
@@ -17,7 +18,6 @@ from isodepth.geometry.depth.base import (
     TAKEN_OVER,
     Depth,
     DepthSource,
-    Projections,
     custom_text,
     depth_text,
     plain_name,
@@ -44,10 +44,9 @@ class CustomDepth(DepthSource):
     def _text(self) -> str:
         return custom_text(self.depth)
 
-    def _all_depths(
-        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
-    ) -> tuple[np.ndarray, np.ndarray]:
-        result = np.asarray(self._score(points, weights))
+    def _all_depths(self, sample: Sample, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        points = sample.rows
+        result = np.asarray(self._score(points, sample.weights))
         if result.shape != (len(points),) or result.dtype.kind not in "biuf":
             raise InvalidInputError(
                 f"depth {self._name} must return one number for each of {len(points)} rows, got "
@@ -66,6 +65,9 @@ class CustomDepth(DepthSource):
         # the depth of the point.
         np.maximum.at(distinct, sample.inverse[present], depths[present])
         return distinct, np.where(present, distinct[sample.inverse], depths)
+
+    def _depths(self, sample: Any, directions: np.ndarray) -> np.ndarray:
+        return self._all_depths(sample, directions)[0]
 
     def _score(self, points: np.ndarray, weights: np.ndarray | None) -> Any:
         if not _is_estimator(self.depth):
@@ -91,10 +93,9 @@ def resolve_depth(depth: Any) -> DepthSource:
         return depth
     if _is_estimator(depth) or callable(depth):
         return CustomDepth(depth)
-    raise InvalidOptionError(
-        f"depth must be one of {', '.join(BY_NAME)}, a depth estimator (with fit and "
-        f"score_samples) or a callable that returns one depth per row; got {depth!r}"
-    )
+    others = "a depth estimator (with fit and score_samples) or a callable"
+    allowed = f"be one of {', '.join(BY_NAME)}, {others} that returns one depth per row"
+    raise must("depth", allowed, depth, suggested_value(depth, [*BY_NAME]))
 
 
 def _check_without_effect(depth: Depth) -> None:
@@ -127,19 +128,6 @@ def private_copy(depth: Any) -> Any:
             option="depth",
         )
     return _cloned(depth) if _is_estimator(depth) else depth
-
-
-def builtin_name(source: DepthSource) -> str | None:
-    """Return the name of a depth of this package; None for an estimator or function of the user."""
-    return source._name if isinstance(source, Depth) else None
-
-
-def is_plain(source: Any) -> bool:
-    """Return False for the halfspace depth with ``algorithm="exact"``, True for all other depths.
-
-    Estimators and functions of the user are among the other depths.
-    """
-    return getattr(source, "algorithm", "directions") == "directions"
 
 
 def same_depth(first: DepthSource, second: DepthSource) -> bool:

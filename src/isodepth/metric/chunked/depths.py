@@ -15,17 +15,19 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.geometry.depth.base import exact_center
-from isodepth.geometry.depth.whitening import (
+from isodepth.base.fold import Fold
+from isodepth.geometry.transforms import (
     Whitening,
     column_exponents,
+    exact_center,
     inverse_root,
     scale_columns,
     stretch_of,
 )
+from isodepth.metric.chunked.preparation import Rows
 from isodepth.metric.chunked.reading import Summary
 from isodepth.metric.chunked.selection import RowValues, Selection
-from isodepth.stream.passes import Fold, Pass, Rows
+from isodepth.stream.passes import RunFold
 
 _OCTAVES = 8
 _BITS = (9, 8, 7, 6, 5)
@@ -81,8 +83,8 @@ class ProjectionModel:
 
 
 @dataclass(frozen=True)
-class RankCells(Pass):
-    """Pass over the data that computes the mass of the projections in each of many intervals.
+class RankCells(Fold):
+    """Fold over the data that computes the mass of the projections in each of many intervals.
 
     The intervals are called cells. Each direction has its own cells, which are narrower near the
     median of the projections.
@@ -267,14 +269,14 @@ def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) ->
 
 
 def whitened_numbers(
-    fold: Fold, summary: Summary, drawn: np.ndarray, directions: np.ndarray
+    fold: RunFold, summary: Summary, drawn: np.ndarray, directions: np.ndarray
 ) -> RowValues:
     """Return a function that projects whitened rows on `directions` (K, d).
 
     `fold` runs a pass over the sample. `summary` is the result of the first pass, and `drawn` (m,
     d) are random rows. The projections are used only to rank the rows. All projections on a
     direction are shifted by the same number and multiplied by the same positive factor, which does
-    not change ranks. The whitening is that of `geometry.depth.whitening.Whitening` with the
+    not change ranks. The whitening is that of `geometry.transforms.Whitening` with the
     empirical covariance, up to rounding.
     """
     white = whitening(fold, summary, drawn)
@@ -285,7 +287,7 @@ def whitened_numbers(
     return RowValues((center, 0), units, of=scaled)
 
 
-def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
+def whitening(fold: RunFold, summary: Summary, drawn: np.ndarray) -> Whitening:
     """Compute the whitening transformation of a sample in one pass over all rows.
 
     `fold` runs a pass over the sample, and `summary` is the result of the first one. The covariance
@@ -307,8 +309,8 @@ def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
 
 
 @dataclass(frozen=True)
-class MomentPass(Pass):
-    """Pass over the data that sums mass * v v^T over the rows, with v = (1, scaled centered row).
+class MomentPass(Fold):
+    """Fold over the data that sums mass * v v^T over the rows, with v = (1, scaled centered row).
 
     The sum contains the total mass, and the first and second moments. Columns are centered near
     their medians. A median is at most one standard deviation from the mean. The covariance, a

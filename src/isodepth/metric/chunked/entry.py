@@ -7,13 +7,13 @@ nested regions of both samples, on a grid of levels and directions: their region
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from isodepth.base.annotations import KindsLike
-from isodepth.base.export import plain
+from isodepth.base.messages import sample_name
 from isodepth.errors import (
     ApproximationWarning,
     InvalidInputError,
@@ -21,16 +21,15 @@ from isodepth.errors import (
     warn_user,
 )
 from isodepth.geometry.directions import draws_at_random, integer_seed, mean_of_direction
-from isodepth.geometry.hull import Gaps
-from isodepth.geometry.regions import LevelPlan
+from isodepth.geometry.regions import Gaps, LevelPlan
 from isodepth.geometry.scaling import aligned_scale
 from isodepth.metric.chunked.region_tables import SourceRegions, column_spreads, stream_table
 from isodepth.metric.comparison import Comparison, ComparisonDetails
-from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
+from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.region_table import RegionTable, distances_between
-from isodepth.metric.settings import MetricSettings, check_for_tables
+from isodepth.metric.settings import check_for_tables
 from isodepth.metric.signature import array_text
-from isodepth.results.rows import RowsOfSources
+from isodepth.rows.kept import RowsOfSources
 from isodepth.stream.passes import Runner, runner_of
 from isodepth.stream.scan import as_source
 from isodepth.stream.source import Source
@@ -43,7 +42,7 @@ from isodepth.table.validation import check_same_columns, check_same_width, spli
 LEVELS = 20
 
 
-def region_table(metric: MetricSettings, X: Any, weights: Any, table_dtype: str) -> RegionTable:
+def region_table(metric: Any, X: Any, weights: Any, table_dtype: str) -> RegionTable:
     """Compute the region table of a source or Dask collection, for `Metric.region_table`.
 
     A region table has the support values of the depth regions on a grid of levels and directions.
@@ -54,13 +53,13 @@ def region_table(metric: MetricSettings, X: Any, weights: Any, table_dtype: str)
 
 
 def compare(
-    metric: MetricSettings,
+    metric: Any,
     X: Any,
     Y: Any,
     weights: Any,
     runner: Runner | None = None,
     kinds: KindsLike | None = None,
-) -> SourceComparison:
+) -> Comparison:
     """Compare two samples, at least one of which is a source or a Dask collection.
 
     `runner` is the object that runs computations over the chunks. If it is None, they run with Dask
@@ -87,13 +86,13 @@ def compare(
         sides = [x, y] if metric.scale == "pooled" else [x]
         metric = replace(metric, scale=column_spreads(sides, metric, runner))
     first, second = (stream_table(metric, side, runner=runner) for side in (x, y))
-    compared = _compared(first, second, fit_for_one_sample(metric, x.n_features))
+    compared = _compared(first, second, metric.with_directions(x.n_features))
     kept = RowsOfSources(X, Y, kinds)
     settings = compared.settings | {"scale": scale}
     return compared._with(settings=settings, kinds=(*columns, *unmatched), _kept=kept)
 
 
-def replaced_defaults(metric: MetricSettings, compared: SourceComparison) -> str:
+def replaced_defaults(metric: Any, compared: Comparison) -> str:
     """Return a clause about the defaults that were replaced in a comparison; "" if there are none.
 
     These are the defaults of `levels` and `refine` for q = inf. `metric` has the options before
@@ -111,7 +110,7 @@ def replaced_defaults(metric: MetricSettings, compared: SourceComparison) -> str
     return ""
 
 
-def warn_of_replaced_defaults(metric: MetricSettings, compared: SourceComparison) -> None:
+def warn_of_replaced_defaults(metric: Any, compared: Comparison) -> None:
     """Warn of defaults that are not available for samples that are read in chunks.
 
     `metric` has the options before their replacement, and `compared` is the comparison.
@@ -126,22 +125,23 @@ def warn_of_replaced_defaults(metric: MetricSettings, compared: SourceComparison
         )
 
 
-def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) -> np.ndarray:
+def shared_scale(metric: Any, samples: Any, weights: Any, name: str) -> np.ndarray:
     """Compute the unit (d,) of each column, a robust standard deviation, from all samples together.
 
     Samples may be arrays or sources. `weights` has one entry per sample, which must be None. `name`
     is the name of the argument `samples` in messages.
     """
     sources = [
-        _source(sample, w, f"{name}[{i}]")
+        _source(sample, w, sample_name(name, i))
         for i, (sample, w) in enumerate(zip(samples, weights, strict=True))
     ]
     for i, source in enumerate(sources):
-        check_same_width(sources[0].n_features, source.n_features, f"{name}[0]", f"{name}[{i}]")
+        names = sample_name(name, 0), sample_name(name, i)
+        check_same_width(sources[0].n_features, source.n_features, *names)
     return column_spreads(sources, metric, runner_of(*sources))
 
 
-def grid_metric(metric: MetricSettings) -> MetricSettings:
+def grid_metric(metric: Any) -> Any:
     """Return a copy of the metric with options that are available for samples read in chunks.
 
     If the option `levels` is None, it is replaced with a grid of levels. Random directions get an
@@ -179,59 +179,7 @@ def _source(X: Any, weights: Any, name: str) -> Source:
     return as_source(X)
 
 
-# -- result ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SourceComparison(Comparison):
-    """Comparison of samples that were read in chunks, without results per row.
-
-    Attributes
-    ----------
-    distance_bounds : (float, float)
-        Lower and upper bounds on the distance that exact depths along the same directions would
-        give. Both equal `distance` if the depths are exact.
-    """
-
-    distance_bounds: tuple[float, float]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers and strings, including `distance_bounds`."""
-        return {**super().to_dict(), "distance_bounds": plain(self.distance_bounds)}
-
-    def __repr__(self) -> str:
-        lines = super().__repr__().splitlines()
-        low, high = self.distance_bounds
-        levels, directions = len(self._gaps.values), len(self._gaps.vectors)
-        noun = "direction" if directions == 1 else "directions"
-        how = f"{levels} levels, {directions} {noun}, no refinement"
-        lines.insert(1, f"  read in chunks: {how}")
-        if low < high:
-            lines.insert(2, f"  exact depths would give between {low:.6g} and {high:.6g}")
-        return "\n".join(lines)
-
-    @property
-    def _has_all_rows(self) -> bool:
-        return False
-
-    @property
-    def _null_profile(self) -> None:  # type: ignore[override]
-        """None: permutations of the labels need the rows of the samples, which are not kept."""
-
-    def gradient(self, *_: Any, **__: Any) -> Any:
-        """Raise an error: the gradient needs the rows of the samples, which are not kept."""
-        raise InvalidInputError(
-            "gradient is not available for samples read in chunks; compare a subset of their rows "
-            "that fits into memory"
-        )
-
-    def _differences(self, part: slice) -> np.ndarray:
-        x, y = (side.table.values for side in self._regions)
-        count = x.shape[1] // 2
-        return np.hstack([(x - y)[:, :count][:, part], (x - y)[:, count:][:, part]])
-
-
-def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:
+def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Comparison:
     """Compare two sources by the support values of their regions.
 
     `fitted` is the metric with which the regions of both sources were computed.
@@ -253,7 +201,7 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
     columns = check_same_columns(x.table.columns, y.table.columns)
     found = Gaps(plan, gaps, fitted.directions, codes)
     bounds = _bounds(x, y, distance)
-    return SourceComparison(
+    return Comparison(
         distance=distance,
         settings=fitted._settings_for(x.table.settings["dtype"]),
         columns=columns,

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.base.compiled import Resources, write_supports
+from isodepth.base.compiled import Resources
 from isodepth.base.export import EqualFields
-from isodepth.errors import InvalidOptionError
-from isodepth.geometry.depth.resolve import builtin_name, is_plain
-from isodepth.geometry.regions import Sample
+from isodepth.base.fold import Fold
+from isodepth.base.options import option_error
+from isodepth.geometry.regions import Sample, write_supports
 from isodepth.geometry.scaling import (
     CLIPPED,
     aligned_scale,
@@ -31,12 +31,13 @@ from isodepth.metric.chunked.depths import (
     rank_numbers,
     whitened_numbers,
 )
+from isodepth.metric.chunked.preparation import Rows
 from isodepth.metric.chunked.reading import CheckedSource, selection_of
 from isodepth.metric.chunked.selection import RowValues, Selection
-from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
+from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.region_table import RegionTable
-from isodepth.metric.settings import MetricSettings, check_for_tables
-from isodepth.stream.passes import Pass, Rows, Runner
+from isodepth.metric.settings import check_for_tables
+from isodepth.stream.passes import Runner
 from isodepth.stream.source import Source
 from isodepth.table.missing import MissingReport
 
@@ -74,7 +75,7 @@ class SourceRegions(EqualFields):
 
 
 def stream_table(
-    metric: MetricSettings,
+    metric: Any,
     source: Source,
     table_dtype: str = "float64",
     *,
@@ -85,7 +86,7 @@ def stream_table(
 
     Parameters
     ----------
-    metric : MetricSettings
+    metric : Metric
     source : Source
     table_dtype : {"float64", "float32"}
         Precision of the stored support values.
@@ -96,14 +97,15 @@ def stream_table(
     """
     check_for_tables(metric)
     metric = replace(metric, scale=aligned_scale(metric._units, source.columns))
-    fitted = fit_for_one_sample(metric, source.n_features)
+    fitted = metric.with_directions(source.n_features)
     shape = fitted._table_shape  # checks the memory before the source is read
     checked = CheckedSource.of(runner or Runner(), source, fitted, in_memory)
     n_rows, sample = checked.summary.n_rows, None
     errors: dict[str, Any] = {}
     points, weights = checked.summary.drawn()
     if n_rows <= checked.summary.whole:
-        sample = Sample.of(points, weights if source.weighted else None)
+        weights = weights if source.weighted else None
+        sample = Sample.of(points, weights, resources=fitted._resources)
     else:
         selection = selection_of(checked)
         drawn = _core.distinct_rows(points, None, checked.how.n_threads)[0]
@@ -115,7 +117,7 @@ def stream_table(
     else:
         fitted._source._warn_if_uninformative(sample)
         values = np.empty(shape)
-        fitted._write_table(fitted._fit_regions(sample.points, None, None, sample), values)
+        fitted._write_table(fitted._nest(sample), values)
     settings = fitted._table_settings(checked.how.dtype)
     columns, scale = source.columns, metric._units
     table = RegionTable(
@@ -141,28 +143,26 @@ def _by_passes(
     with the values of `SourceRegions.bounds` and `depth_bound`. The dictionary is empty if the
     support values are exact.
     """
-    depth: Any = fitted._source
-    name, memory_mb = builtin_name(depth), fitted._resources.memory_mb
-    by_ranks = name in ("halfspace", "irw") or (
-        name == "ai_irw" and isinstance(depth.covariance, str) and depth.covariance == "empirical"
-    )
-    if not is_plain(depth) or not (by_ranks or name == "projection"):
-        raise InvalidOptionError(
-            f"{checked.source._label} has {selection.n_rows} rows, which do not fit into "
-            f"memory_mb={memory_mb:g}, and this depth needs them all at once; give more memory, or "
-            "use depth='projection', 'halfspace', 'irw', or 'ai_irw' with the empirical covariance"
-        )
+    depth, memory_mb = fitted._source, fitted._resources.memory_mb
+    if depth._primitive is None:
+        raise option_error(
+            "{source} has {count} rows, which do not fit into {--memory_mb=}, and this depth needs "
+            "them all at once; give more memory, or use {--depth='projection'}, 'halfspace', "
+            "'irw', or 'ai_irw' with the empirical covariance", "depth",
+            source=checked.source._label, count=selection.n_rows, memory_mb=memory_mb,
+        )  # fmt: skip
     assert fitted._betas is not None
     directions, summary, tolerance = fitted.directions, checked.summary, 0.0
     model: ProjectionModel | RankModel
     pairs: tuple[tuple[int, int], ...] = ((0, 0),)
+    by_ranks = depth._primitive != "outlyingness"
     if by_ranks:
-        # In one dimension whitening is not needed, because it does not change ranks.
-        if name == "ai_irw" and drawn.shape[1] > 1:
+        if depth._whitens(drawn.shape[1]):
             numbers = whitened_numbers(selection.fold, summary, drawn, directions)
         else:
             numbers = rank_numbers(summary, drawn, directions)
-        model = RankModel.fit(selection, numbers, memory_mb * 2**18, name == "halfspace")
+        smallest = depth._primitive == "smallest_masses"
+        model = RankModel.fit(selection, numbers, memory_mb * 2**18, smallest)
         # Each pair has the index of a depth and the index of a threshold: 0 for the midpoint of the
         # bounds on the depth, 1 for the lower bound, 2 for the upper bound. If the lower bound of a
         # row is at least the threshold of the upper bounds, the row is in the exact region. For
@@ -179,7 +179,7 @@ def _by_passes(
     return values, errors
 
 
-def column_spreads(sources: Sequence[Source], metric: MetricSettings, runner: Runner) -> np.ndarray:
+def column_spreads(sources: Sequence[Source], metric: Any, runner: Runner) -> np.ndarray:
     """Compute the units (d,) of the columns from the pooled rows of all sources.
 
     `metric` has the options `eps`, `dtype` and `nan_policy`. `runner` runs the passes.
@@ -189,7 +189,7 @@ def column_spreads(sources: Sequence[Source], metric: MetricSettings, runner: Ru
     of a quantile up to rounding, the quantile may be a neighboring value.
     """
     width = sources[0].n_features
-    fitted = fit_for_one_sample(replace(metric, scale=None), width)
+    fitted = replace(metric, scale=None).with_directions(width)
     selection = selection_of(*(CheckedSource.of(runner, source, fitted) for source in sources))
     # Projections on the coordinate axes are the values of the columns themselves.
     columns = RowValues(
@@ -211,8 +211,8 @@ def column_spreads(sources: Sequence[Source], metric: MetricSettings, runner: Ru
 
 
 @dataclass(frozen=True)
-class DistinctPass(Pass):
-    """Pass over the data that collects the distinct rows and their masses.
+class DistinctPass(Fold):
+    """Fold over the data that collects the distinct rows and their masses.
 
     The state is [(rows, masses)], or [None] if there are more than `most` distinct rows.
     """
@@ -238,8 +238,8 @@ class DistinctPass(Pass):
 
 
 @dataclass(frozen=True)
-class ClippedPass(Pass):
-    """Pass over the data that sums the clipped values of each column, and their squares.
+class ClippedPass(Fold):
+    """Fold over the data that sums the clipped values of each column, and their squares.
 
     Clipping to [low, high] and division convert a value x to (x - low) / (high - low), between 0
     and 1. The sums are weighted by mass. The state (2, d) has the sums of these values, then those
@@ -260,8 +260,8 @@ class ClippedPass(Pass):
 
 
 @dataclass(frozen=True)
-class SupportPass(Pass):
-    """Pass over the data that computes the support values of the regions {depth >= threshold}.
+class SupportPass(Fold):
+    """Fold over the data that computes the support values of the regions {depth >= threshold}.
 
     The support value of a region along a direction is the maximum projection of its rows. The
     results of two chunks are therefore merged by their maximum.

@@ -19,8 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth import _core
-from isodepth.geometry.depth.base import moved_by
-from isodepth.stream.passes import Fold, Pass, Rows, row_keys
+from isodepth.base.fold import Fold
+from isodepth.geometry.transforms import moved_by
+from isodepth.metric.chunked.preparation import Rows
+from isodepth.stream.passes import RunFold, row_keys
 
 # Margin of error of a relative frequency in a random subset, in standard deviations. The ends of a
 # bracket for a quantile of order p are the quantiles of orders p - margin and p + margin of the
@@ -155,8 +157,8 @@ class BracketState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BracketPass(Pass):
-    """Pass over the data that counts the mass below E brackets, and collects the values inside.
+class BracketPass(Fold):
+    """Fold over the data that counts the mass below E brackets, and collects the values inside.
 
     A bracket is an interval of values. Bracket k is [low[k], high[k]).
 
@@ -310,7 +312,7 @@ class Selection:
     n_threads : int
     """
 
-    fold: Fold
+    fold: RunFold
     pilot: Rows
     margin: float
     mass: int

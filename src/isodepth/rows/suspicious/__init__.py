@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from isodepth.rows.suspicious.changed import UNCHANGED, ChangedColumns
 from isodepth.rows.suspicious.detection import suspicious_rows
 from isodepth.rows.suspicious.repeated import repeated_values
 from isodepth.rows.suspicious.results import (
@@ -14,6 +15,8 @@ from isodepth.rows.suspicious.results import (
 
 __all__ = [
     "RULE",
+    "UNCHANGED",
+    "ChangedColumns",
     "OneSidedValue",
     "RepeatedValue",
     "SuspiciousRow",

@@ -16,6 +16,7 @@ import numpy as np
 
 from isodepth.base.export import name_text
 from isodepth.rows.rows import TwoSamples, category_codes
+from isodepth.rows.suspicious.changed import UNCHANGED, ChangedColumns
 from isodepth.rows.suspicious.constants import rare_constants, without_constants
 from isodepth.rows.suspicious.contradictions import find_contradictions
 from isodepth.rows.suspicious.repeated import (
@@ -49,7 +50,7 @@ SMALL_SAMPLE = 50
 _PREFERENCE = {"value": 0, "repeated value": 1}
 
 
-def suspicious_rows(samples: TwoSamples, changed: Collection[str] = ()) -> SuspiciousRows:
+def suspicious_rows(samples: TwoSamples, changed: ChangedColumns = UNCHANGED) -> SuspiciousRows:
     """Find the rows of each sample that do not look like any row of the other.
 
     Several numbers are computed for a row: its values, the logarithms of its values in positive
@@ -70,20 +71,21 @@ def suspicious_rows(samples: TwoSamples, changed: Collection[str] = ()) -> Suspi
     the other sample nearly never has (see `find_sentinels`), or a pair of categories that the other
     sample excludes (see `find_contradictions`).
 
-    The numeric columns `changed` have another distribution in the two samples. Their relations to
-    other columns are not used. A value of such a column is scored only if it is also unusual in its
-    own sample: otherwise ordinary rows of both samples would be listed.
+    The columns `changed` have another distribution in the two samples, so that ordinary rows look
+    unusual: in rows of X those of all changes, and in rows of Y those whose whole distribution
+    differs. Their relations to other columns are not used in these rows. A value of such a column
+    is scored only if it is also unusual in its own sample.
     """
     codes, labels = category_codes(samples.categories, samples.n_rows)
-    indices = [j for j, name in enumerate(samples.columns) if name in changed]
+    indices = changed.indices(samples.columns)
     sentinels = find_sentinels(samples.points, samples.categories, indices)
-    detector = Detector.fit(samples, codes, labels, sentinels, indices)
+    detector = Detector.fit(samples, codes, labels, sentinels, changed)
     rows: list[SuspiciousRow] = []
     for side, (points, own) in enumerate(zip(samples.points, codes, strict=True)):
         both = Rows(points, own)
         rows += detector.explained_rows(side, both, *detector.unusual_rows(side, both))
     rows += _repeated_rows(samples, sentinels)
-    rows += contradictory_rows(samples, codes, labels)
+    rows += contradictory_rows(samples, codes, labels, changed)
     return SuspiciousRows(
         rows=distinct_rows(rows),
         one_sided_values=one_sided_values(samples),
@@ -93,7 +95,7 @@ def suspicious_rows(samples: TwoSamples, changed: Collection[str] = ()) -> Suspi
         small_samples=tuple(
             name for name, n in zip("XY", samples.n_rows, strict=True) if n < SMALL_SAMPLE
         ),
-    )._with(_unrelated=detector.unrelated, _changed=bool(indices))
+    )._with(_unrelated=detector.unrelated, _changed=bool(changed.named), _whole=bool(changed.whole))
 
 
 def distinct_rows(rows: Sequence[SuspiciousRow]) -> tuple[SuspiciousRow, ...]:
@@ -130,8 +132,8 @@ class Detector:
         Minima and maxima of the used columns in rows of Y, and in rows of X, that are not unusual.
     unscored : list of pairs of ndarrays of shape (2, d)
         Ranges of the values of the used columns that are not scored in rows of X, and in rows of Y.
-        They are the usual values of the same sample, see `RowScorer.usual_values`, in columns whose
-        whole distribution differs. The ranges of other columns are empty.
+        They are the usual values of the same sample, see `RowScorer.usual_values`, in the columns
+        `ChangedColumns.unscored`. The ranges of other columns are empty.
     constants : list of ndarrays
         Values that are not scored, because they are the only ones in a rare category; see
         `rare_constants`.
@@ -156,26 +158,28 @@ class Detector:
         codes: Sequence[np.ndarray],
         labels: list[list[str]],
         sentinels: Sequence[Sentinel],
-        changed: Collection[int] = (),
+        changed: ChangedColumns = UNCHANGED,
         unrelated: Collection[int] = (),
     ) -> Detector:
         """Fit the scorers to rows of both samples.
 
         `codes` are the codes of k categories in X (n, k) and in Y (m, k), and `labels` has the list
         of the values of each category, in the order of the codes. `sentinels` are the sentinels of
-        both samples. `changed` are the indices of columns whose whole distribution differs. Neither
-        for these columns nor for the columns `unrelated`, relations to other columns and to
-        categories are scored.
+        both samples. Relations to other columns and to categories are scored neither for the
+        columns `unrelated` nor, in rows of a sample, for the columns `ChangedColumns.unscored`.
         """
         rows = [Rows(*each) for each in zip(samples.points, codes, strict=True)]
         names, kept = list(samples.columns), list(range(len(samples.columns)))
         skipped: list[str] = []
-        related = np.array([j not in {*changed, *unrelated} for j in kept], dtype=bool)
+        scored = [[name not in changed.unscored(side) for name in names] for side in (0, 1)]
+        related = np.array(scored, dtype=bool)  # of rows of X and of rows of Y
+        related[:, list(unrelated)] = False
+        searched = related[1].copy()
         cleaned = _without_sentinels(rows, sentinels)
         scorers: list[RowScorer] = []
         ordinary, usual = cleaned, cleaned
         while names:
-            scorers = _scorers(cleaned, np.flatnonzero(related).tolist())
+            scorers = _scorers(cleaned, [np.flatnonzero(own).tolist() for own in related])
             alone, flagged = np.maximum(
                 *(s.flagged(part) for s, part in zip(scorers, rows, strict=True))
             )
@@ -193,11 +197,11 @@ class Detector:
             worst = int(alone.argmax())
             if alone[worst] <= _MAX_REMOVED:
                 # The values are usual, but not given the other columns or within categories.
-                related[int(flagged.argmax())] = False
+                related[:, int(flagged.argmax())] = False
                 continue
             skipped.append(names.pop(worst))
             kept.pop(worst)
-            related = np.delete(related, worst)
+            related = np.delete(related, worst, axis=1)
             scorers = []
             rows = [part.without_column(worst) for part in rows]
             cleaned = [part.without_column(worst) for part in cleaned]
@@ -209,21 +213,26 @@ class Detector:
         )
         without_relations = tuple(
             name
-            for name, j, own in zip(names, kept, related, strict=True)
-            if not own and j not in {*changed, *unrelated}
+            for name, j, own in zip(names, kept, related[1], strict=True)
+            if searched[j] and not own
         )
         observed = [_ends(part.points) for part in reversed(usual)]
         constants = rare_constants(samples.points, codes)
-        unscored = [_usual_values(part, [j in changed for j in kept]) for part in cleaned]
+        unscored = [
+            _usual_values(part, [name in changed.unscored(side) for name in names])
+            for side, part in enumerate(cleaned)
+        ]
         return cls(
             tuple(kept), tuple(skipped), without_relations, scorers, both, observed, unscored,
             constants, describe,
         )  # fmt: skip
 
     @cached_property
-    def pooled(self) -> RowScorer:
-        """Scorer relative to the ordinary rows of both samples."""
-        return RowScorer(self.ordinary, self.scorers[0].related.tolist())
+    def pooled(self) -> tuple[RowScorer, RowScorer]:
+        """Scorers of rows of X and of rows of Y, relative to the ordinary rows of both samples."""
+        first, second = (each.related.tolist() for each in self.scorers)
+        scorer = RowScorer(self.ordinary, first)
+        return scorer, scorer if first == second else RowScorer(self.ordinary, second)
 
     def unusual_rows(self, side: int, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of X (side 0) or Y (side 1) with scores above 1 for both references.
@@ -249,7 +258,7 @@ class Detector:
         scores = self.scorers[side].score(chosen)
         unusual = np.flatnonzero(scores > 1)
         if len(unusual):
-            unusual = unusual[self.pooled.score(chosen.take(unusual)) > 1]
+            unusual = unusual[self.pooled[side].score(chosen.take(unusual)) > 1]
         return indices[unusual], scores[unusual]
 
     def scored(self, side: int, rows: Rows, indices: np.ndarray) -> Rows:
@@ -320,18 +329,20 @@ def _ends(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def _scorers(rows: Sequence[Rows], related: Sequence[int]) -> list[RowScorer]:
-    """Return scorers relative to Y and to X, in this order, fitted without clear outliers.
+def _scorers(rows: Sequence[Rows], related: Sequence[Sequence[int]]) -> list[RowScorer]:
+    """Return scorers of rows of X and of rows of Y, fitted to the other sample.
+
+    `related` has the indices of related columns for each of them.
 
     Rows of a sample that are far from the other sample are removed, unless they are more than 20%
     of the rows. If wrong rows remained in a reference, similar wrong rows of the other sample would
     look usual. Wrong rows would also move the quantiles that define usual values.
     """
-    scorers = [RowScorer(rows[1], related), RowScorer(rows[0], related)]
+    scorers = [RowScorer(rows[1 - side], related[side]) for side in (0, 1)]
     far = [each.score(part) > _CLEARLY for each, part in zip(scorers, rows, strict=True)]
     for side, outliers in enumerate(far):
         if outliers.any() and outliers.mean() <= _MAX_REMOVED:
-            scorers[1 - side] = RowScorer(rows[side].take(~outliers), related)
+            scorers[1 - side] = RowScorer(rows[side].take(~outliers), related[1 - side])
     return scorers
 
 
@@ -422,16 +433,22 @@ def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[S
 
 
 def contradictory_rows(
-    samples: TwoSamples, codes: Sequence[np.ndarray], labels: Sequence[Sequence[str]]
+    samples: TwoSamples,
+    codes: Sequence[np.ndarray],
+    labels: Sequence[Sequence[str]],
+    changed: ChangedColumns = UNCHANGED,
 ) -> list[SuspiciousRow]:
     """Return rows with pairs of categories that the other sample excludes.
 
     `codes` are the codes of k categories in X (n, k) and in Y (m, k), and `labels` has the list of
     the values of each category, in the order of the codes. See `find_contradictions` for the rule.
+    Pairs with a column `ChangedColumns.unscored` are left out.
     """
     found, names = [], list(samples.categories)
     for side, sample in enumerate("XY"):
         for i, c, given, usual, score in find_contradictions(codes[side], codes[1 - side]):
+            if {names[c], names[given]} & changed.unscored(side):
+                continue
             value, known = labels[c][codes[side][i, c]], labels[given][codes[side][i, given]]
             expected = labels[c][usual]
             condition = f"{name_text(names[given])} = {visible(known)}"

@@ -6,7 +6,7 @@ than the search for all suspicious rows.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from isodepth.base.export import name_text
 from isodepth.base.seeds import rng_for
 from isodepth.rows.rows import TwoSamples
+from isodepth.rows.suspicious.changed import UNCHANGED, ChangedColumns
 from isodepth.rows.suspicious.detection import Detector
 from isodepth.rows.suspicious.results import RepeatedValue, value_text
 from isodepth.rows.suspicious.scoring import Rows
@@ -54,7 +55,7 @@ class FarValues(NamedTuple):
 def find_far_values(
     samples: TwoSamples,
     repeated: Sequence[RepeatedValue] = (),
-    changed: Collection[str] = (),
+    changed: ChangedColumns = UNCHANGED,
 ) -> tuple[FarValues, ...]:
     """Find the columns with far values in each sample, the largest scores first.
 
@@ -68,15 +69,13 @@ def find_far_values(
     samples : TwoSamples
     repeated : sequence of RepeatedValue
         Values that are left out, because they are described separately.
-    changed : collection of str
-        Names of columns whose whole distribution differs, see `suspicious_rows`.
+    changed : ChangedColumns
     """
     few = [_some_rows(part) for part in samples.points]
     codes = [np.empty((len(part), 0), dtype=np.int64) for part in few]
     numeric = replace(samples, points=(few[0], few[1]), categories={})
     d = len(samples.columns)
-    own_changes = [j for j, name in enumerate(samples.columns) if name in changed]
-    detector = Detector.fit(numeric, codes, [], [], own_changes, range(d))
+    detector = Detector.fit(numeric, codes, [], [], changed, range(d))
     if not detector.scorers:
         return ()
     found, dates = [], date_columns(samples.kinds)
@@ -90,7 +89,7 @@ def find_far_values(
             continue
         chosen = Rows(points[rows], np.empty((len(rows), 0), dtype=np.int64))
         scored = detector.scored(side, chosen, np.arange(len(rows))).points
-        far = scorer.far(scored, _FAR) & detector.pooled.far(scored, 1.0)
+        far = scorer.far(scored, _FAR) & detector.pooled[side].far(scored, 1.0)
         for j in np.flatnonzero(far.any(axis=0)).tolist():
             other = samples.points[1 - side][:, detector.kept[j]]
             outside = (scored[:, j] < np.nanmin(other)) | (scored[:, j] > np.nanmax(other))

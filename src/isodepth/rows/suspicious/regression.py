@@ -24,6 +24,10 @@ _MIN_FITTED, _ROWS_PER_TERM, _MAX_COLUMNS = 40, 3, 100
 # regressions. If at most 60% of the rows are this close, all rows are used. Regressions clip values
 # at this distance.
 _FAR = 8.0
+# Bound on standardized values whose squares do not overflow.
+_MAX_VALUE = 1e100
+# Rank of the smallest and of the largest value of a predictor that is not an extrapolation.
+_RANK = 5
 _PENALTY = 1e-3
 # Minimum fraction of the rows that have a value of a category with an indicator.
 _MIN_SHARE = 0.05
@@ -107,6 +111,10 @@ class Regressions:
 
     A prediction above the maximum of the column, or below its minimum, is an extrapolation. It is
     replaced by this maximum or minimum. The residual is 0 if the value itself is beyond it.
+
+    The data do not show how a relation continues beyond the values of a predictor. Such a value
+    makes the prediction uncertain by the change of the prediction beyond the fifth smallest or the
+    fifth largest value among the fitted rows.
     """
 
     def __init__(self, standard: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> None:
@@ -142,6 +150,7 @@ class Regressions:
         #: leave-one-out residuals.
         plain, scale = self._plain_residuals(standard, codes)
         self.fitted_residuals = plain * scale
+        self._inner = _inner_ranges(standard[fitted])
         leverage = self._leverage(standard[fitted], codes[fitted]) / len(fitted)
         self.fitted_residuals[fitted] /= np.maximum(1 - leverage, 0.05)
 
@@ -156,6 +165,42 @@ class Regressions:
         standard = self._used(standard)
         plain, scale = self._plain_residuals(standard, codes)
         return self._supported(plain, standard) * scale
+
+    def certain_residuals(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return the residuals (m, d), smaller by the uncertainty of extrapolated predictions."""
+        standard = self._used(standard)
+        plain, scale = self._plain_residuals(standard, codes)
+        residuals = self._supported(plain, standard)
+        rows = np.flatnonzero(self._extrapolated(standard))
+        if len(rows):
+            size = np.abs(residuals[rows]) - self.uncertainty(standard[rows])
+            residuals[rows] = np.sign(residuals[rows]) * np.maximum(size, 0.0)
+        return residuals * scale
+
+    def _extrapolated(self, standard: np.ndarray) -> np.ndarray:
+        """Return a bool array (m,): whether a row has a value outside a range of fitted values."""
+        low, high = self._inner
+        return ((standard < low.max(axis=0)) | (standard > high.min(axis=0))).any(axis=1)
+
+    def uncertainty(self, standard: np.ndarray) -> np.ndarray:
+        """Return the changes (m, d) of the predictions of m rows (m, d) by extrapolation.
+
+        The class describes them. The regressions for complete rows are used for all rows.
+        """
+        d = self._n_columns
+        linear, square = self._halves(
+            self._complete.weights[1 : 1 + (2 if self.squares else 1) * d].T
+        )
+        values = np.where(np.isnan(standard), 0.0, np.clip(standard, -_MAX_VALUE, _MAX_VALUE))
+        result = np.empty(standard.shape)
+        for j, (low, high) in enumerate(zip(*self._inner, strict=True)):
+            inside = np.where(np.isnan(standard), 0.0, np.clip(values, low, high))
+            # The parts are added up, because the square bends the relation as the data show it.
+            change = np.abs(linear[j]) + np.abs(square[j] * (values + inside)) / _FAR
+            change *= np.abs(values - inside)
+            change[:, j] = 0.0
+            result[:, j] = change.sum(axis=1)
+        return result
 
     def _plain_residuals(
         self, standard: np.ndarray, codes: np.ndarray
@@ -383,6 +428,26 @@ class Regressions:
         category is missing, they are all 0, as for its most frequent value.
         """
         return np.concatenate([missing, missing], axis=-1) if self.squares else missing
+
+
+def _inner_ranges(standard: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the fifth smallest and the fifth largest values, both (d, d), of fitted rows (n, d).
+
+    Line j has those of each column among the rows that have a value of column j. They are 0 if
+    there are fewer than ten.
+    """
+    d = standard.shape[1]
+    low, high = np.zeros((d, d)), np.zeros((d, d))
+    known = ~np.isnan(standard)
+    masks, line = np.unique(known, axis=1, return_inverse=True)
+    for k, mask in enumerate(masks.T):
+        ordered = np.sort(standard[mask], axis=0)  # missing values are last
+        count = known[mask].sum(axis=0)
+        columns = np.flatnonzero(count >= 2 * _RANK)
+        own = np.ix_(np.flatnonzero(line == k), columns)
+        low[own] = ordered[_RANK - 1, columns] if len(columns) else 0.0
+        high[own] = ordered[count[columns] - _RANK, columns] if len(columns) else 0.0
+    return low, high
 
 
 def _frequent_values(codes: np.ndarray, most: int) -> list[tuple[int, int]]:

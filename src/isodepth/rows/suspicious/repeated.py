@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isodepth.rows.rows import TwoSamples, category_codes
+from isodepth.rows.suspicious.changed import UNCHANGED, ChangedColumns
 from isodepth.rows.suspicious.constants import far_values, in_constant_groups
 from isodepth.rows.suspicious.results import (
     NEARLY_ABSENT,
@@ -69,7 +70,7 @@ class Sentinel(NamedTuple):
 def find_sentinels(
     points: Sequence[np.ndarray],
     categories: dict[str, list[list[str | None]]] | None = None,
-    changed: Collection[int] = (),
+    changed: Sequence[Collection[int]] = ((), ()),
 ) -> list[Sentinel]:
     """Find isolated values of columns that one sample repeats and the other nearly never has.
 
@@ -83,7 +84,7 @@ def find_sentinels(
     such a category do not count for the sentinel, unless the value is far from all others.
 
     A value of a sign that no other value has is also a sentinel, see `_of_other_sign`. In the
-    columns `changed`, only such values and values far from all others are sentinels: if all values
+    columns `changed`, only such values and values far from all others are sentinels: if the values
     of one sample were changed, it lacks the frequent values of the other sample.
 
     Parameters
@@ -92,8 +93,8 @@ def find_sentinels(
         Numeric columns of both samples; NaN for missing values.
     categories : dict or None
         Categories of both samples, see `TwoSamples`.
-    changed : collection of int
-        Indices of columns whose whole distribution differs.
+    changed : pair of collections of int
+        Indices of the changed columns for rows of X and for rows of Y, see `ChangedColumns`.
     """
     columns = [_isolated(*(part[:, j] for part in points)) for j in range(points[0].shape[1])]
     least = [
@@ -118,7 +119,7 @@ def find_sentinels(
             most = max(limit, math.log(_SIGN_CHANCE)) if value in certain else limit
             if chance > most or not (value in certain or _is_isolated(parts[side], value)):
                 continue
-            if j in changed and value not in certain and not _is_far(parts, value):
+            if j in changed[side] and value not in certain and not _is_far(parts, value):
                 continue
             if codes is None:
                 codes, _ = category_codes(categories or {}, [len(part) for part in points])
@@ -130,7 +131,12 @@ def find_sentinels(
                 sentinels.append(Sentinel(side, j, value, (own, other), score))
         if sentinels:
             few = _of_few_rows(sentinels, sizes)
-            found += few or [each for each in sentinels if each.value in certain]
+            # The values of a changed column are not scored by themselves, see `ChangedColumns`.
+            found += few or [
+                each
+                for each in sentinels
+                if each.value in certain or (j in changed[each.side] and _is_far(parts, each.value))
+            ]
     return found
 
 
@@ -270,7 +276,7 @@ def _rows_between(ordered: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.
 def repeated_values(
     samples: TwoSamples,
     sentinels: Sequence[Sentinel] | None = None,
-    changed: Collection[str] = (),
+    changed: ChangedColumns = UNCHANGED,
 ) -> tuple[RepeatedValue, ...]:
     """Find unusual values, such as -9999, that 1% to 20% of the rows of a sample have in common.
 
@@ -280,11 +286,10 @@ def repeated_values(
     than three times the interval's length. The second kind is an isolated value that the other
     sample nearly never has. A value is also listed for a sample with fewer rows that have it, if
     its share is more than a tenth of the share in the other sample. `sentinels` is the result of
-    `find_sentinels` for these samples, which is computed if it is None. `changed` are the names of
-    the columns whose whole distribution differs.
+    `find_sentinels` for these samples, which is computed if it is None.
     """
     if sentinels is None:
-        indices = [j for j, name in enumerate(samples.columns) if name in changed]
+        indices = changed.indices(samples.columns)
         sentinels = find_sentinels(samples.points, samples.categories, indices)
     unusual = {(each.column, each.value) for each in sentinels}
     for j in range(len(samples.columns)):

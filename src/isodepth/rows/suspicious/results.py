@@ -11,12 +11,13 @@ import numpy as np
 from isodepth.base.export import (
     ResultMixin,
     ResultPart,
-    document,
+    keys,
     name_text,
     number_text,
     percent_text,
+    table_of,
 )
-from isodepth.base.options import check_choice
+from isodepth.base.options import Choice
 from isodepth.base.words import listed
 from isodepth.rows.rows import TwoSamples
 from isodepth.table.dates import day_text
@@ -315,6 +316,9 @@ class SuspiciousRows(ResultMixin):
     ('column 1', -9999.0)
     """
 
+    _result_type = "suspicious_rows"
+    _more_in_json = keys(rule="_rule")
+
     rows: tuple[SuspiciousRow, ...]
     one_sided_values: tuple[OneSidedValue, ...]
     n_rows: tuple[int, int]
@@ -329,8 +333,9 @@ class SuspiciousRows(ResultMixin):
     # Columns of which only the values are scored, because their relation to other columns or to
     # categories differs.
     _unrelated: tuple[str, ...] = field(init=False, repr=False, default=())
-    # Whether the whole distribution of a column differs according to a test.
+    # Whether a column changed, and whether the whole distribution of one differs, by a test.
     _changed: bool = field(init=False, repr=False, default=False)
+    _whole: bool = field(init=False, repr=False, default=False)
 
     def _points_of(self, row: SuspiciousRow, samples: TwoSamples) -> np.ndarray:
         """Return the numeric values (d,) of a suspicious row; `samples` are those in memory."""
@@ -343,7 +348,7 @@ class SuspiciousRows(ResultMixin):
 
         The rows of a data frame are ``frame.iloc[indices]``.
         """
-        check_choice(sample, "sample", ("X", "Y"))
+        Choice(("X", "Y")).check("sample", sample)
         return np.array([row.row for row in self.rows if row.sample == sample], dtype=np.int64)
 
     def __len__(self) -> int:
@@ -360,19 +365,15 @@ class SuspiciousRows(ResultMixin):
         """Return one of `rows`, or several as a tuple."""
         return self.rows[item]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers, strings, lists and dictionaries."""
-        public = {name: value for name, value in vars(self).items() if not name.startswith("_")}
-        return document("suspicious_rows", {**public, "rule": RULE})
+    @property
+    def _rule(self) -> str:
+        return RULE
 
     def _rows(self) -> dict[str, list[Any]]:
-        columns = {
-            name: [getattr(row, name) for row in self.rows]
-            for name in ("sample", "row", "score", "column", "value", "reason", "text")
-        }
+        names = ["sample", "row", "score", "column", "value", "reason", "text"]
         if any(row.file is not None for row in self.rows):
-            columns["file"] = [row.file for row in self.rows]
-            columns["file_row"] = [row.file_row for row in self.rows]
+            names += ["file", "file_row"]
+        columns = table_of(self.rows, names)
         # Some libraries of data frames do not allow numbers and strings in one column.
         columns["value"] = [None if isinstance(value, str) else value for value in columns["value"]]
         return columns
@@ -405,9 +406,11 @@ class SuspiciousRows(ResultMixin):
                 f"these, values are unusual {share}."
             )
         if self._changed:
+            of_second = f", and of {names[1]} in columns that changed as a whole," * self._whole
+            own = "their own sample" if self._whole else names[0]
             sentences.append(
-                "Values of columns that changed as a whole are listed only if they are unusual in "
-                "their own sample too, without regard to other columns."
+                f"Values of {names[0]} in columns that changed{of_second} are listed only if they "
+                f"are unusual in {own} too, without regard to other columns."
             )
         if self._pair_rows is not None:
             first, second = self._pair_rows

@@ -1,9 +1,0 @@
-"""Reports of results as self-contained HTML pages."""
-
-from isodepth.report.writing import html_report
-
-__all__ = ["html_report"]
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -1,1 +1,0 @@
-"""Base classes of results, their parts, and their description in sentences."""
