@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.base.export import read_only
+from isodepth.base.readonly import read_only
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.geometry.hull import project_to_hull
