@@ -16,6 +16,7 @@ import numpy as np
 from isodepth.base.annotations import FrameLike
 from isodepth.base.export import label_texts
 from isodepth.base.messages import Sample
+from isodepth.base.options import option_error
 from isodepth.base.words import describe
 from isodepth.device.host import to_host
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
@@ -24,7 +25,7 @@ from isodepth.metric.metric import Metric
 from isodepth.metric.region_table import RegionTable, RegionTables
 from isodepth.stream.source import SampleLike
 from isodepth.table.arrays import precision_of
-from isodepth.table.frames import in_order, is_frame, labels_of
+from isodepth.table.frames import NamedArray, in_order, is_frame, labels_of
 from isodepth.table.kinds import check_kinds, split_columns
 from isodepth.table.missing import many_dropped
 from isodepth.table.validation import check_same_columns, check_same_width, is_chunked, is_tensor
@@ -185,7 +186,7 @@ def with_kinds(
     >>> bag = pd.DataFrame({"a": [1.0, 2.0], "size": ["S", "L"], "id": ["x1", "x2"]})
     >>> [[frame]] = with_kinds([[bag]], [["bag"]], {"size": ["S", "M", "L"], "id": "omit"})
     >>> frame.to_dict("list")
-    {'a': [1.0, 2.0], 'size': [0, 2]}
+    {'a': [1.0, 2.0], 'size': [0.0, 2.0]}
     """
     entries = {} if kinds is None else check_kinds(kinds)
     if not entries:
@@ -208,26 +209,30 @@ def with_kinds(
     return [read[end - len(group) : end] for end, group in zip(ends, groups, strict=True)]
 
 
-def _replace_columns(frame: Any, numeric: Any, names: Iterable[str], sample: str) -> Any:
+def _replace_columns(
+    frame: Any, numeric: NamedArray | None, names: Iterable[str], sample: str
+) -> Any:
     """Return a data frame in which the columns `names` are replaced by those of `numeric`.
 
-    Columns that `numeric`, a data frame or None, does not have are left out. `sample` is the name
-    of the sample in messages.
+    Columns that `numeric` does not have are left out. `sample` is the name of the sample in
+    messages.
     """
     import narwhals as nw
 
-    whole = nw.from_native(frame, eager_only=True)
-    parts = dict(zip(labels_of(frame) or (), whole.iter_columns(), strict=True))
-    found = {}
+    whole = nw.maybe_reset_index(nw.from_native(frame, eager_only=True))
+    numbers: dict[str, np.ndarray] = {}
     if numeric is not None:
-        columns = nw.from_native(numeric, eager_only=True).iter_columns()
-        found = dict(zip(labels_of(numeric) or (), columns, strict=True))
-    kept = {name: found.get(name) if name in names else part for name, part in parts.items()}
-    chosen = [part for part in kept.values() if part is not None]
+        numbers = dict(zip(numeric.columns or (), numeric.points.T, strict=True))
+    chosen = []
+    for name, part in zip(labels_of(frame) or (), whole.iter_columns(), strict=True):
+        if name not in names:
+            chosen.append(part)
+        elif name in numbers:
+            chosen.append(nw.new_series(part.name, numbers[name], backend=whole.implementation))
     if not chosen:
-        raise InvalidOptionError(
-            f"kinds leaves no column of {sample} to compare; leave out fewer columns",
-            option="kinds",
+        raise option_error(
+            "{--kinds} leaves no column of {sample} to compare; leave out fewer columns",
+            sample=sample,
         )
     return whole.select(chosen).to_native()
 
