@@ -17,7 +17,7 @@ ROWS: dict[str, Row] = {
         "who": "authors",
         "depth": "projection",
         "dtype": "float64",
-    },  # fmt: skip
+    },
     "max-sliced Wasserstein (POT)": {"who": "POT max-sliced W", "dtype": "float64"},
     "Wasserstein, exact (POT)": {"who": "POT exact W", "dtype": "float64"},
     "MMD (scikit-learn)": {"who": "MMD (scikit-learn)", "dtype": "float64"},
