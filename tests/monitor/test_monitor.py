@@ -27,7 +27,7 @@ from isodepth.errors import (
     InvalidOptionError,
 )
 from isodepth.functions.changes import Change
-from isodepth.monitor.batch_labels import label_string
+from isodepth.monitor.labels import label_string
 from isodepth.monitor.windows import AlarmPolicy
 from isodepth.table.frames import NamedArray
 from isodepth.typing import Verdict

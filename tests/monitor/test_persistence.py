@@ -194,7 +194,9 @@ def test_files_that_are_not_monitors_of_this_format_are_refused(tmp_path: Path) 
     fresh().save(tmp_path / "m.npz")
     header, _ = read_archive(tmp_path / "m.npz", KIND)
     del header["state"]["seed"]
-    write_archive(tmp_path / "m.npz", KIND, {n: header[n] for n in ("content", "state")}, {})
+    write_archive(
+        tmp_path / "m.npz", KIND, {n: header[n] for n in ("content", "schema", "state")}, {}
+    )
     with pytest.raises(UnreadableFileError, match=r"lacks a part of a monitor .*'seed'"):
         Monitor.load(tmp_path / "m.npz")
     table = Metric(levels=5, refine=0, random_state=0).region_table(REFERENCE)
@@ -229,10 +231,11 @@ def test_crafted_files_are_refused(tmp_path: Path, blocks: Any) -> None:
     monitor = fresh(blocks=blocks)
     monitor.check(batch)
     monitor.save(path)
-    state = read_archive(path, KIND)[0]["state"]
+    header, _ = read_archive(path, KIND)
+    state = {name: header[name] for name in ("schema", "state")}
 
     def refused() -> bool:
-        write_archive(path, KIND, {"content": 1, "state": state}, {})
+        write_archive(path, KIND, {"content": 1, **state}, {})
         try:
             # If a wrong value is not detected, later calls must not raise other errors.
             Monitor.load(path, autosave=False).check(batch)
@@ -284,20 +287,23 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
                   {"ranks": dict.fromkeys(state.groups, RankEvidence.start(False, 1))},
                   {"groups": {**state.groups, None: group}}):  # fmt: skip
         yield replace(state, **other)
-    for other in ({"width": 3}, {"columns": ("b", "b")}, {"categories": {}},
-                  {"columns": ("a", "b", "b")}, {"styles": {"a": ()}},
-                  {"styles": {"a": (Style(".", "."),)}}):  # fmt: skip
-        yield replace(state, reader=replace(state.reader, **other))
+    first, second, *others = state.schema.columns
+    for columns in ((first, *others), (first, first, *others), (first, second),
+                    (first, second, second, *others),
+                    (replace(first, styles=(Style(".", "."),)), second, *others)):  # fmt: skip
+        yield replace(state, schema=replace(state.schema, columns=columns))
     f, counts, (first, *_) = group.functions, group.reference, group.sums.runs
+    t = f.thresholds
     groups = [
         *(group._replace(functions=replace(f, **other)) for other in (
             {"scale": f.scale * [0, 1]}, {"scale": f.scale[:1]}, {"center": f.center * np.inf},
             {"middles": f.middles * [[1], [0]]}, {"middles": np.vstack([f.middles] * 2)},
             {"middles": f.middles[:, :1]},
             {"medians": f.medians + np.nan}, {"known": (f.known[0][::-1],)},
-            {"known": (f.known[0] + 1,)}, {"stored_thresholds": f.stored_thresholds[:3]},
-            {"stored_thresholds": f.stored_thresholds + [[0], [4], [0], [0]]},
-            {"stored_thresholds": f.stored_thresholds + [[1], [0], [0], [0]]},
+            {"known": (f.known[0] + 1,)}, {"thresholds": t._replace(upper=t.upper[1:])},
+            {"thresholds": t._replace(relation=t.relation + 4)},
+            {"thresholds": t._replace(feature=t.feature + 1)},
+            {"thresholds": t._replace(value=t.value * np.inf)},
         )),
         *(group._replace(reference=counts._replace(**other)) for other in (
             {"n_rows": 0}, {"n_rows": 1 << 31}, {"n_rows": int(counts.ones.max()) - 1},

@@ -226,7 +226,9 @@ def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) 
     """
     columns = fitted.columns if not reading.columns else None
     special = [each for each in fitted.kinds if each.use == "category" or each.option is not None]
-    types = fitted._state.reader.text_types
+    from isodepth.monitor.reading import text_types
+
+    types = text_types(fitted._state.schema)
     # Keep columns of strings if the columns have names. The monitor then refuses them with a more
     # specific message.
     text = "keep" if special or fitted.columns else "raise"
@@ -298,7 +300,7 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
     from isodepth.table.kinds import column_lines
 
     summary = fitted.to_dict()
-    lines = [f"columns     {', '.join(fitted.columns or fitted._state.reader.names)}"]
+    lines = [f"columns     {', '.join(fitted.columns or fitted._state.schema.names)}"]
     lines += [f"            {line}" for line in column_lines(fitted.kinds, codes=False)]
     for own in summary["groups"]:
         group = "" if own["group"] is None else f" of group {own['group']}"
