@@ -77,5 +77,6 @@ ENTRIES = {
         _entry(
             "summarization", "correlation with human judgment, summaries", "Table 4", folder="texts"
         ),
+        Entry("authors", "experiments.authors.study", "the authors' script and isodepth"),
     )
 }

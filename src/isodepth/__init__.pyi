@@ -25,4 +25,5 @@ from .metric.metric import distance as distance
 from .metric.region_table import RegionTable as RegionTable
 from .monitor.monitor import Monitor as Monitor
 from .significance.two_sample import two_sample_test as two_sample_test
+from .stream.read_table import read_table as read_table
 from .stream.scan import scan as scan

@@ -151,7 +151,7 @@ def test_unexpected_errors_are_one_line(files: list[str], monkeypatch: pytest.Mo
         (MemoryError(), 2, "there is not enough memory"),
         (OSError(28, "No space left on device"), 2, "No space left on device"),
     ):
-        monkeypatch.setattr("isodepth.compare", _raise(error))
+        monkeypatch.setattr("isodepth.cli.compare.compare_tables", _raise(error))
         result = run("compare", *files, code=code)
         assert result.stderr.count("\n") == 1
         assert said in result.stderr

@@ -33,6 +33,7 @@ def test_functions_have_their_defined_values(kind: type[families.Family], seed: 
     found = family.evaluate(rows)
     assert found.shape == (len(family.members), 300)
     assert len(family.members) > 0
+    np.testing.assert_array_equal(family.count(rows), np.nansum(found, axis=1))
     wanted = [[value_at(member, rows, i) for i in range(300)] for member in family.members]
     np.testing.assert_array_equal(found, wanted)
     # A function of a row does not depend on the other rows.
@@ -138,9 +139,9 @@ def test_columns_of_small_values_have_no_multiples_of_five_and_ten() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_counts_of_multiples_are_those_of_all_units(seed: int) -> None:
     rows = table(seed)
-    members = families.all_units(rows.numbers.shape[1])
-    wanted = [np.nansum(member.evaluate(rows)) for member in members]
-    np.testing.assert_array_equal(families.count_multiples(rows.numbers), wanted)
+    family = families.Precision.of_columns(rows.numbers.shape[1])
+    wanted = [np.nansum(member.evaluate(rows)) for member in family.members]
+    np.testing.assert_array_equal(family.count(rows), wanted)
 
 
 def test_missing_values_have_the_mean_of_the_others() -> None:

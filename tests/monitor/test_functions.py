@@ -87,7 +87,7 @@ def by_loops(functions: Functions, rows: np.ndarray) -> list[int]:
 def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     # Values that the choosing rows do not have are counted together.
     rows = table(500)
-    rows[rows[:, 3] == 3, 3] = np.nan
+    rows[(rows[:, 3] == 3) | (rows[:, 3] < 0), 3] = np.nan
     functions, rows = choose_functions(coded(np.vstack([rows, rows]), 3), RNG), table(300)
     rows[:40, 1], rows[50:53, 2], rows[60:65, 0] = np.nan, 20.0, [0.0, -9999.0, 5.0, 0.3, 1e3]
     usual = UsualValues(np.array([[-3.0] * 3, [3.0] * 3]), np.array([[-2.0] * 3, [2.0] * 3]))
@@ -187,11 +187,11 @@ def test_the_digest_of_a_batch_is_of_its_rows_in_any_order() -> None:
     rows = table(300)
 
     def digest(*parts: np.ndarray) -> int:
-        return int(sum(coded(part, 3).hashes().sum() for part in parts))
+        return sum(sum(coded(part, 3).hashes().tolist()) for part in parts)
 
     expected = digest(rows)
     assert digest(rows[::-1]) == expected
-    assert digest(rows[:77], rows[77:]) % 2**64 == expected
+    assert digest(rows[:77], rows[77:]) == expected
     rows[0, 1] = 0.0
     zero = digest(rows)
     rows[0, 1] = -0.0

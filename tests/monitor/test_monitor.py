@@ -202,7 +202,9 @@ def test_changes_have_the_numbers_of_pandas() -> None:
     assert (shift.kind, shift.before) == ("location", pytest.approx(reference["a"].median()))
     zeros = batch["a"].mask(rng.random(200) < 0.1, 0.0)
     (zero,) = changes(zeros)
-    assert (zero.value, zero.before, zero.after) == (0.0, 0.0, (zeros == 0).mean())
+    known = zeros.dropna()
+    assert (zero.value, zero.before, zero.after) == (0.0, 0.0, (known == 0).mean())
+    assert zero.of_known_values
     rounded = batch["a"].round().mask(rng.random(200) < 0.3)
     missing, precision = sorted(changes(rounded), key=lambda change: change.kind)
     assert (missing.before, missing.after) == (reference["a"].isna().mean(), rounded.isna().mean())
@@ -552,7 +554,7 @@ def test_columns_that_exchanged_their_values_have_no_factor() -> None:
     reference, batch = table(2000), table(500)
     exchanged = batch.rename(columns={"age": "hours", "hours": "age"})
     for change in Monitor(reference, random_state=0).check(exchanged).changes:
-        assert (change.kind, change.quantity, change.factor) == ("location", "median", None)
+        assert (change.kind, change.factor) in (("location", None), ("spread", None))
     batch["age"] *= 51.0
     (multiplied,) = Monitor(reference, random_state=0).check(batch).changes
     assert (multiplied.kind, multiplied.columns) == ("unit", ("age",))
@@ -929,7 +931,7 @@ def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
     assert verdict.n_suspicious == 8
     with pytest.raises(InvalidInputError, match="not a data frame"):
         monitor.check(REFERENCE[:, :2])
-    with pytest.raises(InvalidInputError, match="no rows"):
+    with pytest.raises(InvalidInputError, match="has no row"):
         Monitor(batch[["kind"]], random_state=0).check(batch[["kind"]][:0])
 
 
@@ -1157,7 +1159,7 @@ def test_a_batch_with_two_columns_of_one_name() -> None:
     reference = pd.DataFrame(rows, columns=["a", "b"]).assign(c=["x", "y"] * 50)
     monitor = Monitor(reference, random_state=0)
     batch = pd.concat([reference, reference[["a"]]], axis=1)
-    with pytest.raises(InvalidInputError, match=r"the batch cannot be read as a data frame .*'a'"):
+    with pytest.raises(InvalidInputError, match=r"two columns of the batch are named 'a'"):
         monitor.check(batch)
 
 

@@ -12,15 +12,15 @@ import pytest
 
 import isodepth
 from isodepth.functions.changes import Change
-from isodepth.functions.explanations import ColumnPair, Explanation
-from isodepth.functions.families import Member
-from isodepth.significance.changes import (
+from isodepth.functions.describer import (
     _explained,
     conditional_change,
     dependence_change,
     describe_column,
     exchanged_columns,
 )
+from isodepth.functions.explanations import ColumnPair, Explanation
+from isodepth.functions.families import Member
 
 RNG = np.random.default_rng(0)
 NORMAL, LOGNORMAL = RNG.normal(size=(2, 800)), np.exp(RNG.normal(size=(2, 800)))

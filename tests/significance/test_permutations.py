@@ -10,14 +10,14 @@ from combined import compare_and_test
 import isodepth
 from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError
-from isodepth.significance import result
-from isodepth.significance.findings import (
+from isodepth.significance import null_profile as null_profiles
+from isodepth.significance.null_profile import null_profile
+from isodepth.significance.permutations import (
+    Permutations,
     neg_log_p,
     neg_log_p_of_largest,
     permutation_pvalue,
 )
-from isodepth.significance.permutations import Permutations
-from isodepth.significance.result import null_profile
 from isodepth.significance.samples import check_blocks
 
 
@@ -114,7 +114,7 @@ def test_calls_are_short_for_many_permutations(monkeypatch: pytest.MonkeyPatch) 
     expected = neg_log_p(values)
     sizes = []
     log_ndtr = scipy.special.log_ndtr
-    monkeypatch.setattr("isodepth.significance.findings._LONG_ROW", 499)
+    monkeypatch.setattr("isodepth.significance.permutations._LONG_ROW", 499)
     monkeypatch.setattr(scipy.special, "log_ndtr", lambda x: sizes.append(x.size) or log_ndtr(x))
     np.testing.assert_array_equal(neg_log_p(values), expected)
     assert sizes == [500] * 6
@@ -187,7 +187,7 @@ def test_null_profile_is_that_of_permuted_labels(
         np.testing.assert_allclose(null.distances[b], again.distance, rtol=1e-9)
         np.testing.assert_allclose(null.levels, again.levels)
     for affordable, most, count in ((25.5, 49, 25), (0, 200, 19), (25, 22, 22), (120, 200, 99)):
-        monkeypatch.setattr(result, "_WORK", int(affordable * 150 * 30))
+        monkeypatch.setattr(null_profiles, "_WORK", int(affordable * 150 * 30))
         null = null_profile(tested, None, most)
         assert len(null.gaps) == len(null.distances) == count
         if count == 19:

@@ -279,11 +279,10 @@ def test_rare_events_are_counted_in_all_other_rows() -> None:
     (test,) = (each for each in result.column_tests if each.column == "site")
     assert (test.pvalue, test.change_kind) == (result.changes[0].pvalue, "shares")
     pair = subset_pair(scan(x), scan(y), 200, random_state=0)
-    tested = np.concatenate([each["size"].to_numpy() for each in (pair.x, pair.y)])[:, None]
+    tested = np.concatenate([table.numbers for table in pair.tables])
     events = rare_events(pair, tested, Runner())
     rest = [
-        frame.drop(index=rows.indices)
-        for frame, rows in zip((x, y), pair.random_rows, strict=True)
+        frame.drop(index=pair.indices(side)) for side, frame in enumerate((x, y))
     ]  # fmt: skip
     assert {each.member.event for each in events} == {"missing", "extremes", "shares"}
     for event in events:

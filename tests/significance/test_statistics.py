@@ -20,29 +20,38 @@ from twins import naive_permutation as twin
 
 from isodepth import Metric, two_sample_test
 from isodepth._core import share_differences
+from isodepth.functions.describer import direction_text
 from isodepth.functions.explanations import ks_distance
 from isodepth.geometry.scaling import mad_spread
 from isodepth.geometry.weights import contaminated_rows
 from isodepth.rows.rows import TwoSamples
-from isodepth.significance import aggregated, features
+from isodepth.significance import regions as regions_module
+from isodepth.significance import statistics
 from isodepth.significance import tolerance as tolerance_module
-from isodepth.significance.aggregated import aggregated_statistics, region_statistics
 from isodepth.significance.changes import _column_feature, _remaining_pairs, _strongest_change
-from isodepth.significance.features import Feature, direction_feature, direction_text
-from isodepth.significance.findings import (
-    FeatureTest,
-    Findings,
-    combined,
+from isodepth.significance.permutations import (
+    Moments,
+    Permutations,
     neg_log_p,
     neg_log_p_of_largest,
     permutation_pvalue,
+    rank_cosines,
+    unit_ranks,
 )
-from isodepth.significance.learned import learned_direction
-from isodepth.significance.permutations import Moments, Permutations, rank_cosines, unit_ranks
+from isodepth.significance.regions import projection_distances
 from isodepth.significance.samples import Category, PooledSample, Samples, category_of
+from isodepth.significance.statistics import (
+    Feature,
+    FeatureTest,
+    Findings,
+    aggregated_statistics,
+    combined,
+    direction_feature,
+)
 from isodepth.significance.tolerance import (
     TolerantFindings,
     allowed_share,
+    learned_direction,
     share_units,
     tolerant_statistics,
 )
@@ -201,7 +210,7 @@ def test_distances_of_regions(drawn: Drawn, q: float, p: float, eps: float) -> N
 
     With blocks, the sizes of both samples differ between labelings.
     """
-    found = region_statistics(drawn.rows, regions(q=q, p=p, eps=eps, levels=4), advance)
+    found = projection_distances(drawn.rows, regions(q=q, p=p, eps=eps, levels=4), advance)
     sides = [twin.parts(drawn.rows.points.tolist(), mine) for mine in drawn.labels]
     U = drawn.rows.directions.tolist()
     wanted = [twin.region_statistic(x, y, U, q, p, eps, 4) for x, y in sides]
@@ -275,7 +284,7 @@ def test_a_direction_learned_on_a_subset_is_evaluated_on_all_rows(
     permutations = Permutations.draw(300, 300, 39, rng)
     rows = pooled(points, ("a", "b", "c"), np.eye(3), permutations, rng)
     on_all, _ = learned_direction(rows)
-    monkeypatch.setattr("isodepth.significance.learned._LEARNING_ROWS", 200)
+    monkeypatch.setattr("isodepth.significance.tolerance._LEARNING_ROWS", 200)
     values, direction = learned_direction(rows)
     # Directions fitted to 200 and to 600 rows differ by about 0.1, and their statistics by less.
     assert values[0] == pytest.approx(on_all[0], abs=0.02)
@@ -317,7 +326,7 @@ def test_statistics_of_the_aggregated_test(
     Rounding errors divided by spreads are below 1e-9.
     """
     # A block has two functions or three directions.
-    monkeypatch.setattr(features, "MAX_NUMBERS", 350)
+    monkeypatch.setattr(statistics, "MAX_NUMBERS", 350)
     drawn = Drawn("gaussian", seed, 20, 16, d, blocked)
     codes = np.random.default_rng(seed).integers(0, 2, 36)
     before = drawn.rows
@@ -532,7 +541,7 @@ def test_a_sample_of_few_distinct_rows_may_be_a_simplex(
     points = np.concatenate([np.repeat(np.eye(3, 2), repeats, axis=0), rng.normal(size=(9, 2))])
     permutations = Permutations.draw(7, len(points) - 7, 9, rng)
     rows = pooled(points, ("u", "v"), np.eye(2), permutations, rng)
-    assert aggregated._may_be_simplex(rows) is simplex
+    assert regions_module._may_be_simplex(rows) is simplex
 
 
 # -- how statistics are combined ------------------------------------------------------------------

@@ -20,9 +20,8 @@ from experiments.power import laws
 from isodepth import Metric, two_sample_test
 from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.significance.findings import Findings
 from isodepth.significance.permutations import Permutations
-from isodepth.significance.result import ShareBounds
+from isodepth.significance.statistics import Findings
 
 
 def pair(n: int = 60, m: int = 45, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -171,9 +170,24 @@ def test_the_bound_on_changed_rows_has_confidence_one_minus_alpha() -> None:
     weak = run(X[:, 2:], Y[:, 2:] - 0.1, alpha=0.5)
     assert weak.pvalue > 0.01
     assert weak.changed_share > 0
-    details = replace(weak._details, bounds=weak._lower_bounds)
-    below = weak._with(alpha=float(np.nextafter(weak.pvalue, 0)), _details=details)
+    below = run(X[:, 2:], Y[:, 2:] - 0.1, alpha=float(np.nextafter(weak.pvalue, 0)))
     assert below.changed_share == 0
+
+
+def test_bounds_can_be_left_out() -> None:
+    """Without bounds, only `changed_share` and the order of the changes differ."""
+    X, Y = weak_and_strong()
+    for options in ({}, {"tolerance": 0.02}):
+        plain = run(X, Y + [0.5, 0, 0, 0], **options)
+        fast = run(X, Y + [0.5, 0, 0, 0], bounds=False, **options)
+        assert plain.changed_share > 0
+        assert fast.changed_share is None
+        assert "bounds=False" in fast.changed_share_text
+        assert {each.text for each in fast.changes} == {each.text for each in plain.changes}
+        assert all(each.changed_share is None for each in fast.changes)
+        np.testing.assert_array_equal(fast.null_distribution, plain.null_distribution)
+        assert "bounds" not in plain.settings
+        assert fast.settings["bounds"] is False
 
 
 def test_a_tiny_alpha_is_no_error() -> None:
@@ -323,7 +337,7 @@ def test_a_tolerance_only_takes_away() -> None:
     assert run(X, Y + 0.4, alpha=0.1).changed_share > share
     assert run(X, Y + 0.4, n_permutations=9).changed_share == 0
     # Nothing is claimed if the test itself is not significant.
-    assert run(X, Y + 0.4)._with(pvalue=0.06).changed_share == 0
+    assert run(X, Y + 0.4, alpha=0.009).changed_share == 0
 
 
 @pytest.mark.parametrize("in_larger", [False, True])
@@ -614,7 +628,7 @@ def test_the_headline_without_a_change_of_a_column() -> None:
         (0.02, "at least 2% of the rows changed"),
         (0.219, "at least 21% of the rows changed"),
     ):
-        details = replace(result._details, bounds=ShareBounds(share, {}, None))
+        details = replace(result._details, changed_share=share)
         changed = result._with(_details=details)
         assert changed.changed_share_text == f"{text} (95% confidence)"
     tolerant = result._with(tolerance=0.0123)
@@ -683,7 +697,7 @@ def test_nothing_is_printed_about_a_bound_of_zero() -> None:
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(60, 2)), rng.normal(size=(3, 2)).repeat(20, axis=0)
     for result in (run(X, Y), run(X, rng.normal(size=(60, 2)))):
-        details = replace(result._details, bounds=ShareBounds(0.0, {}, None))
+        details = replace(result._details, changed_share=0.0)
         unclaimed = result._with(_details=details)
         for text in (str(unclaimed), unclaimed._repr_html_()):
             assert "claimed" not in text
@@ -951,7 +965,7 @@ def test_a_change_that_is_not_significant_alone_is_marked() -> None:
     x, y = pair()
     result = run(x, y + 1)
     alone = replace(result.changes[0], pvalue=0.06)
-    details = replace(result._required(result._details), changes=[alone])
+    details = replace(result._required(result._details), changes=(alone,))
     marked = result._with(_details=details).headline
     assert marked.endswith(f"{alone.text} (alone p = 0.06, not significant).")
     assert "alone" not in result.headline

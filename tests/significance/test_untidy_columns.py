@@ -14,10 +14,10 @@ import pytest
 from combined import compare_and_test
 
 import isodepth
+from isodepth.functions.describer import describe_column, exchanged_columns
 from isodepth.functions.explanations import ColumnPair
 from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious import suspicious_rows
-from isodepth.significance.changes import describe_column, exchanged_columns
 
 N = 200
 

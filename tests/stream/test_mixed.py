@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,7 @@ from stream.tables import FORMS, mixed_frame, scanned
 import isodepth
 from isodepth import scan
 from isodepth.errors import ColumnWarning, InvalidInputError
-from isodepth.stream import profile
-from isodepth.stream.frames import concatenated
-from isodepth.stream.mixed import MixedReader, mixed_readers
-from isodepth.stream.profile import Profile
-from isodepth.table.kinds import split_columns
+from isodepth.table.table import Schema, Table, tables_of
 from isodepth.table.text_columns import narrowed_type
 
 X, Y = mixed_frame(300, 1), mixed_frame(240, 2, 0.5)
@@ -32,23 +29,8 @@ def kinds_and_uses(columns: Any) -> list[tuple[str, str, str]]:
     return [(each.column, each.kind, each.use) for each in columns]
 
 
-def readers_of(
-    x: Any, y: Any, kinds: Any = None, capacity: int = 10**6
-) -> tuple[MixedReader, MixedReader]:
-    profiles = [Profile.of(source, capacity, seed) for seed, source in enumerate((x, y))]
-    first, second = mixed_readers(profiles, ("X", "Y"), kinds)
-    return first, second
-
-
-def read(source: Any, reader: MixedReader, rows: int) -> tuple[np.ndarray, dict[str, list[Any]]]:
-    """Return the numbers and the categories of all rows, in chunks of `rows` rows."""
-    numbers = [chunk.values for chunk in reader.numeric_source(source)._chunks(rows)]
-    categories: dict[str, list[Any]] = {name: [] for name in reader.categorical}
-    for part in source._parts:
-        for frame in part.frames(rows):
-            for name, (codes, words) in reader.categories(frame.table, frame.origin).items():
-                categories[name] += [None if code < 0 else words[code] for code in codes]
-    return np.concatenate(numbers), categories
+def texts(table: Table) -> list[list[str | None]]:
+    return [table.texts(name) for name in table.schema.category_names]
 
 
 @pytest.mark.parametrize("kinds", [None, KINDS, {"site": ["x", "y", "z", 'été, "q"']}])
@@ -56,20 +38,21 @@ def read(source: Any, reader: MixedReader, rows: int) -> tuple[np.ndarray, dict[
 def test_kinds_and_values_as_in_memory(form: str, kinds: Any, tmp_path: Path) -> None:
     pytest.importorskip(form if form in ("dask", "polars") else "pandas")
     x, y = scanned(form, X, tmp_path / "x"), scanned(form, Y, tmp_path / "y")
-    expected = split_columns((X, Y), ("X", "Y"), kinds)
-    assert expected is not None
-    readers = readers_of(x, y, kinds)
-    assert kinds_and_uses(readers[0].columns) == kinds_and_uses(expected.columns)
-    for side, (source, reader) in enumerate(zip((x, y), readers, strict=True)):
-        numbers, categories = read(source, reader, 64)
-        whole = expected.numeric[side][list(reader.numeric)].to_numpy(float, na_value=np.nan)
-        np.testing.assert_array_equal(numbers, whole)
-        assert categories == {n: both[side] for n, both in expected.categories.items()}
+    expected = tables_of(X, Y, kinds=kinds)
+    schema = Schema.of(x, y, kinds=kinds)
+    assert kinds_and_uses(schema.kinds) == kinds_and_uses(expected[0].schema.kinds)
+    for source, whole in zip((x, y), expected, strict=True):
+        chunks = list(schema.chunks(replace(source, chunk_rows=64)))
+        assert len(chunks) > 3
+        found = Table.pooled(*chunks)
+        np.testing.assert_array_equal(found.numbers, whole.numbers)
+        assert texts(found) == texts(whole)
+        assert [found.origin.row_numbers(0).tolist()] == [sorted(found.origin.numbers)]
 
 
-def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check that the distinct values of all rows determine a kind, not only the random rows."""
-    monkeypatch.setattr(profile, "_DECIDING_ROWS", 600)
+def test_kinds_from_a_part_of_the_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that rare words determine a kind, although not all numbers are counted."""
+    monkeypatch.setattr("isodepth.table.profile._MOST_STRINGS", 600)
     n = 6000
     frame = pd.DataFrame(
         {
@@ -81,29 +64,31 @@ def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
         }
     )
     with pytest.warns(isodepth.errors.ColumnWarning, match=r"'word'.*'a' is not a number"):
-        reader, _ = readers_of(scan(frame), scan(frame), capacity=5)
-    uses = {each.column: each.use for each in reader.columns}
+        schema = Schema.of(scan(frame), scan(frame))
+    uses = {each.name: each.use for each in schema.columns}
     assert uses == {
         "few": "numeric", "many": "omit", "some": "category", "number": "numeric",
         "word": "category",
     }  # fmt: skip
-    assert [each.kind for each in reader.columns][:3] == ["numeric", "identifier", "category"]
+    assert [each.kind for each in schema.columns][:3] == ["numeric", "identifier", "category"]
     odd = frame.assign(number=[*frame["number"][:-1], "unknown"])
     with pytest.warns(
         isodepth.errors.ColumnWarning, match=r"'number'.*'unknown', are read as missing"
     ):
-        reader, _ = readers_of(scan(odd), scan(odd), capacity=5)
-    number = reader.columns[3]
+        schema = Schema.of(scan(odd), scan(odd))
+    number = schema.columns[3]
     assert (number.use, number.option) == ("numeric", "numeric")
     chunk = pa.table({"number": ["0.5", "unknown", "0.25"]})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        np.testing.assert_array_equal(reader.numbers(chunk, "X"), [[0.5], [np.nan], [0.25]])
+        numbers = Schema((number,)).read(chunk).numbers
+    np.testing.assert_array_equal(numbers, [[0.5], [np.nan], [0.25]])
     comma = frame.assign(number=[f"{i / 7:.2f}".replace(".", ",") for i in range(n - 1)] + ["?"])
     with pytest.warns(isodepth.errors.ColumnWarning, match=r"'number'.*'\?', are read as missing"):
-        reader, _ = readers_of(scan(comma), scan(comma), capacity=5)
+        schema = Schema.of(scan(comma), scan(comma))
     chunk = pa.table({"number": ["1,250", "?", "2"]})
-    np.testing.assert_array_equal(reader.numbers(chunk, "X"), [[1.25], [np.nan], [2]])
+    numbers = Schema((schema.columns[3],)).read(chunk).numbers
+    np.testing.assert_array_equal(numbers, [[1.25], [np.nan], [2]])
 
 
 @pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
@@ -118,12 +103,11 @@ def test_chunks_of_words_in_a_column_of_numbers(ending: str, tmp_path: Path) -> 
     path = tmp_path / f"t.{ending}"
     frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
     source = scan(path, chunk_rows=500)
-    reader, _ = readers_of(source, scan(frame))
-    assert (reader.columns[0].use, reader.columns[0].option) == ("numeric", "numeric")
-    values = np.concatenate([c.values for c in reader.numeric_source(source)._chunks(500)])
+    schema = Schema.of(source, scan(frame))
+    assert (schema.columns[0].use, schema.columns[0].option) == ("numeric", "numeric")
+    values = schema.read(source).numbers
     np.testing.assert_array_equal(values[:, 0], [*map(float, numbers), *[np.nan] * 4900])
-    in_memory = split_columns([frame, frame], "XY")
-    assert in_memory.columns == reader.columns
+    assert Schema.of(frame, frame).kinds == schema.kinds
 
 
 def test_kinds_do_not_depend_on_the_sample() -> None:
@@ -135,17 +119,15 @@ def test_kinds_do_not_depend_on_the_sample() -> None:
         pd.DataFrame({"a": range(2020), "c": [f"{s}{i % 101}" for i in range(2020)]}) for s in "xy"
     )
     for pair, use in (((x, y), "omit"), ((x, x), "category")):
-        reader, _ = readers_of(*map(scan, pair), capacity=50)
-        assert reader.columns[1].use == use
+        assert Schema.of(*map(scan, pair)).columns[1].use == use
 
 
-def test_style_of_numbers_from_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_style_of_numbers_from_all_rows() -> None:
     """Check that a comma is the decimal mark in all chunks if it is in one of them."""
-    monkeypatch.setattr(profile, "_DECIDING_ROWS", 400)
     frame = pd.DataFrame({"price": ["1,500"] * 500 + ["2,25"] * 500})
-    reader, _ = readers_of(scan(frame), scan(frame), capacity=100)
-    values = [c.values for c in reader.numeric_source(scan(frame))._chunks(100)]
-    assert {*np.concatenate(values).ravel()} == {1.5, 2.25}
+    source = scan(frame, chunk_rows=100)
+    schema = Schema.of(source, source)
+    assert {*schema.read(source).numbers.ravel()} == {1.5, 2.25}
 
 
 @pytest.mark.parametrize(
@@ -184,24 +166,22 @@ def test_a_late_word_in_a_text_file(tmp_path: Path) -> None:
     with pytest.raises(isodepth.errors.UnreadableFileError, match=r"line 200002.*'none of these'"):
         isodepth.distance(scan(tmp_path / "t.csv"), np.ones((9, 2)), **options)
     with pytest.warns(isodepth.errors.ColumnWarning, match=r"'b'.*'none of these' is not a number"):
-        reader, _ = readers_of(scan(tmp_path / "t.csv"), scan(tmp_path / "t.csv"))
-    assert reader.categorical == ("b",)
+        schema = Schema.of(scan(tmp_path / "t.csv"), scan(tmp_path / "t.csv"))
+    assert schema.category_names == ("b",)
 
 
 def test_types_of_files_that_contradict(tmp_path: Path) -> None:
     pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(tmp_path / "1.parquet")
     (tmp_path / "2.csv").write_text("a\nx\ny\n")
     source = scan(tmp_path)
-    with pytest.raises(
-        isodepth.errors.UnreadableFileError, match=r"strings in text files and numbers in"
-    ):
-        readers_of(source, source)
+    with pytest.raises(InvalidInputError, match=r"type text in text files and of type number in"):
+        Schema.of(source, source)
     # Numbers in a text file are strings if another file contains strings.
     pd.DataFrame({"a": ["x", "y"]}).to_parquet(tmp_path / "1.parquet")
     (tmp_path / "2.csv").write_text("a\n1\n2\n")
     with pytest.warns(isodepth.errors.ColumnWarning, match="'a'.* of 8 values are numbers"):
-        reader, _ = readers_of(scan(tmp_path), scan(tmp_path))
-    assert reader.categorical == ("a",)
+        schema = Schema.of(scan(tmp_path), scan(tmp_path))
+    assert schema.category_names == ("a",)
 
 
 @pytest.mark.parametrize("form", ["frames", "parquet", "csv", "dask"])
@@ -252,7 +232,7 @@ def test_the_first_row_is_compared_without_a_warning(convert: Any) -> None:
         source = isodepth.scan(lambda: iter([convert(values)]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert [len(chunk.table) for chunk in source._parts[0].frames(100)] == [50]
+        assert [len(chunk.table) for chunk in source._parts[0].raw_frames(100)] == [50]
 
 
 @pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
@@ -308,12 +288,9 @@ def test_large_integers_have_the_results_of_frames(
 def test_integers_of_different_types_in_two_chunks() -> None:
     low, high = (pa.table({"t": pa.array([v, v + 9], type_)}) for v, type_ in (
         (2**62, pa.int64()), (2**63, pa.uint64())))  # fmt: skip
-    negative, floats = (pa.table({"t": pa.array([v] * 2)}) for v in (-(2**62), 0.5))
-    assert concatenated([low, high])["t"].to_pylist() == [2**62, 2**62 + 9, 2**63, 2**63 + 9]
-    for other in (negative, floats):
-        whole = concatenated([other, high])["t"]
-        assert str(whole.type) == "double"
-        assert whole.to_pylist() == [*map(float, other["t"].to_pylist()), 2.0**63, 2.0**63]
+    source = scan([low, high])
+    numbers = Schema.of(source, source, row_numbers=False, kinds={"t": 2**62}).read(source).numbers
+    assert numbers[:, 0].tolist() == [0, 9, 2.0**62, 2.0**62]
 
 
 @pytest.mark.parametrize("frames", [False, True])
@@ -343,7 +320,7 @@ def test_a_function_must_give_the_same_rows_at_every_call(
             yield frame.assign(word="u") if frames else rows
 
     (part,) = isodepth.scan(chunks)._parts
-    readings = itertools.chain(part.frames(100), part.frames(100))
+    readings = itertools.chain(part.raw_frames(100), part.raw_frames(100))
     with pytest.raises(InvalidInputError, match=rf"chunks has changed .*\({change}\); the data"):
         list(readings)
 
@@ -383,7 +360,7 @@ def test_a_function_must_give_the_same_values_at_every_call(column: str, change:
     source = isodepth.scan(chunks)
     (part,) = source._parts
     where = f" in column '{column}'" if column else ""
-    reading = part.frames if column else part.read
+    reading = part.raw_frames if column else part.read
     assert sum(1 for _ in reading(100)) == 2
     with pytest.raises(InvalidInputError, match=rf"\(10 rows, then other values{where}\); the"):
         list(reading(100))

@@ -16,15 +16,14 @@ from isodepth import scan
 from isodepth.base.fold import Fold
 from isodepth.errors import InvalidInputError
 from isodepth.stream.passes import DaskRunner, FrameReading, Runner
-from isodepth.stream.profile import random_rows
-from isodepth.stream.subsets import MixedRows, count_rows, subset_pair
+from isodepth.stream.subsets import CountFold, MixedRows, random_rows, subset_pair
 from isodepth.table.raw import RawChunk
 
 X, Y = mixed_frame(300, 1), mixed_frame(240, 2, 0.5)
 
 
 def drawn(source: Any, size: int, seed: int = 0, runner: Runner | None = None) -> Any:
-    return random_rows(source, size, np.random.default_rng(seed), runner)
+    return random_rows(source, labels=["X"], max_rows=size, seeds=[seed], runner=runner)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -32,18 +31,20 @@ def drawn(source: Any, size: int, seed: int = 0, runner: Runner | None = None) -
 def test_rows_are_those_of_the_source(form: str, size: int, tmp_path: Path) -> None:
     pytest.importorskip(form if form in ("dask", "polars") else "pandas")
     subset = drawn(scanned(form, X, tmp_path / "x"), size)
-    assert subset.n_rows == 300
-    assert len(subset.table) == len(subset.indices) == len(subset.files) == min(size, 300)
-    assert np.all(np.diff(subset.indices) > 0)
-    expected = X.iloc[subset.indices]
-    assert subset.table["id"].to_pylist() == expected["id"].tolist()
-    np.testing.assert_array_equal(subset.table["size"].to_numpy(), expected["size"])
-    sites = [site or None for site in subset.table["site"].to_pylist()]
-    assert sites == expected["site"].astype(object).where(expected["site"].notna(), None).tolist()
+    (table,), indices = subset.tables, subset.indices(0)
+    assert subset.n_rows == (300,)
+    assert len(table) == len(indices) == min(size, 300)
+    assert subset.is_whole == (size >= 300)
+    assert np.all(np.diff(indices) > 0)
+    expected = X.iloc[indices]
+    assert table.origin.raw["id"].to_pylist() == expected["id"].tolist()
+    np.testing.assert_array_equal(table.column("size"), expected["size"])
+    if size == 300:
+        sites = expected["site"].astype(object).where(expected["site"].notna(), None).tolist()
+        assert table.texts("site") == sites
     if form in ("parquet", "csv"):
-        names = [Path(file).stem for file in subset.files]
-        place = np.array([100 * (name == "2") for name in names])
-        assert np.array_equal(place + subset.rows, subset.indices)
+        places = [table.origin.place(row) for row in range(len(table))]
+        assert [100 * (Path(file).stem == "2") + row for file, row in places] == indices.tolist()
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv", "call"])
@@ -51,28 +52,28 @@ def test_chunks_do_not_matter(form: str, tmp_path: Path) -> None:
     expected = drawn(scanned(form, X, tmp_path / "a"), 80)
     for number, rows in enumerate((1, 7, 100)):
         other = drawn(scanned(form, X, tmp_path / f"{number}", chunk_rows=rows), 80)
-        assert other.table.equals(expected.table)
-        assert np.array_equal(other.indices, expected.indices)
-    assert not np.array_equal(drawn(scan(X), 80, 1).indices, expected.indices)
+        assert other.tables[0].origin.raw.equals(expected.tables[0].origin.raw)
+        assert np.array_equal(other.indices(0), expected.indices(0))
+    assert not np.array_equal(drawn(scan(X), 80, 1).indices(0), expected.indices(0))
 
 
 def test_dask_draws_the_same_rows(tmp_path: Path) -> None:
     dd = pytest.importorskip("dask.dataframe")
     source = scanned("parquet", X, tmp_path / "x")
-    expected = drawn(source, 80)
-    assert drawn(source, 80, runner=DaskRunner()).table.equals(expected.table)
+    expected = drawn(source, 80).tables[0].origin.raw
+    assert drawn(source, 80, runner=DaskRunner()).tables[0].origin.raw.equals(expected)
     # One partition per file, as `dask.dataframe.read_parquet` makes them.
     files = sorted((tmp_path / "x").iterdir())
     frame = dd.concat([dd.from_pandas(pd.read_parquet(file), npartitions=1) for file in files])
-    assert drawn(scan(frame), 80).table.equals(expected.table)
+    assert drawn(scan(frame), 80).tables[0].origin.raw.equals(expected)
 
 
 def test_every_row_is_equally_likely() -> None:
     """Check how often each of 40 rows is drawn: a chi-squared test with 39 degrees of freedom."""
     source = scan([np.arange(13.0)[:, None], np.arange(13.0, 40.0)[:, None]])
-    counts, rng = np.zeros(40), np.random.default_rng(5)
-    for _ in range(400):
-        counts[random_rows(source, 10, rng).indices] += 1
+    counts = np.zeros(40)
+    for seed in range(400):
+        counts[drawn(source, 10, seed).indices(0)] += 1
     # The count of a row has mean 100 and variance 75; the draws are negatively correlated.
     statistic = np.square(counts - 100).sum() / 75 * 39 / 40
     assert 15 < statistic < 75  # probability of other values: 1e-3
@@ -84,13 +85,13 @@ def test_pairs_as_in_memory(tmp_path: Path) -> None:
     assert pair.is_whole
     assert pair.n_rows == (300, 240)
     options: dict[str, Any] = {"random_state": 0, "n_permutations": 49}
-    tested = isodepth.two_sample_test(pair.x, pair.y, kinds=pair.kinds, **options)
+    tested = isodepth.two_sample_test(x, y, **options)
     whole = isodepth.two_sample_test(X, Y, **options)
     assert (tested.pvalue, tested.statistic) == (whole.pvalue, whole.statistic)
     assert [str(each) for each in tested.changes] == [str(each) for each in whole.changes]
     few = subset_pair(x, y, 60, random_state=0)
     assert (len(few.x), len(few.y), few.n_rows, few.is_whole) == (60, 60, (300, 240), False)
-    assert not np.array_equal(few.random_rows[0].rows, few.random_rows[1].rows)
+    assert not np.array_equal(few.indices(0), few.indices(1))
     again = subset_pair(x, y, 60, random_state=0)
     assert again.x.equals(few.x)
     # A table without names gets the names of the other table.
@@ -132,13 +133,12 @@ class Functions:
 def test_counts_are_those_of_all_rows(form: str, tmp_path: Path) -> None:
     pytest.importorskip(form if form in ("dask", "polars") else "pandas")
     pair = subset_pair(scanned(form, X, tmp_path / "x"), scan(Y), 50, random_state=0)
-    (source, _), (reader, _) = pair.sources, pair.readers
-    categories = [["y", "x"] if name == "site" else [] for name in reader.categorical]
-    random = pair.random_rows[0]
+    categories = [["y", "x"] if name == "site" else [] for name in pair.schema.category_names]
+    numbers = pair.tables[0].origin.row_numbers(0)
     for excluded, rows in (
-        (None, X), (random.numbers, X.drop(index=X.index[random.indices])),
+        (numbers[:0], X), (numbers, X.drop(index=X.index[pair.indices(0)])),
     ):  # fmt: skip
-        found = count_rows(source, reader, categories, Functions(), excluded=excluded)
+        found = pair.schema.run(CountFold(Functions(), categories, excluded), pair.sources[0])
         expected = [
             rows["size"].isna().sum(), (rows["count"] == 3).sum(), (rows["size"] > 1).sum(),
             (rows["site"] == "x").sum(),
@@ -152,14 +152,9 @@ def test_threads_do_not_matter(form: str, tmp_path: Path) -> None:
     y = scanned(form, mixed_frame(700, 2), tmp_path / "y")
     pairs = [subset_pair(x, y, 300, random_state=0, n_threads=count) for count in (1, 2, 5)]
     for pair in pairs[1:]:
-        assert pair.columns == pairs[0].columns
+        assert pair.schema == pairs[0].schema
         assert pair.x.equals(pairs[0].x)
         assert pair.y.equals(pairs[0].y)
-        assert pair.all_categories() == pairs[0].all_categories()
-        for own, first in zip(pair.profiles, pairs[0].profiles, strict=True):
-            assert own.state.values == first.state.values
-            assert own.state.odd == first.state.odd
-            assert own.types == first.types
 
 
 @pytest.mark.parametrize("place", [0, 1, 2, 3])

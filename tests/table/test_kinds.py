@@ -6,6 +6,7 @@ import warnings
 from decimal import Decimal
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import narwhals as nw
@@ -25,16 +26,11 @@ from isodepth.errors import (
     InvalidOptionError,
     UnreadableFileError,
 )
-from isodepth.table.kinds import (
-    MISSING,
-    ColumnKind,
-    attention_lines,
-    category_values,
-    column_lines,
-    split_columns,
-)
+from isodepth.table.columns import ColumnKind
+from isodepth.table.kind_lines import MISSING, attention_lines, category_values, column_lines
 from isodepth.table.numerals import Numerals
 from isodepth.table.readers import ReadOptions, read_table
+from isodepth.table.table import tables_of
 
 PRICES = [1500.25, 980.5, 12_345.0, 7.75, 1500.25]
 CONTINENTAL = str.maketrans(",.", ".,")
@@ -47,6 +43,17 @@ STYLES = {
     "spaces": lambda v: f"{v:,.2f} €".replace(",", "\u202f"),
     "percent": lambda v: f"{v} %",
 }
+
+
+def split_columns(frames, names, kinds=None) -> SimpleNamespace:
+    """Return the kinds of columns, and the numbers and categories of each sample."""
+    tables = tables_of(*frames, labels=[*names], kinds=kinds)
+    schema = tables[0].schema
+    return SimpleNamespace(
+        columns=tuple(column.described for column in schema.columns),
+        numeric=[pd.DataFrame(each.numbers, columns=schema.numeric_names) for each in tables],
+        categories={name: [each.texts(name) for each in tables] for name in schema.category_names},
+    )
 
 
 def split(*columns, names="XY", **kinds):
@@ -511,7 +518,7 @@ def test_categories_are_compared_by_value(x, y, values: set[str]) -> None:
 @pytest.mark.parametrize(
     ("x", "y", "reason"),
     [
-        ([True, False], [1, 2], "contains numbers in Y and 'True' in X"),
+        ([True, False], [1, 2], "contains numbers in Y and 'False' in X"),
         (pd.to_datetime(["2013-01-01"]), [1.5], "contains numbers in Y and '2013-01-01 00:00:00'"),
     ],
 )
@@ -694,7 +701,9 @@ def test_differences_of_integers_beyond_the_exact_floats(library: str) -> None:
     # Multiples of 10 remain multiples, and no difference is a number such as 0 or 9999.
     assert points == [[100_003, 100_005], [100_004, 100_000]]
     note = f"difference from {base - 100_000}"
-    assert mixed.columns[0] == ColumnKind("t", "numeric", "numeric", note, base - 100_000)
+    assert mixed.columns[0] == ColumnKind(
+        "t", "numeric", "numeric", note, base - 100_000, reasons=("difference",)
+    )
     again = split_columns([make([base + 7, base + 1])], ["Z"], {"t": mixed.columns[0].option})
     assert isodepth.table.frames.read_frame(again.numeric[0], "Z")[0][:, 0].tolist() == [
         100_007,
@@ -791,9 +800,13 @@ def test_durations_are_days_by_option(chunked: bool) -> None:
     samples = [isodepth.scan(each) for each in (x, y)] if chunked else [x, y]
     options: dict[str, Any] = {"n_permutations": 19, "random_state": 0}
     default = isodepth.two_sample_test(*samples, **options)
-    assert default.kinds[1] == ColumnKind("wait", "date", "omit", "durations")
+    assert default.kinds[1] == ColumnKind(
+        "wait", "date", "omit", "durations", reasons=("durations",)
+    )
     test = isodepth.two_sample_test(*samples, kinds={"wait": "numeric"}, **options)
-    assert test.kinds[1] == ColumnKind("wait", "numeric", "numeric", "days", "numeric")
+    assert test.kinds[1] == ColumnKind(
+        "wait", "numeric", "numeric", "days", "numeric", reasons=("days",)
+    )
     assert test.changes[0].columns == ("wait",)
 
 

@@ -135,6 +135,8 @@ TEST = Options(
            "10^6 values, and at least 10^4 rows"),
     Option("n_directions", Integer(1), None, "Number of directions.",
            "100 to 200, or 100 more than columns"),
+    Option("bounds", Boolean(), True,
+           "Whether to compute lower bounds for the share of rows that changed."),
     _SEED, _N_JOBS, _PROGRESS,
 )  # fmt: skip
 

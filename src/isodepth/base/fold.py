@@ -57,3 +57,24 @@ class Fold:
         for chunk in chunks:
             self.step(state, chunk, n_threads)
         return self.finish(state)
+
+
+class Together(Fold):
+    """Several folds over the same chunks in one pass; the result is the tuple of their results."""
+
+    def __init__(self, *folds: Fold) -> None:
+        self.folds = folds
+
+    def start(self) -> tuple[Any, ...]:
+        return tuple(fold.start() for fold in self.folds)
+
+    def step(self, state: tuple[Any, ...], chunk: Any, n_threads: int) -> None:
+        for fold, own in zip(self.folds, state, strict=True):
+            fold.step(own, chunk, n_threads)
+
+    def merge(self, state: tuple[Any, ...], other: tuple[Any, ...]) -> None:
+        for fold, own, more in zip(self.folds, state, other, strict=True):
+            fold.merge(own, more)
+
+    def finish(self, state: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(fold.finish(own) for fold, own in zip(self.folds, state, strict=True))

@@ -8,6 +8,7 @@ import math
 import types
 import typing
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ _MOST_INTEGER = 1 << 256
 def packed(value: Any, names: FieldNames) -> Any:
     """Convert a value to the types of JSON, without rounding; `unpacked` is the inverse.
 
-    An array is converted to its dtype, shape and bytes in base64, a dictionary to a list of pairs.
+    An array is converted to its dtype, shape and bytes in base64, a dictionary to a list of pairs,
+    and a member of an enumeration to its name.
     An object of a class of isodepth is converted to a dictionary. `names` maps the class to a
     dictionary from the names of its fields to the keys of the result.
     """
@@ -32,6 +34,8 @@ def packed(value: Any, names: FieldNames) -> Any:
         return str(value)
     if fields := _fields(type_):
         return {names[type_][name]: packed(getattr(value, name), names) for name in fields}
+    if isinstance(value, Enum):
+        return value.name
     if isinstance(value, Mapping):
         return [packed(pair, names) for pair in value.items()]
     return [packed(each, names) for each in value] if isinstance(value, list | tuple) else value
@@ -57,6 +61,8 @@ def unpacked(type_: Any, value: Any, names: FieldNames | None = None) -> Any:
         return unpacked(type(value) if type(value) in others else first, value, names)
     if type_ is np.ndarray:
         return _array(*value)
+    if isinstance(type_, type) and issubclass(type_, Enum):
+        return type_[value]
     if typing.get_origin(type_) is not None:
         return _collection(type_, value, names)
     if fields := _fields(type_):

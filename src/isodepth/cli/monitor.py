@@ -226,21 +226,18 @@ def _batch(sources: Any, reading: cli.ReadingOptions, fitted: isodepth.Monitor) 
     """
     columns = fitted.columns if not reading.columns else None
     special = [each for each in fitted.kinds if each.use == "category" or each.option is not None]
-    from isodepth.monitor.reading import text_types
-
-    types = text_types(fitted._state.schema)
     # Keep columns of strings if the columns have names. The monitor then refuses them with a more
     # specific message.
     text = "keep" if special or fitted.columns else "raise"
     try:
         own = replace(reading, columns=columns or reading.columns)
-        (found,) = read_tables(sources, own, text=text, types=types)
+        (found,) = read_tables(sources, own, text=text)
     except InvalidOptionError:
         if columns is None:
             raise
         # A column of the reference is missing. Read all columns, so that the monitor reports which
         # columns differ.
-        (found,) = read_tables(sources, reading, text=text, types=types)
+        (found,) = read_tables(sources, reading, text=text)
     if special or not isinstance(found.mixed, NamedArray):
         return found.frame
     return found.numbers

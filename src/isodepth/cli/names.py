@@ -51,7 +51,7 @@ class CommandNames(Names):
             return super().setting(name, value)
         shown = value if isinstance(value, str) else plain_text(value)
         if value is None or shown == "...":
-            shown = "none" if value is None else self._metavars.get(name)
+            shown = "none" if value is None else self._metavars.get(name, "VALUE")
         return f"{flag} {shown}"
 
     def function(self, name: str) -> str:

@@ -32,7 +32,7 @@ from isodepth.base.options import (
 from isodepth.base.output import PAGE_ENDINGS, check_target
 from isodepth.cli.commands import command_names, session
 from isodepth.geometry.depth import OF_TEXTS
-from isodepth.significance.findings import too_few_permutations
+from isodepth.significance.permutations import too_few_permutations
 from isodepth.table.kinds import attention_lines
 from isodepth.table.missing import NAN_POLICIES
 from isodepth.table.readers import split_names

@@ -18,10 +18,10 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.table.arrays import EXACT_INTEGERS
 from isodepth.table.frames import NamedArray, labels_of
 from isodepth.table.input_file import STDIN, InputFile, open_input, table_files
+from isodepth.table.raw import raw_table
 from isodepth.table.readers import (
     ReadOptions,
     ReadResult,
-    read_alike,
     read_table,
     split_names,
     unknown_column,
@@ -42,23 +42,20 @@ def read_tables(
     *,
     without: Sequence[str | None] = (),
     text: str = "raise",
-    types: Mapping[str, str | None] | None = None,
 ) -> list[ReadResult]:
     """Read tables with the options `reading`.
 
     The columns named in `without` (None is ignored) contain labels of rows, and are left out of
     every table. `reading.left_out` is set to the other columns that are left out. `text` is the
     treatment of columns of strings if --numeric-only is not given: "raise" for an error, or "keep".
-    `types` are the types of columns of text files, see `ReadOptions`.
     """
     taken = [name for name in without if name is not None]
     options = ReadOptions(
         missing=reading.nan_policy != "raise", columns=reading.columns or None,
         drop=(*reading.drop, *taken), text="drop" if reading.numeric_only else text,
-        categories=split_names(reading.category), types=types or {},
         missing_words=split_names(reading.missing),
     )  # fmt: skip
-    results = read_alike(sources, options)
+    results = [read_table(source, options) for source in sources]
     if reading.numeric_only:
         _leave_out_everywhere(results)
     for each in results:
@@ -177,9 +174,10 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
             f"{name!r} names several columns, and the labels of rows are one column; give one "
             f"name, or quote a name with a comma: '\"{name}\"'"
         )
-    options = ReadOptions(missing=True, columns=[name], text="keep", categories=[name])
+    options = ReadOptions(missing=True, columns=[name], text="keep")
     frame = read_table(source, options).frame
-    column = frame[:, 0] if isinstance(frame, np.ndarray) else frame.column(0).to_pylist()
+    is_array = isinstance(frame, np.ndarray)
+    column = frame[:, 0] if is_array else raw_table(frame, name).column(0).to_pylist()
     labels = ["" if value is None else str(value).strip() for value in column]
     if "" in labels:
         count = labels.count("")

@@ -23,6 +23,7 @@ from isodepth.functions.conversions import (
     AFFINE_CONVERSIONS,
     CONSTANTS,
     CONVERSIONS,
+    approximate_factor,
     last_decimal,
     named_constant,
     named_factor,
@@ -112,7 +113,7 @@ def distribution_functions(
     return values, below[0], below[1]
 
 
-def _deviance(first: np.ndarray, second: np.ndarray) -> float:
+def deviance_of_counts(first: np.ndarray, second: np.ndarray) -> float:
     """Return the deviance G^2 between counts (K,) of two samples in K bins.
 
     G^2 is twice the log likelihood ratio between separate and common probabilities of the bins.
@@ -134,7 +135,7 @@ def _precision_deviance(a: np.ndarray, b: np.ndarray, unit: float) -> float:
     """Return the deviance between the shares of multiples of a unit in a (n,) and in b (m,)."""
     ones = [np.count_nonzero(is_multiple(values, unit)) for values in (a, b)]
     counts = [np.array([k, len(v) - k]) for k, v in zip(ones, (a, b), strict=True)]
-    return _deviance(counts[0], counts[1])
+    return deviance_of_counts(counts[0], counts[1])
 
 
 def _order_statistics(values: np.ndarray) -> np.ndarray:
@@ -174,17 +175,17 @@ def _bin_edges(ordered: np.ndarray) -> np.ndarray:
     return np.array([low, *points, high])
 
 
-def _binned_deviance(a: np.ndarray, b: np.ndarray, edges: np.ndarray) -> float:
+def binned_deviance(a: np.ndarray, b: np.ndarray, edges: np.ndarray) -> float:
     """Return the deviance between the counts of two sorted samples in the bins given by edges.
 
     The first and the last bin are unbounded.
     """
     counts = [np.diff(np.searchsorted(v, edges), prepend=0, append=len(v)) for v in (a, b)]
-    return _deviance(counts[0], counts[1])
+    return deviance_of_counts(counts[0], counts[1])
 
 
 def _deviance_after_rounding(a: np.ndarray, b: np.ndarray, edges: np.ndarray) -> float:
-    """Return the deviance of `_binned_deviance` for two samples of which one may be rounded.
+    """Return the deviance of `binned_deviance` for two samples of which one may be rounded.
 
     A value on an edge counts half in each of both bins, because rounding moves values up or down.
     """
@@ -192,7 +193,7 @@ def _deviance_after_rounding(a: np.ndarray, b: np.ndarray, edges: np.ndarray) ->
     for values in (a, b):
         below = np.searchsorted(values, edges) + np.searchsorted(values, edges, side="right")
         counts.append(np.diff(0.5 * below, prepend=0, append=len(values)))
-    return _deviance(counts[0], counts[1])
+    return deviance_of_counts(counts[0], counts[1])
 
 
 def _have_same_range(a: np.ndarray, b: np.ndarray) -> bool:
@@ -250,7 +251,14 @@ class ColumnPair:
         differences do not overflow.
     shares : sequence of (Member, Change)
         Significant changes of functions of this column with values 0 and 1.
+
+    Attributes
+    ----------
+    has_values : bool
+        Whether `x` and `y` are the values themselves, see `isodepth.functions.counted`.
     """
+
+    has_values = True
 
     def __init__(
         self,
@@ -287,6 +295,47 @@ class ColumnPair:
         before = float(is_multiple(self.x, unit).mean())
         return member._replace(value=unit), replace(change, before=before, multiple_of=unit)
 
+    @cached_property
+    def locations(self) -> list[tuple[str, tuple[float, float]]]:
+        """Names and values in X and Y of the measures of location, the preferred one first."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            means = float(np.mean(self.x)), float(np.mean(self.y))
+        return [("median", self.medians), ("mean", means)]
+
+    @cached_property
+    def spreads(self) -> list[tuple[str, tuple[float, float]]]:
+        """Names and values in X and Y of the measures of spread, the preferred one first.
+
+        The standard deviation has the denominator n - 1, as in pandas; it is 0 for one value.
+        """
+        both = (self.x, self.y)
+        x, y = (float(np.subtract(*np.quantile(v, [0.75, 0.25]))) for v in both)
+        with np.errstate(over="ignore", invalid="ignore"):
+            s, t = (float(np.std(v, ddof=min(1, len(v) - 1))) for v in both)
+        return [("interquartile range", (x, y)), ("standard deviation", (s, t))]
+
+    def distribution_functions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return distinct values, and both empirical distribution functions at them."""
+        return distribution_functions(self.x, self.y)
+
+    def ks_distance(self) -> float:
+        """Return the Kolmogorov-Smirnov distance between X and Y."""
+        return float(np.abs(np.subtract(*self.distribution_functions()[1:])).max())
+
+    def has_median_of(self, explanation: Explanation) -> bool:
+        """Return whether the median of Y differs only by chance from the one that is expected.
+
+        The expected median is that of X after the map of the explanation.
+        """
+        expected = explanation.factor * self.medians[0] + explanation.shift
+        ranks = np.mean(self._b < expected), np.mean(self._b <= expected)
+        error = 0.5 * math.sqrt(1 / len(self._a) + 1 / len(self._b))
+        return abs(0.5 * sum(ranks) - 0.5) <= _ERRORS * error
+
+    def approximate(self, factor: float) -> float:
+        """Return an estimated factor as it is stated, see `approximate_factor`."""
+        return approximate_factor(factor, self.supports)
+
     @property
     def penalty(self) -> float:
         """Penalty of one parameter of an explanation, as a deviance."""
@@ -308,7 +357,7 @@ class ColumnPair:
                 a = (a * factor + shift)[::order]
             else:
                 b = ((b - shift) / factor)[::order]
-        return _binned_deviance(a, b, self._edges)
+        return binned_deviance(a, b, self._edges)
 
     def _after_precision(self, factor: float, shift: float) -> float:
         """Return the deviance between the shares of rounded values after the map is undone in Y.
@@ -326,6 +375,21 @@ class ColumnPair:
             else:
                 b = (b - shift) / factor
         return _precision_deviance(a, b, member.value)
+
+    def _after_rounding(self) -> float:
+        """Return the deviance between X and Y of which one may be rounded."""
+        return _deviance_after_rounding(self._a, self._b, self._edges)
+
+    def _deviance_of_precision(
+        self, a: np.ndarray, b: np.ndarray, removed: Member | None = None
+    ) -> float:
+        """Return the deviance between the shares of rounded values in parts a of X and b of Y.
+
+        The other values are those for which the function `removed` is 1.
+        """
+        if self._precision is None:
+            return 0.0
+        return _precision_deviance(a, b, self._precision[0].value)
 
     def _keeps_whole_numbers(self, factor: float) -> bool:
         """Return whether X times a factor has about the same share of whole numbers as Y.
@@ -461,8 +525,9 @@ class ColumnPair:
         parameter too.
         """
         if self._precision is not None:
-            left = _deviance_after_rounding(self._a, self._b, self._edges)
-            yield Explanation("precision", 1, left, share_change=self._precision[1])
+            yield Explanation(
+                "precision", 1, self._after_rounding(), share_change=self._precision[1]
+            )
         for member, change in self.shares:
             parts, bins = [], set()
             if member.event == "precision":
@@ -476,9 +541,10 @@ class ColumnPair:
                     removed = values <= member.value
                 parts.append(values[~removed])
                 bins |= set(np.searchsorted(self._edges, values[removed]).tolist())
-            left = _binned_deviance(parts[0], parts[1], self._edges)
-            if self._precision is not None:
-                left += _precision_deviance(parts[0], parts[1], self._precision[0].value)
+            if member.event == "extremes" and 2 * len(parts[1]) < len(self._b):
+                continue  # most values of Y changed
+            left = binned_deviance(parts[0], parts[1], self._edges)
+            left += self._deviance_of_precision(parts[0], parts[1], member)
             n_parameters = 1 if member.event == "value" else 1 + len(bins)
             yield Explanation(change.kind, n_parameters, left, share_change=change)
 
@@ -706,7 +772,7 @@ class ColumnPair:
 
     def deviance_from(self, other: ColumnPair) -> float:
         """Return the deviance between Y in this column and X in the column `other`."""
-        return _binned_deviance(other._a, self._b, _bin_edges(other._a))
+        return binned_deviance(other._a, self._b, _bin_edges(other._a))
 
     @property
     def is_far(self) -> bool:

@@ -12,8 +12,10 @@ of the function over the other rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -109,6 +111,11 @@ class Member(NamedTuple):
             ones[np.isnan(self.argument(rows))] = np.nan
         return ones
 
+    @property
+    def outer_first(self) -> float:
+        """Key by which extremes on one side of a column are sorted, the outermost first."""
+        return -self.value if self.upper else self.value
+
     def change(
         self,
         columns: tuple[str, ...],
@@ -140,9 +147,19 @@ class Family:
     """Base class of lists of functions of a row that have values 0 and 1 and indicate one property.
 
     Examples of the property are a missing value, a frequent value, and an extreme value.
+
+    Attributes
+    ----------
+    name : str
+        Name of the statistic of a test that compares the functions. Families of one name share it.
+    weight, tolerant_weight : float
+        Weights of this statistic in a test without and with a tolerance.
+    members : list of Member
     """
 
     name: ClassVar[str]
+    weight: ClassVar[float]
+    tolerant_weight: ClassVar[float]
     members: list[Member]
 
     @classmethod
@@ -161,11 +178,16 @@ class Family:
             values[f] = member.evaluate(rows)
         return values
 
+    def count(self, rows: Rows) -> np.ndarray:
+        """Return the numbers (F,) of rows for which each function is 1."""
+        ones = [np.count_nonzero(member.is_one(rows)) for member in self.members]
+        return np.array(ones, np.int64)
+
 
 class Missing(Family):
     """Indicators of missing values, one per column."""
 
-    name = "missing"
+    name, weight, tolerant_weight = "missing", 0.10, 0.10
 
     @staticmethod
     def _choose(rows: Rows) -> Iterable[Member]:
@@ -182,7 +204,7 @@ class SingleValues(Family):
     wrong values such as -9999 are often outside the range of the others.
     """
 
-    name = "values"
+    name, weight, tolerant_weight = "values", 0.10, 0.50
 
     @staticmethod
     def _choose(rows: Rows) -> Iterable[Member]:
@@ -200,12 +222,25 @@ class SingleValues(Family):
 class SingleCategories(Family):
     """Indicators of all categories that at least four rows have."""
 
-    name = "values"
+    name, weight, tolerant_weight = "values", 0.10, 0.50
 
     @staticmethod
     def _choose(rows: Rows) -> Iterable[Member]:
         for j, codes, _ in _category_counts(rows):
             yield from (Member("shares", (j,), code) for code in codes.tolist())
+
+    def count(self, rows: Rows) -> np.ndarray:
+        """Return the numbers (F,) of rows with each category."""
+        codes = np.array([member.value for member in self.members]).astype(np.int64)
+        columns = np.array([member.columns[0] for member in self.members], np.int64)
+        counts = np.zeros(len(codes), np.int64)
+        for j in np.unique(columns).tolist():
+            members = np.flatnonzero(columns == j)
+            of_rows = rows.codes[:, j - rows.numbers.shape[1]]
+            known = of_rows[of_rows >= 0].astype(np.int64)
+            of_code = np.bincount(known, minlength=int(codes[members].max()) + 1)
+            counts[members] = of_code[codes[members]]
+        return counts
 
 
 def _category_counts(rows: Rows) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
@@ -226,7 +261,7 @@ class Extremes(Family):
     values are tied, more values are at or beyond a cut point, but at most a quarter of the rows.
     """
 
-    name = "extremes"
+    name, weight, tolerant_weight = "extremes", 0.10, 0.10
 
     @staticmethod
     def _choose(rows: Rows) -> Iterable[Member]:
@@ -236,6 +271,45 @@ class Extremes(Family):
             for upper in sides:
                 for cut in _extreme_cuts(ordered, upper, len(column)):
                     yield Member("extremes", at, cut, upper)
+
+    def sides(self) -> Iterator[Side]:
+        """Yield the sides of the columns, smallest values of a column before the largest."""
+        ordered = sorted(
+            enumerate(self.members),
+            key=lambda each: (each[1].columns or (math.inf,), each[1].upper, each[1].outer_first),
+        )
+        for _, group in groupby(ordered, lambda each: (each[1].columns, each[1].upper)):
+            indices, members = zip(*group, strict=True)
+            yield Side(list(indices), list(members))
+
+    def count(self, rows: Rows) -> np.ndarray:
+        """Return the numbers (F,) of rows at or beyond each cut point."""
+        counts = np.empty(len(self.members), np.int64)
+        for side in self.sides():
+            values, cuts = side.argument(rows)
+            # Few values are beyond the innermost cut point, so that sorting them is fast.
+            beyond = np.sort(values[values >= cuts[-1]])
+            counts[side.indices] = len(beyond) - beyond.searchsorted(cuts)
+        return counts
+
+
+class Side(NamedTuple):
+    """Functions of a family of extremes on one side of a column, the outermost cut point first.
+
+    They are nested: each function is 1 for all rows for which the function before it is 1.
+    """
+
+    indices: list[int]  # in the list of all functions of the family
+    members: list[Member]
+
+    def argument(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Return the values (n,) of the column and the cut points, negated on the lower side.
+
+        The functions are 1 for values from the cut point on.
+        """
+        sign = 1.0 if self.members[0].upper else -1.0
+        cuts = np.array([member.value for member in self.members])
+        return sign * self.members[0].argument(rows), sign * cuts
 
 
 class IsolatedValues(Extremes):
@@ -247,7 +321,7 @@ class IsolatedValues(Extremes):
     gap. With few functions, the correction for multiple testing is small.
     """
 
-    name = "isolated values"
+    name, weight, tolerant_weight = "isolated values", 0.60, 0.10
 
     @staticmethod
     def _choose(rows: Rows) -> Iterable[Member]:
@@ -289,7 +363,7 @@ class IsolatedCategories(Family):
     most an eighth of all rows, and at most 2/3 of the rows of every other category.
     """
 
-    name = "isolated values"
+    name, weight, tolerant_weight = "isolated values", 0.60, 0.10
 
     @staticmethod
     def _choose(rows: Rows) -> Iterable[Member]:
@@ -327,33 +401,28 @@ class Precision(Family):
     the only multiple would be 0, which says nothing about precision.
     """
 
-    name = "precision"
+    name, weight, tolerant_weight = "precision", 0.05, 0.05
 
-    @staticmethod
-    def _choose(rows: Rows) -> Iterable[Member]:
+    @classmethod
+    def _choose(cls, rows: Rows) -> Iterable[Member]:
         largest = np.fmax.reduce(np.abs(rows.numbers), axis=0, initial=1.0)
-        return [m for m in all_units(len(largest)) if m.value <= largest[m.columns[0]]]
+        all_units = cls.of_columns(len(largest)).members
+        return [m for m in all_units if m.value <= largest[m.columns[0]]]
 
+    @classmethod
+    def of_columns(cls, n_columns: int) -> Self:
+        """Return the functions of all units of the first column, then of the second, and so on."""
+        return cls([Member("precision", (j,), unit) for j in range(n_columns) for unit in _UNITS])
 
-def all_units(n_columns: int) -> list[Member]:
-    """Return the functions of the family `Precision` for `n_columns` numeric columns.
-
-    They are the functions for all units of the first column, then of the second column, and so on.
-    """
-    return [Member("precision", (j,), unit) for j in range(n_columns) for unit in _UNITS]
-
-
-def count_multiples(numbers: np.ndarray) -> np.ndarray:
-    """Count the multiples of each unit (0.1, 1, 5 and 10) in each column of `numbers` (n, d).
-
-    Return the counts in the order of `all_units`: all units of the first column, then all units of
-    the second column, and so on.
-    """
-    # All multiples of the other units are whole tenths, which are few in most columns.
-    rows, columns = np.nonzero(is_multiple(numbers, 0.1))
-    values, d = numbers[rows, columns], numbers.shape[1]
-    counts = [np.bincount(columns[is_multiple(values, u)], minlength=d) for u in _UNITS]
-    return np.stack(counts, axis=1).ravel()
+    def count(self, rows: Rows) -> np.ndarray:
+        """Return the numbers (F,) of rows with a multiple of each unit."""
+        # All multiples of the other units are whole tenths, which are few in most columns.
+        at, columns = np.nonzero(is_multiple(rows.numbers, 0.1))
+        values, d = rows.numbers[at, columns], rows.numbers.shape[1]
+        of_unit = {
+            unit: np.bincount(columns[is_multiple(values, unit)], minlength=d) for unit in _UNITS
+        }
+        return np.array([of_unit[m.value][m.columns[0]] for m in self.members], np.int64)
 
 
 def is_multiple(values: np.ndarray, unit: float) -> np.ndarray:

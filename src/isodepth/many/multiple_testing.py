@@ -25,7 +25,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelE
 from isodepth.geometry.directions import integer_seed
 from isodepth.many.collections import SamplesLike, as_list, labeled
 from isodepth.metric.metric import Metric
-from isodepth.significance.findings import fewest_labelings, too_few_permutations
+from isodepth.significance.permutations import fewest_labelings, too_few_permutations
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 
@@ -47,6 +47,7 @@ class TwoSampleOptions(TypedDict, total=False):
     kinds: KindsLike | None
     max_rows: int | None
     n_directions: int | None
+    bounds: bool
     random_state: RandomStateLike
     n_jobs: int | None
 
@@ -243,7 +244,8 @@ def pairwise_test(
     progress : bool
         Show a progress bar (needs tqdm).
     **options
-        Options of :func:`isodepth.two_sample_test`, for all pairs.
+        Options of :func:`isodepth.two_sample_test`, for all pairs. The default of `bounds` is
+        False: the tests have no `changed_share`.
 
     Returns
     -------
@@ -278,6 +280,7 @@ def pairwise_test(
     n_permutations = TEST["n_permutations"].check(n_permutations)
     # One seed for all pairs, so that `settings` repeat the result.
     options["random_state"] = integer_seed(options.get("random_state"))
+    options.setdefault("bounds", False)
     tests = []
     with progress_bar(progress, len(pairs), "tests", "pair") as advance:
         for i, j in pairs:

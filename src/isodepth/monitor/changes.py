@@ -9,22 +9,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from isodepth.base.export import name_text
 from isodepth.functions.changes import Change, for_kinds
-from isodepth.functions.conversions import approximate_factor
-from isodepth.functions.explanations import is_negated
+from isodepth.functions.counted import CountedPair
+from isodepth.functions.counted import Counts as ColumnCounts
+from isodepth.functions.describer import describe_column, direction_text, largest_share_change
 from isodepth.functions.families import UNSEEN, Member
 from isodepth.functions.fisher import least_changed, log_pvalues
 from isodepth.monitor.functions import Batch, Counts, Functions
 from isodepth.monitor.repeated import RepeatedCounts
 from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
-from isodepth.significance.features import direction_text
 from isodepth.table.kinds import date_columns, rank_columns, subtracted_integers
 from isodepth.table.table import Schema
 from isodepth.table.values import visible
@@ -32,31 +31,13 @@ from isodepth.table.values import visible
 # Logarithm of the maximum adjusted p-value of a reported change, and maximum numbers of changes and
 # of considered pairs of columns in a verdict.
 _LOG_NAMED, _MOST_CHANGES, _MOST_PAIRS = math.log(0.05), 10, 3
-# Minimum shift of the median, as a fraction of the interquartile range, that is called a change of
-# location, and minimum factor between these ranges that is called a change of spread.
-_MOVED, _WIDENED = 0.1, 1.2
-# Minimum difference of the shares of values up to a cut point that is described by the median or
-# the interquartile range. Fewer changed values do not move quartiles noticeably.
-_BROAD = 0.05
-# Minimum effect of a function that may describe the change of its column, relative to the maximum
-# effect of a function of the column. The effect is the difference of shares of rows, minus four
-# standard errors, because the maximum over many functions would otherwise favor noisy shares.
-_EXPLAINS, _ERRORS = 0.8, 4.0
-# Minimum factor between medians that is called a change of the unit, and maximum absolute
-# logarithm of the ratio between two factors that count as equal.
-_FACTOR, _SAME = 3.0, 0.25
-# Maximum absolute logarithm of the ratio between a factor and the power of ten that is stated
-# instead, also in standard errors. The standard error of the median of n normal values is 0.93
-# times the interquartile range divided by sqrt(n).
-_MOST_ERRORS, _MEDIAN_ERROR = 2.0, 0.93
-# Standard error of the logarithm of a factor above which it is rounded to one digit instead of two.
-_ONE_DIGIT = 0.05
-# Quantile of level 0.999 of the limit of the Kolmogorov-Smirnov statistic.
-_KS_QUANTILE = 1.95
-# Kinds of change of one column in the order in which they are preferred as its description.
-_PREFERRED = (
-    "value", "shares", "sign", "unit", "location", "precision", "spread", "extremes", "shape",
-)  # fmt: skip
+# Minimum fraction of the rows with rare and new categories that have a new one.
+_NEARLY_ALL = 0.8
+# Maximum absolute logarithm of the ratio between medians and spreads of two columns that exchanged
+# their values.
+_SAME = 0.25
+# Events of functions whose share of rows may describe the change of a column.
+_EVENTS_OF_SHARES = ("value", "extremes", "beyond", "precision")
 
 
 def window_changes(
@@ -173,28 +154,94 @@ class _WindowChanges:
         return [h for h in pairs if not {*columns} & {*self._members[h].columns}]
 
     def _column_changes(self, column: int, significant: list[int]) -> list[Change]:
-        """Return at most two changes of a column: of its missing values, and of its values.
+        """Return the changes of a column: of its missing values, and of its values.
 
         `significant` are the significant functions of this column alone.
         """
         found, missing = [], self._functions.missing[column]
+        logs = {h: float(self.evidence.logs[h]) for h in significant}
         if missing in significant:
             found.append(self._change(missing))
             # Missing values change all functions: compare only the rows without them.
-            others = [h for h in significant if h != missing]
-            significant = self._significant_without_missing(column, others)
-        if significant:
-            described = [self._change(h) for h in self._explaining(column, significant)]
-            if any(change.kind == "extremes" for change in described):
-                # Most of the new multiples, such as 1000, are these extreme values.
-                described = [change for change in described if change.kind != "precision"]
-            change = min(described, key=lambda change: _PREFERRED.index(change.kind))
-            if change.multiple_of is not None:
-                change = self._with_coarsest_unit(column, change)
-            if change.quantity == "share" and (found or change.kind == "shape"):
-                change = self._of_known_values(column, change)
-            found.append(change)
-        return found
+            logs = self._logs_without_missing(column, [h for h in significant if h != missing])
+        if not logs:
+            return found
+        # Of functions with equal shares, the last is preferred: new categories, the coarsest unit.
+        significant = sorted(logs, reverse=True)
+        if column >= len(self._functions.center):
+            return [*found, largest_share_change([self._change(h) for h in significant])]
+        pvalue = pvalue_of(min(logs.values()))
+        return found + self._number_changes(column, significant, pvalue)
+
+    def _number_changes(self, column: int, significant: list[int], pvalue: float) -> list[Change]:
+        """Return the changes of the values of a numeric column, described as in a test.
+
+        `significant` are the significant functions of this column alone, and `pvalue` is their
+        smallest p-value.
+        """
+        shares = {
+            h: self._of_known_values(column, self._change(h)) for h in significant
+            if self._members[h].event in _EVENTS_OF_SHARES
+        }  # fmt: skip
+        pair = self._pair(column, [(_as_extreme(self._members[h]), shares[h]) for h in shares])
+        rare = all(self._members[h].event in ("extremes", "beyond") for h in significant)
+        changes = describe_column(pair, pvalue, only_extremes=rare)
+        changes = [
+            self._with_coarsest_unit(column, each) if each.multiple_of is not None else each
+            for each in changes
+        ]
+        n_batches, partly = (
+            self._n_batches,
+            any(counts.ones[self._functions.missing[column]] for counts in self._described),
+        )
+        return [
+            replace(each, of_known_values=bool(partly)) if each.quantity == "share"
+            else replace(each, n_batches=n_batches)
+            for each in changes
+        ]  # fmt: skip
+
+    def _pair(self, column: int, shares: list[tuple[Member, Change]]) -> CountedPair:
+        """Return the counts of a numeric column in all rows of the reference and in the window."""
+        cuts: dict[float, tuple[int, int]] = {}
+        singles: dict[float, tuple[int, int]] = {}
+        present = [int(counts.summaries[0, column]) for counts in self._described]
+        discrete = True
+        for h, member in enumerate(self._members):
+            if member.columns != (column,):
+                continue
+            ones = tuple(int(counts.ones[h]) for counts in self._described)
+            others = tuple(n - k for n, k in zip(present, ones, strict=True))
+            below = np.nextafter(member.value, -np.inf)
+            match member.event, member.upper:
+                case "column", _:
+                    cuts[member.value] = ones
+                case "value", _:
+                    singles[member.value] = ones
+                case "extremes", False:
+                    cuts[member.value] = ones
+                case "extremes", True:
+                    cuts[below] = others
+                case "beyond", True:
+                    discrete, cuts[member.value] = False, others
+                case "beyond", False:
+                    cuts[below] = ones
+        ordered = sorted(cuts)
+        numbers = sorted(singles)
+        before, after = (
+            ColumnCounts(
+                max(present[side], 1),
+                np.array([cuts[cut][side] for cut in ordered]),
+                np.array([singles[number][side] for number in numbers]),
+                *counts.quartiles[:, column].tolist(),
+            )
+            for side, counts in enumerate(self._described)
+        )
+        name = self.schema.names[column]
+        scalable = name not in self._shifted_columns and not self._is_exchanged(column)
+        return CountedPair(
+            name, np.array(ordered), np.array(numbers), before, after, discrete=discrete,
+            scalable=scalable, shares=shares,
+        )  # fmt: skip
 
     def _with_coarsest_unit(self, column: int, change: Change) -> Change:
         """Return a change of precision that names the unit of all new values if it is coarser."""
@@ -218,49 +265,18 @@ class _WindowChanges:
         missing = self._functions.missing[column]
         return [int(counts.n_rows - counts.ones[missing]) for counts in self._both]
 
-    def _significant_without_missing(self, column: int, functions: list[int]) -> list[int]:
-        """Return those of `functions` that are also significant among the rows with a value.
+    def _logs_without_missing(self, column: int, functions: list[int]) -> dict[int, float]:
+        """Return the log p-values of `functions` that are significant among rows with a value.
 
         Rows in which `column` is missing are left out, because a change of their share also
         changes the shares of functions.
         """
         n_before, n_after = self._present_rows(column)
         if not (functions and n_before and n_after):
-            return []
+            return {}
         before, after = (counts.ones[functions] for counts in self._both)
         logs = log_pvalues(before, n_before, after, n_after) + math.log(len(self.evidence.logs))
-        return [h for h, log in zip(functions, logs.tolist(), strict=True) if log <= _LOG_NAMED]
-
-    def _explaining(self, column: int, functions: list[int]) -> list[int]:
-        """Return those of `functions` with an effect of at least 80% of the maximum effect.
-
-        `functions` are indices of functions of `column`. The result is sorted by decreasing effect,
-        see `_effects`.
-        """
-        effects = self._effects(column, functions)
-        # Ties are in reverse order, because the coarsest unit of precision is the last function.
-        order = np.argsort(effects, kind="stable")[::-1].tolist()
-        least = min(_EXPLAINS * effects.max(), effects.max())
-        return [functions[i] for i in order if effects[i] >= least]
-
-    def _effects(self, column: int, functions: list[int]) -> np.ndarray:
-        """Return the effects (len(functions),) of functions of a column.
-
-        The effect is the absolute difference of the shares in the reference and in the window,
-        minus four standard errors. If fewer values are rounded in the window than in the reference,
-        the effect of a function about rounding is at most the smallest effect of the others.
-        """
-        n_before, n_after = (max(rows, 1) for rows in self._present_rows(column))
-        ones_before, ones_after = (counts.ones[functions] for counts in self._both)
-        pooled = (ones_before + ones_after) / (n_before + n_after)
-        errors = np.sqrt(pooled * (1.0 - pooled) * (1.0 / n_before + 1.0 / n_after))
-        before, after = ones_before / n_before, ones_after / n_after
-        effects = np.abs(before - after) - _ERRORS * errors
-        # After a shift by a fraction, whole numbers are fractional. The shift describes the change.
-        precision = np.array([self._members[h].event == "precision" for h in functions])
-        fell = precision & (after < before)
-        effects[fell] = np.minimum(effects[fell], effects.min())
-        return effects
+        return {h: v for h, v in zip(functions, logs.tolist(), strict=True) if v <= _LOG_NAMED}
 
     def _with_changed_share(self, change: Change) -> Change:
         """Return a change with the lower bound for the share of rows that changed in its columns.
@@ -289,8 +305,6 @@ class _WindowChanges:
         match member.event:
             case "shares" if member.value == UNSEEN:
                 return self._uncounted_change(h, change)
-            case "column" | "deviation":
-                return self._number_change(h, change)
             case "beyond" if member.columns:
                 side = "above" if member.upper else "below"
                 return replace(change, kind="extremes", limit=member.value, side=side)
@@ -327,7 +341,7 @@ class _WindowChanges:
             return replace(change, description=f"{name}: rare or new values")
         new = max(counts, key=lambda value: (counts[value], value))
         rows, n_new, window = int(self._both[1].ones[h]), counts.total(), self._both[1]
-        if self._n_batches is None and n_new >= _EXPLAINS * rows:
+        if self._n_batches is None and n_new >= _NEARLY_ALL * rows:
             change = replace(change, before=0.0, after=n_new / window.n_rows)
             if len(counts) == 1:
                 return replace(change, value=new)
@@ -378,62 +392,6 @@ class _WindowChanges:
         # The text is "..." if all entries of the direction are small.
         return "a direction" if text == "..." else f"a direction ({text}, standardized)"
 
-    def _number_change(self, h: int, change: Change) -> Change:
-        """Return the change of a numeric column, described by its median or interquartile range.
-
-        If neither changed enough, the description is the share of values up to the cut point of
-        function h.
-        """
-        member = self._members[h]
-        (column,) = member.columns
-        (median, spread), (new_median, new_spread) = (
-            counts.quartiles[:, column].tolist() for counts in self._described
-        )
-        before, after = (
-            float(counts.ones[h] / max(counts.summaries[0, column], 1.0))
-            for counts in self._described
-        )
-        broad = abs(before - after) >= _BROAD
-        n_batches = self._n_batches
-        if member.event == "column" and broad and _is_shift(new_median - median, spread):
-            kind, factor = _kind_of_shift(
-                (median, new_median), (spread, new_spread), self._present_rows(column)
-            )
-            mirrored = kind != "sign" or self._is_mirrored(column, median, new_median)
-            no_factor = change.columns[0] in self._shifted_columns or self._is_exchanged(column)
-            if not mirrored or no_factor:
-                kind, factor = "location", None
-            change = replace(
-                change, kind=kind, quantity="median", before=median, after=new_median,
-                factor=factor, n_batches=n_batches,
-            )  # fmt: skip
-            # Medians alone do not decide a factor.
-            return replace(change, is_approximate=kind == "unit")
-        if member.event == "deviation" and broad and _is_wider(spread, new_spread):
-            return replace(
-                change, kind="spread", quantity="interquartile range", before=spread,
-                after=new_spread, n_batches=n_batches,
-            )  # fmt: skip
-        change = replace(change, kind="shape", limit=member.value, side="at most")
-        return self._deviation_change(h, change) if member.event == "deviation" else change
-
-    def _deviation_change(self, h: int, change: Change) -> Change:
-        """Return the change of the share of values near the median of the choosing rows.
-
-        The description states this median, which differs from that of all rows of the reference.
-        """
-        (column,) = self._members[h].columns
-        limit = float(change.limit * self._functions.scale[column])
-        change = replace(change, limit=limit, side="within")
-        (name,) = change.columns
-        if name in rank_columns(self.schema.kinds):
-            return change
-        center = replace(change, limit=float(self._functions.center[column]), side="above")
-        (center,) = for_kinds([center], self.schema.kinds)
-        distance = f"{limit:.4g}{' days' * center.is_date}"
-        text = f"{name_text(name)} within {distance} of {center._shown_limit}:"
-        return replace(change, description=text)
-
     def _is_exchanged(self, column: int) -> bool:
         """Return whether a column and another one exchanged their medians and spreads.
 
@@ -446,56 +404,6 @@ class _WindowChanges:
         same = (np.abs(ratios) <= _SAME).all(axis=(0, 1))
         return bool(np.delete(same, column).any())
 
-    def _is_mirrored(self, column: int, median: float, new_median: float) -> bool:
-        """Return whether the values of a column were multiplied by -1, see `is_negated`.
-
-        The shares of values up to the cut points are compared with the bounds for these shares
-        after a multiplication or a shift. Multiplied values fit if they agree up to chance, or as
-        well as shifted ones. `median` and `new_median` are those of the column.
-        """
-        cuts = sorted(
-            (member.value, h)
-            for h, member in enumerate(self._members)
-            if member.event == "column" and member.columns == (column,)
-        )
-        points, own = np.array([value for value, _ in cuts]), [h for _, h in cuts]
-        n_before, n_after = (max(1.0, counts.summaries[0, column]) for counts in self._both)
-        before, after = (counts.ones[own] for counts in self._both)
-        before, after = before / n_before, after / n_after
-        positive = 1.0 - float(np.interp(0.0, points, before))
-        new_positive = 1.0 - float(np.interp(0.0, points, after))
-        steps = np.array([0.0, *before, 1.0])
-        # Values between two cut points, if not all values are cut points.
-        between = any(
-            each.event == "beyond" and each.upper and each.columns == (column,)
-            for each in self._members
-        )
-
-        def error(
-            values: np.ndarray, observed: np.ndarray, side: Literal["left", "right"]
-        ) -> float:
-            """Return the maximum distance by which `observed` shares are outside their bounds.
-
-            The bounds are the shares of X at the cut points next to `values`. `side` is the
-            argument of `numpy.searchsorted` for values that equal a cut point.
-            """
-            index = np.searchsorted(points, values, side)
-            return float(
-                np.maximum(steps[index] - observed, observed - steps[index + between]).max()
-            )
-
-        chance = _KS_QUANTILE * math.sqrt(1.0 / n_before + 1.0 / n_after)
-        shifted = error(points - (new_median - median), after, "right")
-        mirrored = error(-points, 1.0 - after, "left")
-        below, up_to = (int(np.searchsorted(points, -new_median, s)) for s in ("left", "right"))
-        return is_negated(
-            (positive, new_positive),
-            positive if new_positive > 0.5 else 1.0 - positive,
-            (float(steps[below]), float(steps[up_to + between])),
-            fits=mirrored <= max(shifted, chance),
-            shift_is_worse=shifted > mirrored + chance,
-        )
-
 
 def _category_of(member: Member, schema: Schema) -> str | None:
     """Return the name of the category that a function counts; None if it is not a single one."""
@@ -505,44 +413,12 @@ def _category_of(member: Member, schema: Schema) -> str | None:
     return schema[schema.names[column]].categories[int(member.value)]
 
 
-def _is_shift(shift: float, spread: float) -> bool:
-    """Return whether a shift of the median exceeds a tenth of the interquartile range `spread`."""
-    return _MOVED * spread < abs(shift) < math.inf
+def _as_extreme(member: Member) -> Member:
+    """Return the function of values from a number on, or up to it, that is equal to `member`.
 
-
-def _is_wider(before: float, after: float) -> bool:
-    """Return whether two interquartile ranges differ by a factor of at least 1.2.
-
-    False if one of them is 0.
+    The event "beyond" excludes the number itself.
     """
-    ratio = after / before if min(before, after) > 0 else 1.0
-    return _WIDENED <= max(ratio, 1.0 / ratio) < math.inf
-
-
-def _kind_of_shift(
-    medians: tuple[float, float], spreads: tuple[float, float], sizes: Sequence[int]
-) -> tuple[str, float | None]:
-    """Return the kind of a change of the median, and the factor if the values were multiplied.
-
-    `medians` and `spreads` are medians and interquartile ranges before and after the change, and
-    `sizes` the numbers of values. If their ratios agree, the kind is "sign" for a factor of about
-    -1, and "unit" for a factor of at least 3 or at most 1/3. The factor is a power of ten if the
-    ratio of the medians is near it and differs by at most two standard errors. Otherwise it is
-    rounded to two significant digits, or to one if its error is large. For other changes, the kind
-    is "location", and the factor is None.
-    """
-    factor, widened = (after / before if before else 0.0 for before, after in (medians, spreads))
-    if not (0.0 < abs(factor) < math.inf and 0.0 < widened < math.inf):
-        return "location", None
-    size = math.log(abs(factor))
-    if abs(size - math.log(widened)) > _SAME:
-        return "location", None
-    if factor < 0 and abs(size) <= _SAME:
-        return "sign", -1.0
-    if factor > 0 and abs(size) >= math.log(_FACTOR):
-        each = zip(medians, spreads, sizes, strict=True)
-        error = _MEDIAN_ERROR * math.hypot(*(r / abs(m) / math.sqrt(max(n, 1)) for m, r, n in each))
-        most = _MOST_ERRORS * error
-        named = approximate_factor(factor, lambda near: abs(math.log(factor / near)) <= most)
-        return "unit", named if error <= _ONE_DIGIT else float(f"{named:.1g}")
-    return "location", None
+    if member.event != "beyond":
+        return member
+    value = np.nextafter(member.value, np.inf if member.upper else -np.inf)
+    return member._replace(event="extremes", value=float(value))

@@ -33,13 +33,7 @@ import numpy as np
 
 from isodepth.base.fold import Fold
 from isodepth.functions.conversions import last_decimal
-from isodepth.functions.families import (
-    UNSEEN,
-    Member,
-    all_units,
-    count_multiples,
-    is_multiple,
-)
+from isodepth.functions.families import UNSEEN, Member, Precision, Rows, is_multiple
 from isodepth.monitor.quartiles import (
     order_statistics,
     summary_of_parts,
@@ -246,7 +240,11 @@ class Functions:
             members += [Member("shares", (c,), v) for v in (*known.tolist(), UNSEEN)]
         for c, v in self.crossed.tolist():
             members += [Member("crossed", (j, width + c), v) for j in range(width)]
-        return members + all_units(width)
+        return members + self._precision.members
+
+    @functools.cached_property
+    def _precision(self) -> Precision:
+        return Precision.of_columns(len(self.center))
 
     @functools.cached_property
     def missing(self) -> dict[int, int]:
@@ -300,7 +298,7 @@ class Functions:
         for (c, v), medians in zip(self.crossed.tolist(), self.medians, strict=True):
             counts.append((numbers[codes[:, c] == v] <= medians).sum(axis=0))
         if numbers.shape[1]:
-            counts.append(count_multiples(numbers))
+            counts.append(self._precision.count(Rows(numbers, codes, np.empty(0))))
         return np.concatenate(counts).astype(np.int64)
 
 

@@ -19,8 +19,7 @@ from isodepth.base.messages import Message
 from isodepth.base.words import FEW, is_missing, listed
 from isodepth.errors import InvalidInputError
 from isodepth.significance.samples import row_labels
-from isodepth.table.raw import RawChunk, Sample
-from isodepth.table.text_columns import narrowed_type, typed_column
+from isodepth.table.raw import Sample, typed_numbers
 
 _LONGEST_LABEL = 200
 
@@ -160,15 +159,8 @@ def _labels(batch: Any, column: str) -> set[Any]:
     return {
         None if is_missing(value) or value != value else value
         for chunk in batch._raw_chunks([column])
-        for value in _typed(chunk).unique().to_pylist()
+        for value in typed_numbers(chunk).column(0).unique().to_pylist()
     }
-
-
-def _typed(chunk: RawChunk) -> Any:
-    """Return the only column of a chunk; numbers if all strings of a text file are numbers."""
-    column = chunk.table.column(0)
-    type_ = narrowed_type(column, None, chunk.decimal) if chunk.decimal else None
-    return typed_column(column, type_) if type_ in ("int64", "double") else column
 
 
 def _is_group(label: Any, group: str) -> bool:

@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.base.messages import InPython, Message, Sample
+from isodepth.base import messages
+from isodepth.base.messages import InPython, Message
 from isodepth.base.words import FEW, listed, numbered
 from isodepth.errors import InvalidInputError
-from isodepth.metric.chunked.reading import rows_in_memory, too_many_rows
-from isodepth.stream.passes import row_keys
+from isodepth.metric.chunked.reading import load_table
 from isodepth.stream.scan import as_source
 from isodepth.stream.source import Source
-from isodepth.table.frames import NamedArray, is_frame
-from isodepth.table.raw import FrameSample
-from isodepth.table.table import Origin, Schema, Table
-from isodepth.table.text_columns import CODES
+from isodepth.table.frames import is_frame
+from isodepth.table.raw import FrameSample, Sample
+from isodepth.table.table import Origin, Schema, Table, tables_of
 from isodepth.table.validation import check_same_width, is_chunked
 
 _NOT_COUNTED = ". The batch was not counted"
@@ -27,7 +26,7 @@ _REFERENCE_HINT = Message(", or accept them with {--nan_policy='keep'}")
 _BATCH_HINT = Message(
     "; fit the monitor with {--nan_policy='keep'} to count missing values as a change"
 )
-_REFERENCE, _BATCH = Sample("the reference"), Sample("the batch")
+_REFERENCE, _BATCH = messages.Sample("the reference"), messages.Sample("the batch")
 
 
 def read_reference(reference: Any, kinds: Any, nan_policy: str, seed: int | None) -> Table:
@@ -38,11 +37,9 @@ def read_reference(reference: Any, kinds: Any, nan_policy: str, seed: int | None
     """
     if is_chunked(reference):
         source = _unweighted(as_source(reference), _REFERENCE)
-        schema = Schema.of(source, labels=[_REFERENCE], kinds=kinds)
-        table = _random_rows(schema.read(source, _REFERENCE), source, seed)
+        table = load_table(source, "reference", kinds, seed)
     else:
-        schema = Schema.of(reference, labels=[_REFERENCE], kinds=kinds)
-        table = schema.read(reference, _REFERENCE)
+        (table,) = tables_of(reference, labels=[_REFERENCE], kinds=kinds)
     if not table.schema.names:
         raise InvalidInputError(
             f"{_REFERENCE} has no numeric columns or categories; it needs at least one"
@@ -50,45 +47,11 @@ def read_reference(reference: Any, kinds: Any, nan_policy: str, seed: int | None
     return replace(_counted(table, nan_policy, _REFERENCE_HINT), origin=Origin(_REFERENCE))
 
 
-def text_types(schema: Schema) -> dict[str, str]:
-    """Return the types with which columns of text files are read, see `table.text_columns`.
-
-    Categories are read as text, so that the value of a cell does not depend on other rows of the
-    batch. Words for missing values, such as "NA", are missing if all categories of the reference
-    are numbers, booleans or dates. Numbers with decimal commas are strings, which are converted as
-    in the reference.
-    """
-    types = {
-        column.name: "string"
-        for column in schema.numeric
-        if column.styles and all(style.decimal == "," for style in column.styles)
-    }
-    for column in schema.categorical:
-        types[column.name] = "string" if column.text_type in ("string", None) else CODES
-    return types
-
-
-def _random_rows(table: Table, source: Source, seed: int | None) -> Table:
-    """Return a random subset of the rows of a source if they do not fit into memory."""
-    most = rows_in_memory(source)
-    if len(table) <= most:
-        return table
-    if seed is None:
-        raise too_many_rows(source, "reference")
-    keys = np.concatenate(
-        [row_keys(seed, number, 1) for number in table.origin.row_numbers(len(table)).tolist()]
-    )
-    return table.take(np.sort(np.argsort(keys, kind="stable")[:most]))
-
-
 def open_batch(batch: Any) -> Any:
-    """Return a batch whose columns have names, or that is read in chunks, as a `table.raw.Sample`.
-
-    Arrays are returned unchanged.
-    """
-    if is_frame(batch):
-        return FrameSample(batch, _BATCH)
-    return _unweighted(as_source(batch), _BATCH) if is_chunked(batch) else batch
+    """Return a batch as a `Sample`; arrays are returned unchanged."""
+    if is_chunked(batch):
+        return _unweighted(as_source(batch), _BATCH)
+    return FrameSample(batch, _BATCH) if is_frame(batch) else batch
 
 
 def _unweighted(source: Source, sample: str) -> Source:
@@ -109,18 +72,28 @@ def batch_tables(schema: Schema, batch: Any, nan_policy: str) -> Iterator[Table]
     # A batch may lack columns that are not compared.
     used = tuple(column for column in schema.columns if column.use != "omit")
     compared = Schema(used, schema.named, reference=_REFERENCE)
-    labels = getattr(batch, "_labels", None) if getattr(batch, "_named", False) else None
-    _check_columns(compared, batch, labels)
-    empty = True
-    hint = _NOT_COUNTED if labels is None else _KINDS_HINT
-    for table in compared.chunks(batch, _BATCH, hint=hint):
+    _check_columns(compared, batch)
+    empty, label = True, _BATCH
+    if isinstance(batch, Sample):
+        tables = compared.chunks(batch, _BATCH, hint=_KINDS_HINT)
+        label = _BATCH if batch._label == _BATCH else f"{_BATCH} ({batch._label})"
+    else:
+        tables = _array_tables(compared, batch)
+    for table in tables:
         if len(table):
             empty = False
             yield _counted(table, nan_policy, _BATCH_HINT)
     if empty:
-        name = getattr(batch, "_label", _BATCH)
-        where = _BATCH if name == _BATCH else f"{_BATCH} ({name})"
-        raise InvalidInputError(f"{where} has no row; it needs at least one")
+        raise InvalidInputError(f"{label} has no row; it needs at least one")
+
+
+def _array_tables(schema: Schema, batch: Any) -> Iterator[Table]:
+    """Yield a batch that is an array as one table."""
+    try:
+        yield schema.read(batch, _BATCH)
+    except InvalidInputError as error:
+        message = Message("{error}{hint}", error=error.args[0], hint=_NOT_COUNTED)
+        raise InvalidInputError(message) from None
 
 
 def _counted(table: Table, nan_policy: str, hint: str) -> Table:
@@ -133,25 +106,22 @@ def _counted(table: Table, nan_policy: str, hint: str) -> Table:
     return replace(table, numbers=np.asarray(table.numbers, np.float64))
 
 
-def _check_columns(schema: Schema, batch: Any, labels: Sequence[str] | None) -> None:
-    """Raise an error if a batch, whose columns have the names `labels`, lacks columns."""
-    names = schema.names
-    if schema.categorical and (labels is None or isinstance(batch, NamedArray)):
+def _check_columns(schema: Schema, batch: Any) -> None:
+    """Raise an error if a batch lacks columns, or names of columns."""
+    names, labels = schema.names, batch._labels if isinstance(batch, Sample) else None
+    if schema.categorical and labels is None:
         raise InvalidInputError(
             f"the reference has categories ({', '.join(schema.category_names)}), but the batch "
             f"({type(batch).__name__}) is not a data frame; pass a data frame"
         )
     # Default labels 0, 1, ... of pandas are not names.
     has_names = schema.named and [*names] != numbered(len(names))
-    if labels is None or not schema.named:
+    if labels is None or not {*names} <= {*labels}:
+        unnamed = labels is None or [*labels] == numbered(len(labels))
         if has_names:
-            raise _lacks_names(schema)
-        width = len(batch._labels) if hasattr(batch, "_labels") else np.shape(batch)[-1:]
-        if isinstance(width, int):
-            check_same_width(len(names), width, _REFERENCE, _BATCH)
-    elif not {*names} <= {*labels}:
-        unnamed = [*labels] == numbered(len(labels))
-        raise _lacks_names(schema) if unnamed and has_names else _lacks_columns(schema, labels)
+            raise _lacks_names(schema) if unnamed else _lacks_columns(schema, labels or ())
+        if labels is not None:
+            check_same_width(len(names), len(labels), _REFERENCE, _BATCH)
 
 
 def _lacks_names(schema: Schema) -> InvalidInputError:

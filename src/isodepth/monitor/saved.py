@@ -33,7 +33,8 @@ from isodepth.monitor.usual import UsualValues
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 from isodepth.significance.martingale import N_BETS, RankEvidence
-from isodepth.table.numerals import STYLES
+from isodepth.table.columns import Column, Note
+from isodepth.table.numerals import STYLES, Style
 from isodepth.table.table import Schema, Table
 
 KIND = "monitor"
@@ -46,12 +47,10 @@ _MOST_ROWS = 1 << 31
 NAMES: FieldNames = {
     type_: {name: name for name in get_type_hints(type_)}
     for type_ in (
-        AlarmPolicy, Group, UsualValues, Functions, Thresholds, Counts,
-        ReferenceHashes, DyadicSums, RankEvidence, BlockModel, RegionTable,
+        MonitorState, AlarmPolicy, Schema, Column, Note, Style, Group, UsualValues, Functions,
+        Thresholds, Counts, ReferenceHashes, DyadicSums, RankEvidence, BlockModel, RegionTable,
     )
 }  # fmt: skip
-# Types of the stored fields of the state; the schema is stored by itself.
-_STORED = {name: type_ for name, type_ in get_type_hints(MonitorState).items() if name != "schema"}
 
 
 def check_new(path: Any, overwrite: bool) -> Path:
@@ -75,9 +74,7 @@ def check_new(path: Any, overwrite: bool) -> Path:
 
 def write_state(path: str | os.PathLike[str], state: MonitorState) -> None:
     """Write the state of a monitor to a file; an existing file is replaced atomically."""
-    stored = {name: packed(getattr(state, name), NAMES) for name in _STORED}
-    header = {"content": _FORMAT, "schema": state.schema.to_json(), "state": stored}
-    output.write_archive(path, KIND, header, {})
+    output.write_archive(path, KIND, {"content": _FORMAT, "state": packed(state, NAMES)}, {})
 
 
 def read_state(path: str | os.PathLike[str]) -> MonitorState:
@@ -89,10 +86,7 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
             f"reads format {_FORMAT}; update isodepth"
         )
     try:
-        stored = {
-            name: unpacked(type_, header["state"][name], NAMES) for name, type_ in _STORED.items()
-        }
-        state = MonitorState(schema=Schema.from_json(header["schema"]), **stored)
+        state: MonitorState = unpacked(MonitorState, header["state"], NAMES)
         _check(state)
     except Exception as error:
         # Catch every exception: each means that the file was not written by `write_state`.

@@ -28,7 +28,7 @@ from isodepth.table.dates import (
     range_text,
     read_dates,
 )
-from isodepth.table.frames import NamedArray, is_frame, object_numbers
+from isodepth.table.frames import NamedArray, column_type, is_frame, object_numbers
 from isodepth.table.kinds import (
     ColumnKind,
     date_columns,
@@ -38,7 +38,6 @@ from isodepth.table.kinds import (
 )
 from isodepth.table.missing import TELLING, share_z
 from isodepth.table.numerals import Numerals
-from isodepth.table.pooled import column_type
 from isodepth.table.values import strings_of, visible
 
 # Maximum number of columns, categories or spellings that a sentence names.

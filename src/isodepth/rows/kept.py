@@ -25,7 +25,7 @@ from isodepth.rows.suspicious.chunks import suspicious_source_rows
 from isodepth.rows.suspicious.far import FarValues, find_far_values
 from isodepth.rows.typical import TypicalRows, typical_rows
 from isodepth.stream.passes import runner_of
-from isodepth.stream.subsets import SubsetPair, subset_pair
+from isodepth.stream.subsets import RandomRows, subset_pair
 
 
 @dataclass(eq=False)
@@ -60,7 +60,7 @@ class KeptRows:
         raise NotImplementedError
 
     @property
-    def pair(self) -> SubsetPair | None:
+    def pair(self) -> RandomRows | None:
         """Random rows of two sources (samples in chunks); None if the samples are in memory."""
         return None
 
@@ -158,11 +158,10 @@ class RowsOfSources(KeptRows):
     kinds: Any
 
     @cached_property
-    def pair(self) -> SubsetPair:
+    def pair(self) -> RandomRows:
         return subset_pair(self.X, self.Y, None, self.kinds, 0)
 
     @cached_property
     def samples(self) -> TwoSamples:
-        pair = self.pair
-        samples = TwoSamples.read(pair.x, pair.y, pair.kinds, row_numbers=False)
+        samples = TwoSamples.of(*self.pair.tables)
         return samples.without_names() if self.pair.are_arrays else samples

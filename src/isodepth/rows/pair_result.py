@@ -16,11 +16,11 @@ from isodepth.rows.suspicious import RepeatedValue, SuspiciousRows
 from isodepth.rows.suspicious.results import repeated_texts
 from isodepth.rows.typical import TypicalRows, has_many_unnamed_columns
 from isodepth.table.kinds import (
-    ROW_NUMBERS,
     ColumnKind,
     attention_lines,
     date_columns,
     number_lines,
+    row_number_columns,
 )
 from isodepth.table.missing import MissingPair
 
@@ -163,7 +163,8 @@ class PairResult(DrawnResult):
         at least half of the rows and of the values of both samples were compared. `names` are the
         names of the samples.
         """
-        kinds = [kind for kind in self.kinds if kind.note not in ROW_NUMBERS]
+        numbers = row_number_columns(self.kinds)
+        kinds = [kind for kind in self.kinds if kind.column not in numbers]
         columns = sum(kind.use != "omit" for kind in kinds) / len(kinds) if kinds else 1.0
         for side, name in enumerate(names):
             used = {"values": columns}

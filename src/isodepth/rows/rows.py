@@ -13,21 +13,17 @@ from isodepth.base.annotations import KindsLike
 from isodepth.device.host import to_host
 from isodepth.errors import InvalidInputError
 from isodepth.table.arrays import column_labels
-from isodepth.table.frames import common_columns, is_frame
-from isodepth.table.kinds import (
-    ColumnKind,
-    check_kinds,
-    column_lines,
-    numeric_hint,
-    numeric_kinds,
-    split_columns,
-)
-from isodepth.table.validation import is_chunked, is_tensor, read_pair
+from isodepth.table.columns import ColumnKind
+from isodepth.table.kind_lines import column_lines, numeric_hint
+from isodepth.table.table import Table, tables_of
+from isodepth.table.validation import is_chunked
 
 
 @dataclass(frozen=True, eq=False)
 class TwoSamples:
     """Rows of two samples as the user passed them.
+
+    Deleted when suspicious rows, checks and tests take tables.
 
     Attributes
     ----------
@@ -110,34 +106,30 @@ class TwoSamples:
                 "both samples must be in memory, but X or Y is read in chunks; pass a part of the "
                 "rows as arrays or data frames"
             )
-        if is_tensor(X) or is_tensor(Y):
-            X, Y = to_host(X), to_host(Y)
-        only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-        mixed = None
-        if is_frame(X) or is_frame(Y) or kinds is not None:
-            if common:
-                X, Y, only = common_columns(X, Y)
-                kinds = check_kinds(kinds)
-                kinds = {k: v for k, v in kinds.items() if k not in (*only[0], *only[1])}
-            mixed = split_columns((X, Y), ("X", "Y"), kinds, row_numbers=row_numbers)
-        if mixed is not None:
-            X, Y = mixed.numeric
-        categories, found = (mixed.categories, mixed.columns) if mixed is not None else ({}, ())
-        if mixed is None or X is not None:
-            x, y = read_pair(X, Y, "keep")
-            # The labels of a data frame are those in `kinds`, also the default labels 0, 1, ...
-            numeric = tuple(each.column for each in found if each.use == "numeric")
-            names = x.columns or numeric or column_labels(x.points.shape[1])
-            named = x.columns is not None
-            found = numeric_kinds(x.columns) if named and not found else found
-            return cls((x.points, y.points), names, categories, found, only, named)
-        if not categories:
+        X, Y = to_host(X), to_host(Y)
+        return cls.of(*tables_of(X, Y, kinds=kinds, common=common, row_numbers=row_numbers))
+
+    @classmethod
+    def of(cls, x: Table, y: Table) -> TwoSamples:
+        """Return two tables of one schema as `TwoSamples`."""
+        schema = x.schema
+        kinds = schema.kinds[: len(schema.columns)]
+        if not schema.names:
             raise InvalidInputError(
                 "X and Y must have a column of numbers or categories, got neither; "
-                f"{'; '.join([*column_lines(found), *numeric_hint(found)])}"
+                f"{'; '.join([*column_lines(kinds), *numeric_hint(kinds)])}"
             )
-        n, m = map(len, next(iter(categories.values())))
-        return cls((np.empty((n, 0)), np.empty((m, 0))), (), categories, found, only)
+        categories = {name: [x.texts(name), y.texts(name)] for name in schema.category_names}
+        only = [
+            tuple(c.name for c in schema.unmatched if c.notes[0].values["sample"] == sample)
+            for sample in "XY"
+        ]
+        points = (x.numbers, y.numbers)
+        dtype = np.result_type(*points)
+        points = (points[0].astype(dtype, copy=False), points[1].astype(dtype, copy=False))
+        return cls(
+            points, schema.numeric_names, categories, kinds, (only[0], only[1]), schema.named
+        )
 
     def numbers(self, column: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the values of one numeric column in X and in Y, without missing values."""

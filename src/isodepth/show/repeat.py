@@ -15,7 +15,8 @@ from isodepth.table.kinds import MISSING
 
 CANNOT_REPEAT = (
     "# This result cannot be repeated from files alone: it has directions, scales, a depth or\n"
-    "# blocks that were given as objects in Python, or it was read from standard input."
+    "# blocks that were given as objects in Python, or it was read from standard input or in\n"
+    "# chunks with dropped columns or words for missing values."
 )
 # Settings of a test that are excluded from its options.
 _OF_DATA = ("blocks", "kinds", "max_rows")
@@ -56,6 +57,12 @@ class Reading:
     group: tuple[str, Any] | None = None
 
     @property
+    def has_call(self) -> bool:
+        """Whether code can read the file: `scan` cannot drop columns, nor read missing words."""
+        refused = self.in_chunks and (self.options.get("drop") or self.options.get("missing"))
+        return self.path != "-" and not refused
+
+    @property
     def _call(self) -> str:
         function = "scan" if self.in_chunks else "read_table"
         return f"isodepth.{function}({self.path!r}{keywords(self.options)})"
@@ -80,8 +87,7 @@ def repeat_code(result: Any, files: Sequence[Reading] | None) -> str:
         if test.settings["blocks"] is not None:
             data["blocks"] = None if files is None else files[0].blocks
         calls.append(_test_call(test, data))
-    from_input = files is not None and any(file.path == "-" for file in files)
-    if from_input or None in calls:
+    if None in calls or not all(file.has_call for file in files or ()):
         return CANNOT_REPEAT
     name = "comparison" if test is None else "test"
     return "\n".join([*lines, *map(str, calls), f'{name}.report("report.html")'])

@@ -1,37 +1,40 @@
-"""Descriptions of significant changes, in the units of their columns.
+"""Significant changes of a test, described in the units of their columns.
 
-A feature is a function of a row, such as the value of a column (`isodepth.significance.features`).
-X and Y are the two samples of the test, pooled in a `PooledSample`.
+X and Y are the two samples of the test, pooled in a `PooledSample`. Changes of single columns are
+described by `isodepth.functions.describer`, as in a monitor.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations, compress
-from typing import Any
+from itertools import compress
 
 import numpy as np
 
 from isodepth.base.export import name_text
-from isodepth.functions.changes import Change
-from isodepth.functions.conversions import approximate_factor
-from isodepth.functions.explanations import (
-    ColumnPair,
-    Explanation,
-    are_exchanged,
-    distribution_functions,
-    ks_distance,
-    size_of,
+from isodepth.functions.changes import Change, for_kinds
+from isodepth.functions.describer import (
+    conditional_change,
+    dependence_change,
+    describe_column,
+    exchanged_columns,
+    largest_share_change,
 )
+from isodepth.functions.explanations import ColumnPair, ks_distance
 from isodepth.functions.families import Member
-from isodepth.significance.features import Feature, standardized_difference
-from isodepth.significance.findings import FeatureTest, Findings, neg_log_p
-from isodepth.significance.permutations import Moments, precision
-from isodepth.significance.repeated import repeated_change
-from isodepth.significance.samples import CENTER, FAR, TOTAL, PooledSample
+from isodepth.significance.permutations import Moments, neg_log_p, precision
+from isodepth.significance.samples import CENTER, FAR, TOTAL, PooledSample, Samples
+from isodepth.significance.statistics import Feature, FeatureTest, Findings
+from isodepth.significance.tolerance import Bounds
+from isodepth.table.arrays import is_duplicated, row_hashes
+from isodepth.table.kinds import date_columns, rank_columns, subtracted_integers
+from isodepth.table.values import visible
 
+# A change of several columns together is added if its lower bound for the share of changed rows is
+# at least this multiple of the bounds of all other changes, and larger by at least this share.
+_JOINT_RATIO, _JOINT_SHARE = 2.0, 0.1
 # A change of dependence is reported if its adjusted p-value is at most _ALIGNED * alpha after
 # `_remaining_pairs` removes the changes of single columns. At most _ALIGNED_ROWS rows are used.
 _ALIGNED, _ALIGNED_ROWS = 0.4, 50_000
@@ -40,23 +43,14 @@ _ALIGNED, _ALIGNED_ROWS = 0.4, 50_000
 _JOINT, _LARGE_ENTRY = 3, 0.3
 # Maximum number of changed columns among which exchanges of values are searched.
 _MOST_EXCHANGED = 30
-# A description of the shape is used if every other explanation leaves more than this fraction of
-# the deviance.
-_PARTLY = 0.5
-# Minimum and maximum ratio of the shift, or factor, of the shown numbers to the explanation.
-_SHOWN = 0.5, 4.0
-# Maximum difference between the logarithms of a factor of all values and of the ratio of the shown
-# numbers, relative to the former. Other numbers would contradict the factor.
-_CONTRADICTION = 0.25
-# A difference is described by the values beyond a point instead of those up to it if at most this
-# fraction of the values lies beyond.
-_TAIL = 0.25
-# The share of a single value describes a change of the shape if it explains at least this fraction
-# of the largest difference of shares.
-_COMPARABLE = 0.8
+# Minimum fraction of the copies with a common value that is named, and maximum probability that
+# random rows have the value as often.
+_IN_COMMON, _CHANCE = 0.9, 0.01
+# Mean number of rows per repeated value of a single column above which they are not copied rows.
+_MANY_TIES = 5
 
 
-def significant_changes(rows: PooledSample, findings: Findings, alpha: float) -> list[Change]:
+def significant_changes(pool: PooledSample, findings: Findings, alpha: float) -> list[Change]:
     """Return the significant changes at level `alpha`, in decreasing order of -log p.
 
     They are changes of single columns, pairs of columns, and repeated rows. If none of them is
@@ -64,33 +58,33 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     if the strongest statistic belongs to one or two columns, the strongest statistic is described
     instead.
     """
-    families = findings.columns, findings.pairs, findings.whole
-    columns, pairs, whole = (findings.significant(family, alpha) for family in families)
-    changes = _column_changes(rows, columns)
-    named = [change for _, group in changes for change in group]
+    groups = findings.columns, findings.pairs, findings.whole
+    columns, pairs, whole = (findings.significant(group, alpha) for group in groups)
+    changes = _column_changes(pool, columns)
+    named = [change for _, described in changes for change in described]
     count = len(findings.pairs.features)
-    for strength, pvalue, feature in _remaining_pairs(rows, pairs, count, alpha, named):
-        changes.append((strength, [_pair_change(rows, feature, pvalue)]))
+    for strength, pvalue, feature in _remaining_pairs(pool, pairs, count, alpha, named):
+        changes.append((strength, [_pair_change(pool, feature, pvalue)]))
     for strength, pvalue, feature in whole:
         if feature.kind == "repeated" and not findings.ties_explain:
-            changes.append((strength, [repeated_change(rows.samples, feature, pvalue)]))
+            changes.append((strength, [repeated_change(pool.samples, feature, pvalue)]))
     if not changes:
         strongest = next(iter(findings.ranked_tests().values()))
         tests = [strongest] if strongest.feature.columns or not whole else whole
-        of_column = [test._replace(feature=_column_feature(rows, test.feature)) for test in tests]
-        single = [findings.family_of(test.feature) is findings.columns for test in of_column]
-        changes = _column_changes(rows, list(compress(of_column, single)))
+        of_column = [test._replace(feature=_column_feature(pool, test.feature)) for test in tests]
+        single = [findings.group_of(test.feature) is findings.columns for test in of_column]
+        changes = _column_changes(pool, list(compress(of_column, single)))
         for test, alone in zip(tests, single, strict=True):
             if not alone:
-                changes.append((test.strength, [_strongest_change(rows, test, alpha)]))
+                changes.append((test.strength, [_strongest_change(pool, test, alpha)]))
     ordered = sorted(changes, key=lambda each: -each[0])
-    unique = dict.fromkeys(change for _, group in ordered for change in group)
-    return [_with_denominator(rows, change) for change in unique]
+    unique = dict.fromkeys(change for _, described in ordered for change in described)
+    return [_with_denominator(pool, change) for change in unique]
 
 
-def _with_denominator(rows: PooledSample, change: Change) -> Change:
+def _with_denominator(pool: PooledSample, change: Change) -> Change:
     """Return a change that says if its shares are relative to the known values of a column."""
-    read = rows.samples.read
+    read = pool.samples.read
     if change.quantity != "share" or change.kind == "missing" or change.description is not None:
         return change
     if len(change.columns) != 1 or change.columns[0] not in read.columns:
@@ -99,30 +93,88 @@ def _with_denominator(rows: PooledSample, change: Change) -> Change:
     return replace(change, of_known_values=n_known != tuple(read.n_rows))
 
 
-def _strongest_change(rows: PooledSample, test: FeatureTest, alpha: float) -> Change:
+def _strongest_change(pool: PooledSample, test: FeatureTest, alpha: float) -> Change:
     """Describe the strongest statistic, a function of several columns or of all columns.
 
     If a column changed within a category only relative to the other rows, the change is described
     as a change of the joint distribution of both columns.
     """
-    change = _whole_change(rows, test.feature, test.pvalue)
-    if test.feature.value is None or _remaining_pairs(rows, [test], 1, alpha):
+    change = _whole_change(pool, test.feature, test.pvalue)
+    if test.feature.value is None or _remaining_pairs(pool, [test], 1, alpha):
         return change
     text = f"the joint distribution of {_listed(change.columns)} changes"
     return replace(change, kind="joint", value=None, description=text)
 
 
-def joint_change(rows: PooledSample, feature: Feature) -> Change | None:
-    """Describe the change of a function of all columns; None if it depends mainly on one column.
+def ordered_changes(
+    pool: PooledSample,
+    changes: Sequence[Change],
+    bounds: Bounds | None,
+    pvalue: float,
+    row_numbers: Collection[str],
+) -> list[Change]:
+    """Return the changes of a test with lower bounds for the share of changed rows, largest first.
 
-    The p-value of the change is 1, a placeholder.
+    If several columns together show that far more rows changed than any of the changes, a joint
+    change of them is added as the second one. It is not the first, because its description has no
+    numbers. Without `bounds`, changes remain in the order of their p-values. `pvalue` is that of
+    the test, and `row_numbers` are the columns that look like row numbers. Their changes are last.
     """
-    if _column_feature(rows, feature) is not feature:
+    kinds = pool.samples.read.kinds
+    ordered = [_with_share(each, bounds) for each in for_kinds(changes, kinds)]
+    joint = None if bounds is None or not ordered else _joint_change(pool, bounds, ordered)
+    if joint is not None:
+        ordered = [
+            each for each in ordered
+            if each.kind != "joint" or (len(each.columns) < 2 and each.text != joint.text)
+        ]  # fmt: skip
+    # Sorting is stable: changes of equal size remain in the order of their p-values.
+    ordered.sort(key=lambda each: (not {*each.columns}.isdisjoint(row_numbers), -_size(each)))
+    added = [] if joint is None else [replace(joint, pvalue=pvalue)]
+    return [*ordered[:1], *added, *ordered[1:]]
+
+
+def _with_share(change: Change, bounds: Bounds | None) -> Change:
+    """Return the change with the lower bound for the share of rows that changed in its columns.
+
+    If two columns exchanged their values (kind "exchange"), it is the larger of the bounds of each
+    column alone. A change without columns has no bound.
+    """
+    if bounds is None or not change.columns:
+        return change
+    of_columns = {frozenset(columns): bound for columns, bound in bounds.columns.items()}
+    sets = [change.columns] if change.kind != "exchange" else [(c,) for c in change.columns]
+    share = max(of_columns.get(frozenset(columns), 0.0) for columns in sets)
+    return replace(change, changed_share=share)
+
+
+def _size(change: Change) -> float:
+    """Return the size by which changes are ordered: the bound for the share of changed rows, or 0.
+
+    Repeated rows have no bound. Their size is the absolute difference of their shares.
+    """
+    if change.kind == "repeated":
+        return abs(change.after - change.before)
+    return change.changed_share or 0.0
+
+
+def _joint_change(pool: PooledSample, bounds: Bounds, changes: Sequence[Change]) -> Change | None:
+    """Describe the change of several columns together that has the largest bound, or return None.
+
+    Its bound must be at least twice the largest bound of `changes`, and larger by at least 0.1. It
+    must not depend mainly on one column. The p-value of the change is 1, a placeholder.
+    """
+    largest = max(change.changed_share or 0.0 for change in changes)
+    needed = max(_JOINT_RATIO * largest, largest + _JOINT_SHARE)
+    feature = bounds.joint
+    if feature is None or bounds.joint_share < needed:
         return None
-    return _whole_change(rows, feature, 1.0)
+    if _column_feature(pool, feature) is not feature:
+        return None
+    return replace(_whole_change(pool, feature, 1.0), changed_share=bounds.joint_share)
 
 
-def _column_feature(rows: PooledSample, feature: Feature) -> Feature:
+def _column_feature(pool: PooledSample, feature: Feature) -> Feature:
     """Return the feature of a single column if a function of all columns depends mainly on it.
 
     Examples are a direction with one large entry, and the distance from the center if there is only
@@ -130,14 +182,14 @@ def _column_feature(rows: PooledSample, feature: Feature) -> Feature:
     """
     if feature.columns or feature.member is not None:
         return feature
-    names = rows.names
+    names = pool.names
     if feature.direction:
-        names = tuple(_large_entries(feature.direction, rows.names))
+        names = tuple(_large_entries(feature.direction, pool.names))
     return Feature("distribution", names[0], (names[0],)) if len(names) == 1 else feature
 
 
 def _column_changes(
-    rows: PooledSample, tests: list[FeatureTest]
+    pool: PooledSample, tests: list[FeatureTest]
 ) -> list[tuple[float, list[Change]]]:
     """Describe the significant changes of single columns; return pairs of -log p and changes.
 
@@ -149,9 +201,9 @@ def _column_changes(
         tested.setdefault((feature.columns[0], feature.kind == "missing"), []).append(test)
     numeric = {
         name: own for (name, missing), own in tested.items()
-        if not missing and name in rows.samples.names
+        if not missing and name in pool.samples.names
     }  # fmt: skip
-    of_numbers = _numeric_changes(rows, numeric)
+    of_numbers = _numeric_changes(pool, numeric)
     changes = []
     for (name, missing), own in tested.items():
         if not missing and name in numeric:
@@ -165,7 +217,7 @@ def _column_changes(
 
 
 def _numeric_changes(
-    rows: PooledSample, tested: dict[str, list[FeatureTest]]
+    pool: PooledSample, tested: dict[str, list[FeatureTest]]
 ) -> dict[str, list[Change]]:
     """Describe the changes of numeric columns, by column name.
 
@@ -177,7 +229,7 @@ def _numeric_changes(
     pairs: dict[str, ColumnPair] = {}
     for name, tests in tested.items():
         shares = [(f.member, f.share_change(p)) for _, p, f in tests if f.member is not None]
-        x, y = rows.samples.read.numbers(name)
+        x, y = pool.samples.read.numbers(name)
         if len(x) and len(y):
             pairs[name] = ColumnPair(name, x, y, shares)
     pvalues = {name: min(test.pvalue for test in tests) for name, tests in tested.items()}
@@ -186,32 +238,31 @@ def _numeric_changes(
         if name in pairs and any(test.feature.kind == "distribution" for test in tests)
     ]  # fmt: skip
     exchanged = exchanged_columns(
-        [pairs[name] for name in moved[:_MOST_EXCHANGED]], pvalues, lambda: _all_pairs(rows)
+        [pairs[name] for name in moved[:_MOST_EXCHANGED]], pvalues, lambda: _all_pairs(pool)
     )
     changes = {}
     for name, tests in tested.items():
         pair, pvalue = pairs.get(name), pvalues[name]
         if pair is None:
-            changes[name] = [_missing_change(rows, name, pvalue)]
+            changes[name] = [_missing_change(pool, name, pvalue)]
         elif name in exchanged:
             changes[name] = [exchanged[name]]
-        elif all(test.feature.kind == "extremes" for test in tests):
-            changes[name] = [_became_constant(pair, pvalue) or _largest_share_change(tests)]
         else:
-            changes[name] = describe_column(pair, pvalue)
+            only_extremes = all(test.feature.kind == "extremes" for test in tests)
+            changes[name] = describe_column(pair, pvalue, only_extremes=only_extremes)
     return changes
 
 
-def _all_pairs(rows: PooledSample) -> list[ColumnPair]:
+def _all_pairs(pool: PooledSample) -> list[ColumnPair]:
     """Return all numeric columns that have values in both samples."""
-    values = {name: rows.samples.read.numbers(name) for name in rows.names}
+    values = {name: pool.samples.read.numbers(name) for name in pool.names}
     return [ColumnPair(name, x, y) for name, (x, y) in values.items() if len(x) and len(y)]
 
 
-def _missing_change(rows: PooledSample, name: str, pvalue: float) -> Change:
+def _missing_change(pool: PooledSample, name: str, pvalue: float) -> Change:
     """Describe the change of the share of missing values of a numeric column."""
-    j = rows.samples.names.index(name)
-    before, after = (float(np.isnan(part[:, j]).mean()) for part in rows.samples.read.points)
+    j = pool.samples.names.index(name)
+    before, after = (float(np.isnan(part[:, j]).mean()) for part in pool.samples.read.points)
     return Member("missing", (j,)).change((name,), None, before, after, pvalue)
 
 
@@ -222,15 +273,14 @@ def _largest_share_change(tests: list[FeatureTest]) -> Change:
     to the test of all values of the column together.
     """
     # Features without a name are values that are significant alone.
-    largest = max(
-        (test.feature for test in tests),
-        key=lambda f: (not f.name, standardized_difference(*f.shares)),
-    )
-    return largest.share_change(min(test.pvalue for test in tests))
+    features = [test.feature for test in tests]
+    single = [feature for feature in features if not feature.name]
+    pvalue = min(test.pvalue for test in tests)
+    return largest_share_change([each.share_change(pvalue) for each in single or features])
 
 
 def _remaining_pairs(
-    rows: PooledSample,
+    pool: PooledSample,
     tests: list[FeatureTest],
     count: int,
     alpha: float,
@@ -254,11 +304,11 @@ def _remaining_pairs(
     """
     if not tests:
         return []
-    subset = rows.balanced_subset(_ALIGNED_ROWS)
+    subset = pool.balanced_subset(_ALIGNED_ROWS)
     permutations = subset.permutations
-    columns = _without_named_values(subset.columns, rows.names, named)
+    columns = _without_named_values(subset.columns, pool.names, named)
     parts = np.split(columns, [permutations.n_x], axis=1)
-    order, signs = _undoing(rows.names, named)
+    order, signs = _undoing(pool.names, named)
     parts[1] = parts[1][order] * signs[:, None]
     known = None
     if np.isnan(columns).any():
@@ -270,11 +320,11 @@ def _remaining_pairs(
     remaining = []
     for test in tests:
         first, second = test.feature.columns
-        j, value = rows.names.index(first), test.feature.value
-        if not varies[j] or (value is None and not varies[rows.names.index(second)]):
+        j, value = pool.names.index(first), test.feature.value
+        if not varies[j] or (value is None and not varies[pool.names.index(second)]):
             continue
         if value is None:
-            change = moments.correlation_change(np.array([[j, rows.names.index(second)]]))
+            change = moments.correlation_change(np.array([[j, pool.names.index(second)]]))
         else:
             inside = categories[second].rows_with(value)[None].astype(np.float64)
             present = None if known is None else known[[j]]
@@ -290,20 +340,20 @@ def _remaining_pairs(
     ]  # fmt: skip
 
 
-def _strength_within(rows: PooledSample, feature: Feature) -> float:
+def _strength_within(pool: PooledSample, feature: Feature) -> float:
     """Return -log p of the change of a column among the rows of one category alone.
 
     `feature` is that of the column within the category.
     """
     first, second = feature.columns
     assert feature.value is not None
-    category = next(each for each in rows.categories if each.name == second)
+    category = next(each for each in pool.categories if each.name == second)
     inside = category.rows_with(feature.value)
-    values = rows.columns[[rows.names.index(first)]]
+    values = pool.columns[[pool.names.index(first)]]
     ranks = np.zeros(values.shape)
-    ranks[:, inside] = rows.centered_ranks(values[:, inside])
+    ranks[:, inside] = pool.centered_ranks(values[:, inside])
     known = (inside & ~np.isnan(values)).astype(np.float64)
-    change = rows.permutations.mean_changes(ranks, known, relative=False)
+    change = pool.permutations.mean_changes(ranks, known, relative=False)
     return float(neg_log_p(np.square(change))[0, 0])
 
 
@@ -350,62 +400,62 @@ def _varies(columns: np.ndarray) -> np.ndarray:
     return low < np.fmax.reduce(columns, axis=1, initial=-np.inf)
 
 
-def _pair_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
+def _pair_change(pool: PooledSample, feature: Feature, pvalue: float) -> Change:
     """Describe a change of the dependence of two columns."""
-    n_x, (first, second) = rows.n_x, feature.columns
-    values = rows.columns[rows.names.index(first)]
+    n_x, (first, second) = pool.n_x, feature.columns
+    values = pool.columns[pool.names.index(first)]
     if feature.value is not None:
-        category = next(each for each in rows.categories if each.name == second)
+        category = next(each for each in pool.categories if each.name == second)
         inside = category.rows_with(feature.value) & ~np.isnan(values)
         x, y = values[:n_x][inside[:n_x]], values[n_x:][inside[n_x:]]
         return conditional_change((first, second), feature.value, x, y, pvalue)
-    both = np.stack([values, rows.columns[rows.names.index(second)]], axis=1)
+    both = np.stack([values, pool.columns[pool.names.index(second)]], axis=1)
     parts = [part[~np.isnan(part).any(axis=1)] for part in (both[:n_x], both[n_x:])]
     return dependence_change((first, second), parts[0], parts[1], pvalue)
 
 
-def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
+def _whole_change(pool: PooledSample, feature: Feature, pvalue: float) -> Change:
     """Describe a change of a function of several columns, or of all columns, in words.
 
     Medians in the description are in standardized units.
     """
     if feature.member is not None and not feature.columns and feature.kind == "extremes":
         # Name the column in which most of the far rows are farthest.
-        far = rows.rows.distance >= feature.member.value
-        column = rows.names[int(np.bincount(np.abs(rows.points[far]).argmax(axis=1)).argmax())]
+        far = pool.rows.distance >= feature.member.value
+        column = pool.names[int(np.bincount(np.abs(pool.points[far]).argmax(axis=1)).argmax())]
         text = f"rows far from the center of the data, mostly in {name_text(column)}:"
         return replace(feature.share_change(pvalue), columns=(column,), description=text)
     if feature.kind == "repeated":
-        return repeated_change(rows.samples, feature, pvalue)
+        return repeated_change(pool.samples, feature, pvalue)
     if feature.member is not None:
         return feature.share_change(pvalue)
     if len(feature.columns) > 1:
-        return _pair_change(rows, feature, pvalue)
+        return _pair_change(pool, feature, pvalue)
     # `whole_rows` does not contain the outlyingness, which tests with a tolerance use.
-    values, n_x = rows.whole_rows.get(feature.name, rows.whole_rows[CENTER]), rows.n_x
+    values, n_x = pool.whole_rows.get(feature.name, pool.whole_rows[CENTER]), pool.n_x
     if feature.columns:
-        both = np.stack([rows.points[:, rows.names.index(feature.columns[0])], values], axis=1)
+        both = np.stack([pool.points[:, pool.names.index(feature.columns[0])], values], axis=1)
         change = dependence_change((feature.columns[0], CENTER), both[:n_x], both[n_x:], pvalue)
         text = f"the joint distribution of {feature.columns[0]} and the other columns changes"
         return replace(change, kind="joint", columns=feature.columns, description=text)
     direction = np.array(feature.direction)
     if len(direction):
-        values = rows.along(direction[None])[0]
+        values = pool.along(direction[None])[0]
     before, after = (float(np.median(part)) for part in np.split(values, [n_x]))
     names: tuple[str, ...] = ()
     if len(direction):
         if after < before:  # the opposite direction, in which values increase
             before, after, direction = -before, -after, -direction
-        names, text = _joint_text(feature.kind, direction, rows)
+        names, text = _joint_text(feature.kind, direction, pool)
     elif feature.name == TOTAL:
-        names, rise = _most_changed(_mean_differences(rows, lambda points: points), rows.names)
+        names, rise = _most_changed(_mean_differences(pool, lambda points: points), pool.names)
         text = f"joint shift: {_of('mean', names)} {'higher' if rise else 'lower'}"
     elif feature.kind == "regions":
-        distances = [ks_distance(*part) for part in _known_parts(rows.columns, n_x)]
-        names, _ = _most_changed(np.array(distances), rows.names)
+        distances = [ks_distance(*part) for part in _known_parts(pool.columns, n_x)]
+        names, _ = _most_changed(np.array(distances), pool.names)
         text = f"the joint distribution changes, with the largest differences in {_listed(names)}"
     else:
-        names, rise = _most_changed(_mean_differences(rows, np.abs), rows.names)
+        names, rise = _most_changed(_mean_differences(pool, np.abs), pool.names)
         side = "farther from" if rise else "closer to"
         text = f"rows are {side} the center of the data, mostly in {_listed(names)}"
     return Change(
@@ -426,14 +476,14 @@ def _known_parts(columns: np.ndarray, n_x: int) -> Iterator[tuple[np.ndarray, np
 
 
 def _mean_differences(
-    rows: PooledSample, function: Callable[[np.ndarray], np.ndarray]
+    pool: PooledSample, function: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """Return the differences (d,) of the means of a function of standardized values, Y minus X.
 
     Means are those of the known values, clipped like those of the distance from the center.
     """
-    points = np.where(np.isnan(rows.columns.T), np.nan, rows.points.clip(-FAR, FAR))
-    parts = _known_parts(function(points).T, rows.n_x)
+    points = np.where(np.isnan(pool.columns.T), np.nan, pool.points.clip(-FAR, FAR))
+    parts = _known_parts(function(points).T, pool.n_x)
     return np.array([float(y.mean() - x.mean()) for x, y in parts])
 
 
@@ -453,13 +503,13 @@ def _of(noun: str, names: Sequence[str]) -> str:
 
 
 def _joint_text(
-    kind: str, direction: np.ndarray, rows: PooledSample
+    kind: str, direction: np.ndarray, pool: PooledSample
 ) -> tuple[tuple[str, ...], str]:
     """Return at most three columns with the largest entries of a direction, and a description.
 
     `kind` is the kind of the feature: "location", "spread" or another kind.
     """
-    entries = _large_entries(direction.tolist(), rows.names)
+    entries = _large_entries(direction.tolist(), pool.names)
     names = tuple(entries)
     if kind != "location":
         verb = "changes its spread" if kind == "spread" else "changes"
@@ -491,275 +541,94 @@ def _listed(names: Sequence[str]) -> str:
 # -- numbers that show a change --------------------------------------------------------------------
 
 
-def describe_column(column: ColumnPair, pvalue: float) -> list[Change]:
-    """Describe the change of the values of a numeric column.
+# -- repeated rows ---------------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    column : ColumnPair
-    pvalue : float
-        Adjusted p-value of the strongest change of the column.
 
-    Returns
-    -------
-    changes : list of Change
-        The description that fits best, and a second one if two changes explain the difference
-        together.
+def repeated_change(samples: Samples, feature: Feature, pvalue: float) -> Change:
+    """Describe a change of the share of rows that occur more than once in their own sample.
+
+    The shares are those of ``duplicated(keep=False)`` of pandas for the compared columns. A value
+    that all or nearly all copies have in common is named.
     """
-    constant = _became_constant(column, pvalue)
-    if constant is not None:
-        return [constant]
-    for each in column.explanations():
-        if each.deviance <= _PARTLY * column.deviance or column.explains(each.deviance):
-            changes = _explained(column, each, pvalue)
-            if changes:
-                return changes
-    shares = [change for _, change in column.shares]
-    largest = max(shares, key=size_of, default=None)
-    if largest is not None and size_of(largest) >= _COMPARABLE * ks_distance(column.x, column.y):
-        return [largest]
-    return [_shape(column, pvalue)]
+    table, n_x = samples.table, samples.n_x
+    is_copy = np.concatenate([is_duplicated(part) for part in np.split(table, [n_x])])
+    before, after = float(is_copy[:n_x].mean()), float(is_copy[n_x:].mean())
+    change = replace(feature.share_change(pvalue), before=before, after=after)
+    where = "" if samples.read.has_all_columns else ", in the compared columns only"
+    in_sample = np.arange(len(table)) < n_x if before > after else np.arange(len(table)) >= n_x
+    common = _value_in_common(samples, is_copy, np.flatnonzero(in_sample))
+    if where or common:
+        change = replace(change, description=f"repeated rows{where}{common}:")
+    return change
 
 
-def _became_constant(column: ColumnPair, pvalue: float) -> Change | None:
-    """Describe a column that is constant in one sample: the share of its only value changed.
+def among_random_rows(change: Change) -> Change:
+    """Return the change with a description that names random rows if it is about repeated rows.
 
-    None if both samples or neither of them are constant.
+    Random rows of a sample are repeated less often than all of its rows.
     """
-    constant = [part for part in (column.x, column.y) if part.min() == part.max()]
-    if len(constant) != 1:
-        return None
-    value = float(constant[0][0])
-    both = float(np.mean(column.x == value)), float(np.mean(column.y == value))
-    return _change(column, "value", "share", both, pvalue, value=value)
+    if change.kind != "repeated":
+        return change
+    words = change._label.replace("repeated rows", "repeated rows among the random rows", 1)
+    return replace(change, description=words)
 
 
-def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> list[Change]:
-    """Describe the change of a column as `explanation`, such as a shift or a change of the unit.
+def _value_in_common(samples: Samples, is_copy: np.ndarray, rows: np.ndarray) -> str:
+    """Return the value of one column that copies of rows have in common, as a phrase.
 
-    Return an empty list if the explanation is a change of location or spread, and no median, mean
-    or spread changed accordingly.
+    `is_copy` (n_x + n_y,) indicates the rows that are repeated in their sample, and `rows` are the
+    rows of the sample with more of them. Among the distinct rows of this sample, the value must be
+    significantly more frequent in those that are repeated. Return "" if there is no such value.
     """
-    kind, share_change = explanation.kind, explanation.share_change
-    rounded = [] if share_change is None else [share_change]
-    if kind in ("sign", "unit"):
-        return [_multiplied(column, explanation, pvalue), *rounded]
-    if kind not in ("location", "spread", "both"):
-        return rounded
-    parts = []
-    if kind != "spread":
-        parts.append(_moved(column, explanation, pvalue))
-    if kind != "location":
-        parts.append(_widened(column, explanation, pvalue))
-    if kind == "both" and not column.is_rather_a_shift():
-        parts.reverse()
-    changes = [part for part in parts if part is not None]
-    if kind == "location" and not rounded and changes:
-        changes[0] = replace(changes[0], shift=column.named_constant())
-    return [*changes, *rounded] if changes else []
+    from scipy.special import bdtrc
 
-
-def _multiplied(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change:
-    """Return the change of the sign or the unit of a column.
-
-    It is described by the medians, or by means or interquartile ranges if their ratio agrees
-    better with the factor. If the factor is an estimate, the ratio of these numbers is stated. An
-    estimate that these numbers do not show is not stated.
-    """
-    kind, factor, shift = explanation.kind, explanation.factor, explanation.shift
-    quantity, both = "median", column.medians
-    if both[0] == both[1]:
-        quantity, both = "interquartile range", _ranges(column)
-    elif kind == "unit" and not shift and not _shows_factor(both, factor):
-        means = float(np.mean(column.x)), float(np.mean(column.y))
-        others = {"mean": means, "interquartile range": _ranges(column)}
-        shown = (each for each in others.items() if _shows_factor(each[1], factor))
-        quantity, both = next(shown, (quantity, both))
-    details = {"shift": shift} if shift else {}
-    if not explanation.is_exact:
-        is_shown = _shows_factor(both, factor)
-        factor = approximate_factor(both[1] / both[0], column.supports) if is_shown else 1.0
-        details = {"is_approximate": True}
-        if factor == 1.0:
-            kind = "spread" if quantity == "interquartile range" else "location"
-            return _change(column, kind, quantity, both, pvalue)
-    return _change(column, kind, quantity, both, pvalue, factor=factor, **details)
-
-
-def _shows_factor(both: tuple[float, float], factor: float) -> bool:
-    """Return whether after / before is near `factor`, where `both` = (before, after)."""
-    before, after = both
-    if before * after <= 0:
-        return False
-    ratio, wanted = math.log(abs(after)) - math.log(abs(before)), math.log(factor)
-    return abs(ratio - wanted) <= _CONTRADICTION * abs(wanted)
-
-
-def _change(
-    column: ColumnPair,
-    kind: str,
-    quantity: str,
-    both: tuple[float, float],
-    pvalue: float,
-    **details: Any,
-) -> Change:
-    """Return a change of a column, such as of its median or of its interquartile range.
-
-    `kind` is the kind of the change, as in `Change`. `quantity` is the name of the changed
-    quantity, and `both` its values in X and in Y. `details` are other attributes of the change.
-    """
-    before, after = both
-    return Change(
-        kind=kind, columns=(column.name,), quantity=quantity, before=before, after=after,
-        pvalue=pvalue, **details,
-    )  # fmt: skip
-
-
-def _ranges(column: ColumnPair) -> tuple[float, float]:
-    """Return the interquartile ranges of X and Y."""
-    x, y = (float(np.subtract(*np.quantile(v, [0.75, 0.25]))) for v in (column.x, column.y))
-    return x, y
-
-
-def _moved(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change | None:
-    """Return the change of the median or the mean if it agrees with an explanation, else None.
-
-    The explanation predicts a shift of the median. The observed shift of the median or of the mean
-    agrees with it if it is 0.5 to 4 times as large.
-    """
-    middle = column.medians[0]
-    with np.errstate(over="ignore", invalid="ignore"):
-        wanted = explanation.factor * middle + explanation.shift - middle
-        means = float(np.mean(column.x)), float(np.mean(column.y))
-    if not wanted:
-        return None
-    for quantity, both in (("median", column.medians), ("mean", means)):
-        if _SHOWN[0] <= (both[1] - both[0]) / wanted <= _SHOWN[1]:
-            return _change(column, "location", quantity, both, pvalue)
-    return None
-
-
-def _widened(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change | None:
-    """Return the change of a spread if it agrees with an explanation, else None.
-
-    The explanation predicts that the spread is multiplied by a factor. The observed ratio of the
-    spreads agrees with it if its logarithm is 0.5 to 4 times the logarithm of the factor.
-    """
-    wanted = math.log(explanation.factor)
-    with np.errstate(over="ignore", invalid="ignore"):
-        deviations = _standard_deviation(column.x), _standard_deviation(column.y)
-    spreads = (("interquartile range", _ranges(column)), ("standard deviation", deviations))
-    for quantity, both in spreads:
-        known = wanted != 0 and min(both) > 0 and max(both) < math.inf
-        if known and _SHOWN[0] <= (math.log(both[1]) - math.log(both[0])) / wanted <= _SHOWN[1]:
-            return _change(column, "spread", quantity, both, pvalue)
-    return None
-
-
-def _standard_deviation(values: np.ndarray) -> float:
-    """Return the standard deviation with the denominator n - 1, as in pandas; 0 for one value."""
-    return float(np.std(values, ddof=min(1, len(values) - 1)))
-
-
-def _shape(column: ColumnPair, pvalue: float) -> Change:
-    """Return the change of the share of values on one side of a point.
-
-    The point maximizes the difference between the empirical distribution functions. If the share of
-    a single value changed nearly as much, the change of this share is returned instead.
-    """
-    values, before, after = distribution_functions(column.x, column.y)
-    at = int(np.abs(before - after).argmax())
-    low, high = float(before[at]), float(after[at])
-    x, y = np.diff(before, prepend=0.0), np.diff(after, prepend=0.0)
-    single = int(np.abs(x - y).argmax())
-    if abs(x[single] - y[single]) >= _COMPARABLE * abs(high - low):
-        both, value = (float(x[single]), float(y[single])), float(values[single])
-        return _change(column, "value", "share", both, pvalue, value=value)
-    kind, side = "shape", "at most"
-    if min(low, high) >= 1 - _TAIL:
-        kind, side, low, high = "extremes", "above", 1 - low, 1 - high
-    elif max(low, high) <= _TAIL:
-        kind = "extremes"
-    limit = float(values[at])
-    return _change(column, kind, "share", (low, high), pvalue, limit=limit, side=side)
-
-
-def exchanged_columns(
-    columns: Sequence[ColumnPair],
-    pvalues: dict[str, float],
-    all_columns: Callable[[], Sequence[ColumnPair]] = tuple,
-) -> dict[str, Change]:
-    """Find pairs of columns that exchanged their values; return the changes by column name.
-
-    Both columns of a pair have the same change. `pvalues` has the p-value of each column, and
-    `all_columns` returns the columns among which none may have similar values, see `are_exchanged`.
-    A column takes part in at most one exchange.
-    """
-    pairs = [
-        (first.deviance_from(second) + second.deviance_from(first), first, second)
-        for first, second in combinations(columns, 2)
-        if are_exchanged(first, second)
-    ]
-    others = all_columns() if pairs else ()
-    found: dict[str, Change] = {}
-    # A column may be similar to several others; the best pairs come first.
-    for _, first, second in sorted(pairs, key=lambda pair: pair[0]):
-        names = (first.name, second.name)
-        if found.keys() & {*names} or not are_exchanged(first, second, [*columns, *others]):
+    table, kinds, d = samples.table, samples.read.kinds, len(samples.names)
+    first = rows[np.unique(row_hashes(table[rows]), return_index=True)[1]]
+    skipped = {*date_columns(kinds), *rank_columns(kinds), *subtracted_integers(kinds)}
+    best = 1.0, 0.0, ""
+    for j, name in enumerate(samples.all_names):
+        values, counts = np.unique(table[rows[is_copy[rows]], j], return_counts=True)
+        fraction, value = counts.max() / counts.sum(), values[counts.argmax()]
+        if name in skipped or fraction < _IN_COMMON or np.isnan(value):
             continue
-        pvalue = min(pvalues[name] for name in names)
-        change = Change(kind="exchange", columns=names, **_differing(first), pvalue=pvalue)
-        if len({*change._shown_numbers}) > 1:
-            found |= dict.fromkeys(names, change)
-    return found
+        has_value = table[first, j] == value
+        usual, copied = has_value.mean(), has_value[is_copy[first]]
+        chance = float(bdtrc(copied.sum() - 1, len(copied), usual)) if usual < 1 else 1.0
+        if chance * table.shape[1] <= _CHANCE:
+            shown = f"{value:.10g}"
+            if j >= d:
+                shown = visible(samples.categories[j - d].all_values[int(value)])
+            percent = 100 * fraction
+            shown_percent = f"{percent:.0f}" if percent < 99 else f"{min(percent, 99.9):.1f}"
+            share = "all" if fraction == 1 else f"{shown_percent}% of the"
+            text = f" ({share} copies have {name_text(name)} = {shown})"
+            best = min(best, (chance, usual - fraction, text))
+    return best[2]
 
 
-def _differing(column: ColumnPair) -> dict[str, Any]:
-    """Return the medians of a column as attributes of a `Change`.
+def ties_explain(samples: Samples, changed: Collection[str]) -> bool:
+    """Return whether rows are repeated because columns changed, and not because rows were copied.
 
-    If they are equal, return the interquartile ranges.
+    Examples of such changes of the columns `changed` are rounding and a frequent value such as
+    -999. In the sample with more repeated rows, at least half as many rows must be repeated after
+    each of these columns is shuffled, which separates copies. In the other sample, at least half as
+    many rows must be repeated if these columns are left out: their other columns are then equal
+    without copies. In a table of one column, a repeated value must have more than five rows on
+    average.
     """
-    quantity, (before, after) = "median", column.medians
-    if before == after:
-        quantity, (before, after) = "interquartile range", _ranges(column)
-    return {"quantity": quantity, "before": before, "after": after}
-
-
-def dependence_change(
-    names: tuple[str, str], x: np.ndarray, y: np.ndarray, pvalue: float
-) -> Change:
-    """Return the change of the rank correlation of two columns, from x (n, 2) to y (m, 2)."""
-    from scipy.stats import rankdata
-
-    before, after = (float(_correlation(rankdata(v.astype(float), axis=0))) for v in (x, y))
-    return Change(
-        kind="dependence", columns=names, quantity="rank correlation", before=before, after=after,
-        pvalue=pvalue,
-    )  # fmt: skip
-
-
-def conditional_change(
-    names: tuple[str, str], value: str, x: np.ndarray, y: np.ndarray, pvalue: float
-) -> Change:
-    """Return the change of location of a numeric column within a category of another column.
-
-    It is the change of the median, or of the mean if the medians are equal. `names` are both
-    columns, the numeric one first, and `value` is the category. x and y are the values of the
-    numeric column in the rows of X and Y with this category.
-    """
-    quantity, before, after = "median", float(np.median(x)), float(np.median(y))
-    if before == after:
-        quantity, before, after = "mean", float(np.mean(x)), float(np.mean(y))
-    return Change(
-        kind="dependence", columns=names, quantity=quantity, before=before, after=after,
-        pvalue=pvalue, value=value,
-    )  # fmt: skip
-
-
-def _correlation(columns: np.ndarray) -> float:
-    """Return the Pearson correlation of two columns (n, 2); 0 if a column is constant."""
-    if not len(columns):
-        return 0.0
-    centered = columns - columns.mean(axis=0)
-    norms = np.sqrt((centered**2).sum(axis=0))
-    return 0.0 if not norms.all() else float(centered[:, 0] @ centered[:, 1] / norms.prod())
+    table, names = samples.table, samples.all_names
+    parts = np.split(table, [samples.n_x])
+    shares = [is_duplicated(part).mean() for part in parts]
+    side = int(np.argmax(shares))
+    others = [j for j, name in enumerate(names) if name not in changed]
+    if not changed or is_duplicated(parts[1 - side][:, others]).mean() < 0.5 * shares[side]:
+        return False
+    if len(names) == 1:
+        copies = parts[side][is_duplicated(parts[side])]
+        return len(copies) > _MANY_TIES * len(np.unique(row_hashes(copies)))
+    rng = np.random.default_rng(0)
+    shuffled = parts[side].copy()
+    for j, name in enumerate(names):
+        if name in changed:
+            shuffled[:, j] = rng.permutation(shuffled[:, j])
+    return bool(is_duplicated(shuffled).mean() >= 0.5 * shares[side])

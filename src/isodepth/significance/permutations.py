@@ -1,18 +1,24 @@
-"""Permuted labels of rows, and statistics of both samples for all permutations.
+"""Permuted labels of rows, statistics of both samples for all permutations, and their p-values.
 
 A labeling assigns each row to the first or to the second sample. The last axis of an array of
 statistics has one entry per labeling: the given labels first, then B random permutations of them.
+The rank of the first entry among all entries gives the p-value. The p-value remains exact after any
+transformation of the statistics that treats all labelings alike.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isodepth._core import order
 from isodepth.base.compiled import thread_map
+from isodepth.base.options import MOST
 
 if TYPE_CHECKING:
     from isodepth.device.labels import DeviceLabels
@@ -42,6 +48,13 @@ _CONSTANT = 1e-6
 _FIRST_ROWS = 256
 # Minimum number of rows of each sample in a category for comparing means within the category.
 _MIN_INSIDE = 5
+# Relative difference below which two statistics count as tied, because of rounding.
+_ROUNDING = 1e-6
+# Maximum ratio of a statistic to the mean of the others.
+_LARGEST_RATIO = 1e60
+# Number of labelings above which statistics are evaluated one by one. Ctrl-C is noticed only
+# between calls of NumPy, and the tail probabilities of a million labelings take about 0.1 s.
+_LONG_ROW = 100_000
 
 
 def precision(n: int) -> Any:
@@ -560,3 +573,169 @@ def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarr
 
     map_rows(fill, len(values), n, n_threads)
     return cosines
+
+
+# -- p-values --------------------------------------------------------------------------------------
+
+
+def fewest_labelings(level: float, factor: float = 1.0) -> int:
+    """Return the smallest number of labelings with which a p-value can be at most `level`.
+
+    P-values are multiplied by `factor`, an adjustment for multiple testing. The number includes the
+    given labels. A rounding error of `level` has no effect.
+
+    Examples
+    --------
+    >>> fewest_labelings(0.05), fewest_labelings(1 - 0.999)
+    (20, 1000)
+    """
+    # Fractions do not overflow if `level` is tiny.
+    return math.ceil(Fraction((1.0 - 1e-12) * factor) / Fraction(level))
+
+
+def too_few_permutations(n_permutations: int, alpha: float, factor: float = 1.0) -> str:
+    """Return a phrase with the number of permutations that is needed; "" if there are enough.
+
+    There are enough if a p-value can be at most `alpha`. P-values are multiplied by `factor`.
+
+    Examples
+    --------
+    >>> too_few_permutations(19, 0.01)
+    '19 permutations cannot give a p-value of at most 0.01, at least 99 are needed'
+    >>> too_few_permutations(99, 0.01)
+    ''
+    """
+    needed = fewest_labelings(alpha, factor) - 1
+    if n_permutations >= needed:
+        return ""
+    permutations = "1 permutation" if n_permutations == 1 else f"{n_permutations} permutations"
+    pvalue = "a p-value" if factor == 1.0 else "an adjusted p-value"
+    least = str(needed) if needed <= MOST else f"{Decimal(needed):.3g}"
+    return f"{permutations} cannot give {pvalue} of at most {alpha}, at least {least} are needed"
+
+
+def too_few_labelings(n_x: int, n_y: int, alpha: float, units: str = "rows") -> str:
+    """Return a phrase if n_x and n_y units have too few labelings for a p-value of at most alpha.
+
+    The phrase is "" if they have enough. A labeling assigns n_x of the units, such as rows or
+    blocks, to X and the others to Y. If all C(n_x + n_y, n_x) labelings were compared, a p-value
+    would be at least 1 / C(n_x + n_y, n_x). It would be at least twice this number for n_x = n_y,
+    because statistics do not change if X and Y are exchanged. A p-value from random permutations
+    estimates the p-value from all labelings. `units` is the noun for the units.
+
+    Examples
+    --------
+    >>> too_few_labelings(2, 2, 0.05, "blocks")
+    '4 blocks have only 6 labelings: over all of them, a p-value is at least 2/6, above 0.05'
+    >>> too_few_labelings(3, 4, 0.05)
+    ''
+    """
+    n, ties, count = n_x + n_y, 1 + (n_x == n_y), 1
+    for i in range(min(n_x, n_y)):
+        count = count * (n - i) // (i + 1)
+        if count > MOST or Fraction(alpha) * count >= Fraction((1.0 - 1e-12) * ties):
+            return ""
+    return (
+        f"{n} {units} have only {count} labelings: over all of them, a p-value is at least "
+        f"{ties}/{count}, above {alpha}"
+    )
+
+
+def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean of statistics over the last axis, and their variance divided by mean^2.
+
+    The last axis of both results has length 1. The maximum is excluded: an outlier would otherwise
+    inflate the moments that it is compared with.
+    """
+    others = np.array(values, np.float64)
+    largest = others.argmax(axis=-1)[..., None]
+    n = max(1, others.shape[-1] - 1)
+    np.put_along_axis(others, largest, 0.0, axis=-1)
+    # Values are multiplied by a power of two, which is exact, so that their sum does not overflow.
+    mean = (others * 2.0**-64).sum(axis=-1, keepdims=True) / n * 2.0**64
+    np.put_along_axis(others, largest, mean, axis=-1)
+    mean = np.maximum(mean, np.finfo(np.float64).tiny)
+    variance = np.square(others / mean - 1.0).sum(axis=-1, keepdims=True) / n
+    # If all values except the maximum are equal, their variance is 0. The lower limit 1e-12 ensures
+    # that a maximum that is larger only by rounding does not count as an outlier.
+    return mean, np.maximum(variance, 1e-12)
+
+
+def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
+    """Return -log p of statistics, where p is the upper tail probability of a gamma distribution.
+
+    The gamma distribution has the mean and the variance of all `values` (..., B + 1) along the last
+    axis except the maximum; see `moments`. Tail probabilities are computed by the approximation of
+    Wilson and Hilferty: the cube root of a gamma variable is nearly normal. -log p is returned for
+    the statistics `at`, of any length along the last axis, or for `values` if `at` is None. All
+    statistics must be at least 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> int(neg_log_p(np.array([9.0, 1.0, 2.0, 3.0])).argmax())
+    0
+    """
+    from scipy.special import log_ndtr
+
+    if at is None and values.ndim > 1 and values.shape[-1] > _LONG_ROW:
+        return np.stack([neg_log_p(row) for row in values])
+    mean, variance = moments(values)
+    deviation = np.sqrt(variance) / 3.0
+    # If all other statistics are 0, the ratio would be infinite, and statistics that are infinite
+    # for different labelings could not be compared.
+    with np.errstate(over="ignore"):
+        root = np.cbrt(np.minimum((values if at is None else at) / mean, _LARGEST_RATIO))
+    return -log_ndtr((1.0 - root) / deviation - deviation)
+
+
+def critical_value(values: np.ndarray, level: float) -> float:
+    """Return the statistic whose -log p is `level`, the inverse of `neg_log_p` for values (B + 1,).
+
+    Examples
+    --------
+    >>> values = np.array([9.0, 1.0, 2.0, 3.0])
+    >>> round(critical_value(values, neg_log_p(values)[0]), 6)
+    9.0
+    """
+    from scipy.special import ndtri_exp
+
+    mean, variance = moments(values)
+    deviation = np.sqrt(variance) / 3.0
+    root = 1.0 - deviation * (ndtri_exp(min(-level, -1e-300)) + deviation)
+    return float((mean * np.maximum(root, 0.0) ** 3)[0])
+
+
+def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
+    """Return -log p (B + 1,) of a statistic (B + 1,) that is itself a maximum of many -log p.
+
+    A Gumbel distribution is fitted, because the maximum of K exponential variables is nearly log K
+    plus a Gumbel variable. A gamma distribution has a shorter tail and would give too large -log p.
+    Maxima over many columns would then dominate the other statistics of the test.
+    """
+    from scipy.special import exprel
+
+    mean, variance = moments(values)
+    z = (values - mean) / (np.sqrt(6.0 * variance) / np.pi * mean) + np.euler_gamma
+    # The result is -log(1 - exp(-exp(-z))), the -log of the Gumbel tail probability at z. It is
+    # about z for large z.
+    return z - np.log(exprel(-np.exp(-np.maximum(z, -500.0))))
+
+
+def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
+    """Return (1 + number of `null` values >= `observed`) / (1 + B), where `null` has shape (B,).
+
+    `observed` may be an array of statistics. Values that differ by rounding errors count as equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> permutation_pvalue(2.0, np.array([1.0, 2.0, 3.0]))
+    0.75
+    """
+    observed = np.asarray(observed, np.float64)
+    # The median is a typical size of the statistic. A few permutations may have huge statistics.
+    least = observed - _ROUNDING * (np.abs(observed) + np.median(np.abs(null)))
+    below = np.searchsorted(np.sort(null), least, side="left")
+    pvalues = (1 + len(null) - below) / (1 + len(null))
+    return float(pvalues) if observed.ndim == 0 else pvalues

@@ -15,18 +15,26 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import groupby
-from operator import attrgetter
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.functions.changes import Change
-from isodepth.functions.families import LEAST_ROWS, Extremes, Member, Rows
+from isodepth.functions.families import (
+    LEAST_ROWS,
+    Extremes,
+    Family,
+    Member,
+    Missing,
+    Rows,
+    SingleCategories,
+)
 from isodepth.functions.fisher import log_pvalues
-from isodepth.significance.result import ColumnTest, Component, TwoSampleResult
+from isodepth.significance.result import ColumnTest, Component, Decision
+from isodepth.significance.samples import Samples
 from isodepth.stream.passes import Runner
-from isodepth.stream.subsets import MixedRows, SubsetPair, count_rows
+from isodepth.stream.subsets import CountFold, MixedRows, RandomRows
 
 #: Fraction of the significance level that is used for rare events; the rest is used for the test of
 #: the tested rows.
@@ -39,39 +47,18 @@ _RARE = 0.01
 
 @dataclass(frozen=True)
 class EventCounts:
-    """Counter of events in a chunk of rows.
+    """Counter of events in a chunk of rows: functions with values 0 and 1 of some families."""
 
-    An event is a function of a row with values 0 and 1, see `Member`. Events of the same kind and
-    column must be consecutive in `members`. Categories of a column are in the order of their codes
-    0, 1, ...
-    """
-
-    members: list[Member]
+    families: list[Family]
 
     def __len__(self) -> int:
-        return len(self.members) + 1
+        return sum(len(family.members) for family in self.families) + 1
 
     def counts(self, rows: MixedRows) -> np.ndarray:
         """Return the number of rows with each of F events, then the number of all rows (F + 1,)."""
-        of_source, same = Rows(*rows, np.empty(0)), attrgetter("event", "columns", "upper")
-        counts: list[int] = []
-        for (event, _, upper), group in groupby(self.members, same):
-            own = list(group)
-            values = own[0].argument(of_source)
-            if event == "missing":
-                counts.append(int(np.count_nonzero(np.isnan(values))))
-            elif event == "shares":
-                codes = values[values >= 0].astype(np.int64)
-                counts += np.bincount(codes, minlength=len(own)).tolist()
-            else:
-                # Few values are beyond the innermost cut point, so that sorting them is fast.
-                cuts = np.array([member.value for member in own])
-                if upper:
-                    beyond = values[values >= cuts.min()]
-                else:
-                    beyond, cuts = -values[values <= cuts.max()], -cuts
-                counts += (len(beyond) - np.sort(beyond).searchsorted(cuts)).tolist()
-        return np.array([*counts, len(rows.numbers)], np.int64)
+        of_source = Rows(*rows, np.empty(0))
+        counts = [family.count(of_source) for family in self.families]
+        return np.concatenate([*counts, [len(rows.numbers)]])
 
 
 class Event(NamedTuple):
@@ -95,38 +82,37 @@ class Event(NamedTuple):
         return self.member.change(columns, self.category, before, after, pvalue)
 
 
-def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) -> TwoSampleResult:
-    """Return the result of a test of random rows, after a test of rare events in the other rows.
+def with_rare_events(
+    decision: Decision, samples: Samples, pair: RandomRows, runner: Runner
+) -> Decision:
+    """Return the decision of a test of random rows, after a test of rare events in the other rows.
 
-    The p-value is the minimum of the p-value of the tested rows divided by 0.8, and the smallest
-    p-value of a rare event divided by 0.2 (weighted Bonferroni method). Significant rare events in
-    columns without another change are added to the changes.
+    `samples` are the tested rows. The p-value is the minimum of the p-value of the tested rows
+    divided by 0.8, and the smallest p-value of a rare event divided by 0.2 (weighted Bonferroni
+    method). Significant rare events in columns without another change are added to the changes.
     """
-    events = rare_events(pair, result._kept_rows.tested.numbers, runner)
-    strongest = min(events, key=lambda event: event.pvalue, default=None)
-    result = _at_level(result, 1 - RARE_LEVEL)
-    if strongest is None:
-        return result
-    names = (*result._kept_rows.samples.columns, *pair.readers[0].categorical)
-    details = result._required(result._details)
-    changes = details.changes
+    events = sorted(rare_events(pair, samples.numbers, runner), key=lambda event: event.pvalue)
+    decision = _at_level(decision, 1 - RARE_LEVEL)
+    if not events:
+        return decision
+    names = (*samples.names, *pair.schema.category_names)
+    changes = decision.changes
     named = {column for change in changes for column in change.columns}
     strongest_of: dict[str, Change] = {}  # by column
-    for event in sorted(events, key=lambda event: event.pvalue):
+    for event in events:
         change = event.change(names)
-        if change.pvalue <= result.alpha and not named & {*change.columns}:
+        if change.pvalue <= decision.alpha and not named & {*change.columns}:
             changes = [*changes, change]
             named |= {*change.columns}
         strongest_of.setdefault(change.columns[0], change)
-    label = strongest.change(names)._label
-    component = Component(
-        "rare events", label, -math.log(max(strongest.pvalue, 1e-300)), strongest.pvalue
-    )
-    return result._with(
-        pvalue=min(result.pvalue, adjusted_pvalue(strongest.pvalue, RARE_LEVEL)),
-        components=(*result.components, component),
-        column_tests=_with_events(result.column_tests, strongest_of, result.alpha),
-        _details=replace(details, changes=changes),
+    label, pvalue = events[0].change(names)._label, events[0].pvalue
+    component = Component("rare events", label, -math.log(max(pvalue, 1e-300)), pvalue)
+    return replace(
+        decision,
+        pvalue=min(decision.pvalue, adjusted_pvalue(pvalue, RARE_LEVEL)),
+        components=(*decision.components, component),
+        column_tests=_with_events(decision.column_tests, strongest_of, decision.alpha),
+        changes=changes,
     )
 
 
@@ -161,8 +147,8 @@ def adjusted_pvalue(pvalue: float, part: Fraction) -> float:
     return min(1.0, float((near if float(near) == pvalue else exact) / part))
 
 
-def _at_level(result: TwoSampleResult, part: Fraction) -> TwoSampleResult:
-    """Return the result of a test that has the fraction `part` of the level.
+def _at_level(decision: Decision, part: Fraction) -> Decision:
+    """Return the decision of a test that has the fraction `part` of the level.
 
     P-values are divided by `part`. Changes that are then not significant are removed, but the first
     change remains if the test is significant.
@@ -171,24 +157,21 @@ def _at_level(result: TwoSampleResult, part: Fraction) -> TwoSampleResult:
     def adjusted(test: Change | ColumnTest) -> Any:
         return replace(test, pvalue=adjusted_pvalue(test.pvalue, part))
 
-    pvalue, alpha = adjusted_pvalue(result.pvalue, part), result.alpha
-    tests = [adjusted(each) for each in result.column_tests]
-    details = result._required(result._details)
-    changes = [adjusted(each) for each in details.changes] if pvalue <= alpha else []
-    return result._with(
+    pvalue, alpha = adjusted_pvalue(decision.pvalue, part), decision.alpha
+    tests = [adjusted(each) for each in decision.column_tests]
+    changes = [adjusted(each) for each in decision.changes] if pvalue <= alpha else []
+    return replace(
+        decision,
         pvalue=pvalue,
         column_tests=tuple(
             each if each.pvalue <= alpha else replace(each, change_kind=None) for each in tests
         ),
-        _details=replace(
-            details,
-            changes=[*changes[:1], *(c for c in changes[1:] if c.pvalue <= alpha)],
-            factor=float(1 / part),
-        ),
+        changes=[*changes[:1], *(each for each in changes[1:] if each.pvalue <= alpha)],
+        factor=float(1 / part),
     )
 
 
-def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Event]:
+def rare_events(pair: RandomRows, tested: np.ndarray, runner: Runner) -> list[Event]:
     """Return the rare events in the rows of both sources that were not tested.
 
     An event is rare if at most 1% of these rows, and at least four of them, have it. `tested`
@@ -196,14 +179,19 @@ def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Ev
     """
     categories, d = pair.all_categories(), tested.shape[1]
     # Missing values come first: `counts` of column j are those of member j.
-    members = [Member("missing", (j,)) for j in range(d + len(categories))]
-    members += _rare_extremes(tested)
-    for j, values in enumerate(categories, d):
-        members += [Member("shares", (j,), float(code)) for code in range(len(values))]
-    functions = EventCounts(members)
+    missing = Missing([Member("missing", (j,)) for j in range(d + len(categories))])
+    codes = [
+        Member("shares", (j,), float(code))
+        for j, values in enumerate(categories, d) for code in range(len(values))
+    ]  # fmt: skip
+    functions = EventCounts([missing, _rare_extremes(tested), SingleCategories(codes)])
+    members = [member for family in functions.families for member in family.members]
     counts = [
-        count_rows(source, reader, categories, functions, excluded=rows.numbers, runner=runner)
-        for source, reader, rows in zip(pair.sources, pair.readers, pair.random_rows, strict=True)
+        pair.schema.run(
+            CountFold(functions, categories, table.origin.row_numbers(len(table))),
+            replace(source, _runner=runner),
+        )
+        for source, table in zip(pair.sources, pair.tables, strict=True)
     ]
     events = []
     for i, member in enumerate(members):
@@ -220,9 +208,10 @@ def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Ev
     return [each._replace(pvalue=min(1.0, each.pvalue * len(events))) for each in events]
 
 
-def _rare_extremes(tested: np.ndarray) -> list[Member]:
+def _rare_extremes(tested: np.ndarray) -> Extremes:
     """Return the indicators of extreme values that at most 1% of the rows `tested` (n, d) have."""
     n = len(tested)
     rows = Rows(tested, np.empty((n, 0)), np.full(n, np.nan))
-    extremes = Extremes.choose(rows).members
-    return [each for each in extremes if np.count_nonzero(each.is_one(rows)) <= _RARE * n]
+    extremes = Extremes.choose(rows)
+    rare = extremes.count(rows) <= _RARE * n
+    return Extremes([*compress(extremes.members, rare)])

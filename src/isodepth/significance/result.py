@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,10 +20,11 @@ from isodepth.base.declared import ALPHA
 from isodepth.base.export import Headline, ResultPart, keys, p_text, printable, table_of
 from isodepth.base.words import counted, listed
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError, ScaleWarning, warn_user
-from isodepth.functions.changes import Change, at_least, for_kinds
+from isodepth.functions.changes import Change, at_least
 from isodepth.geometry.scaling import column_units
 from isodepth.metric.attribution import named_contributions
 from isodepth.metric.comparison import ChanceLevel, Comparison, few_splits
+from isodepth.metric.metric import Metric
 from isodepth.metric.signature import kinds_text
 from isodepth.rows.checks import Check, overlap_sentence, with_names
 from isodepth.rows.kept import KeptRows, ReleasedRows
@@ -32,16 +33,14 @@ from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious import UNCHANGED, ChangedColumns, SuspiciousRows
 from isodepth.rows.suspicious.far import FarValues, far_texts
 from isodepth.rows.suspicious.results import split_repeated
-from isodepth.significance.findings import too_few_labelings, too_few_permutations
 from isodepth.significance.null_profile import NullProfile, null_profile
+from isodepth.significance.permutations import too_few_labelings, too_few_permutations
+from isodepth.significance.regions import compare_regions
 from isodepth.significance.samples import Samples, ValueShare
-from isodepth.stream.subsets import SubsetPair
+from isodepth.stream.subsets import RandomRows
 from isodepth.table.kinds import ColumnKind, attention_suffix, date_columns
 from isodepth.table.missing import MissingPair
 
-# A change of several columns together is added if its lower bound for the share of changed rows is
-# at least this multiple of the bounds of all other changes, and larger by at least this share.
-_JOINT_RATIO, _JOINT_SHARE = 2.0, 0.1
 #: Options of the metric of method="regions".
 OF_REGIONS: dict[str, Any] = {"depth": "projection", "p": 2.0, "q": 2.0, "eps": 0.1, "levels": 20}
 # Minimum fraction of the rows of a sample with the same unusual value that the headline mentions.
@@ -84,50 +83,6 @@ class Component(ResultPart):
     pvalue: float
 
 
-class ShareBounds(NamedTuple):
-    """Lower confidence bounds for the share of rows that changed.
-
-    Attributes
-    ----------
-    changed_share : float or None
-        Bound from all columns. None with blocks, for which there are no bounds.
-    columns : dict from tuples of str to float
-        Bounds from single columns and from pairs of columns.
-    joint : Change or None
-        Change of several columns together that has the largest bound, its `changed_share`. Its
-        p-value 1 is a placeholder. None if there is no such change.
-    """
-
-    changed_share: float | None
-    columns: dict[tuple[str, ...], float]
-    joint: Change | None
-
-    def with_share(self, change: Change) -> Change:
-        """Return the change with the lower bound for the share of changed rows as `changed_share`.
-
-        The bound is that of the columns of the change. If two columns exchanged their values (kind
-        "exchange"), it is the larger of the bounds of each column alone. With blocks, or if the
-        change has no columns, it is returned without a bound.
-        """
-        if self.changed_share is None or not change.columns:
-            return change
-        bounds = {frozenset(columns): bound for columns, bound in self.columns.items()}
-        sets = [change.columns] if change.kind != "exchange" else [(c,) for c in change.columns]
-        share = max(bounds.get(frozenset(columns), 0.0) for columns in sets)
-        return replace(change, changed_share=share)
-
-    def exceeding_joint(self, changes: Sequence[Change]) -> Change | None:
-        """Return the joint change if its bound is far above the bounds of `changes`, else None.
-
-        The joint change concerns several columns together. Its bound must be at least twice the
-        largest bound of `changes`, and larger by at least 0.1.
-        """
-        largest = max(change.changed_share or 0.0 for change in changes)
-        needed = max(_JOINT_RATIO * largest, largest + _JOINT_SHARE)
-        own = 0.0 if self.joint is None else self.joint.changed_share or 0.0
-        return self.joint if own >= needed else None
-
-
 @dataclass(frozen=True, eq=False)
 class ColumnTest(ResultPart):
     """Test of one column by its own values.
@@ -160,6 +115,28 @@ class ColumnTest(ResultPart):
     pvalue: float
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Decision:
+    """P-values of a test and its significant changes. See `TwoSampleResult` for most attributes.
+
+    Attributes
+    ----------
+    changes : list of Change
+        Significant changes without bounds for the share of changed rows, smallest p-value first.
+    factor : float
+        Factor of the p-values, 1 unless a part of the level is used for rare events.
+    """
+
+    statistic: float
+    pvalue: float
+    null_distribution: np.ndarray
+    components: tuple[Component, ...]
+    column_tests: tuple[ColumnTest, ...]
+    changes: list[Change]
+    alpha: float
+    factor: float = 1.0
+
+
 @dataclass(eq=False)
 class TestedRows(KeptRows):
     """Rows of two samples as the test read them.
@@ -167,19 +144,17 @@ class TestedRows(KeptRows):
     Attributes
     ----------
     tested : Samples
-    find_bounds : function that returns ShareBounds
-    compare : function that returns a Comparison, or None
-        It compares the samples by the distance between their regions. None without numeric columns.
-    random_rows : SubsetPair or None
+    metric : Metric or None
+        Metric that compares the samples, with directions and scale. None without numeric columns.
+    random_rows : RandomRows or None
         Random rows of two sources, which were tested; None if the samples are in memory.
     changed : ChangedColumns
         Names of the columns that changed.
     """
 
     tested: Samples
-    find_bounds: Callable[[], ShareBounds]
-    compare: Callable[[], Comparison] | None
-    random_rows: SubsetPair | None = None
+    metric: Metric | None
+    random_rows: RandomRows | None = None
     changed: ChangedColumns = UNCHANGED
 
     @property
@@ -187,12 +162,8 @@ class TestedRows(KeptRows):
         return self.tested.read
 
     @property
-    def pair(self) -> SubsetPair | None:
+    def pair(self) -> RandomRows | None:
         return self.random_rows
-
-    @cached_property
-    def bounds(self) -> ShareBounds:
-        return self.find_bounds()
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,12 +172,11 @@ class TestDetails:
 
     Attributes
     ----------
-    changes : list of Change
-        Significant changes without bounds for the share of changed rows.
-    bounds : ShareBounds or None
-        None if they are computed from the rows when they are first requested.
+    changes : tuple of Change
+    changed_share : float or None
+        Lower confidence bound for the share of changed rows; None if it was not computed.
     factor : float
-        Factor of the p-values, 1 unless a part of the level is used for rare events.
+        See `Decision`.
     in_chunks : bool
         Whether the samples were read in chunks. The tested rows are then random rows, or all rows
         if they are few.
@@ -214,36 +184,17 @@ class TestDetails:
         Numbers of blocks of X and Y; None if rows are permuted.
     """
 
-    changes: list[Change]
-    bounds: ShareBounds | None
+    changes: tuple[Change, ...]
+    changed_share: float | None
     factor: float = 1.0
     in_chunks: bool = False
     n_blocks: tuple[int, int] | None = None
-
-
-def _is_replaced(change: Change, joint: Change) -> bool:
-    """Return whether the report omits `change`, because the stronger joint change is added.
-
-    `joint` is the change of several columns together that is added. True for a change of kind
-    "joint" that names several columns, or has the same text as `joint`.
-    """
-    return change.kind == "joint" and (len(change.columns) > 1 or change.text == joint.text)
 
 
 def _same_fact(check: Check, change: Change) -> bool:
     """Return whether a change says the same as a check, with the p-value of a test."""
     same = change.kind == _SAME_KIND.get(check.kind) and change.columns == check.columns
     return same and (change.value is None or str(change._shown_value) in check.text)
-
-
-def _size(change: Change) -> float:
-    """Return the size by which changes are ordered: the bound for the share of changed rows, or 0.
-
-    Repeated rows have no bound. Their size is the absolute difference of their shares.
-    """
-    if change.kind == "repeated":
-        return abs(change.after - change.before)
-    return change.changed_share or 0.0
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -305,7 +256,8 @@ class TwoSampleResult(PairResult):
     changes : tuple of Change
         Significant changes, the largest first; empty if there are none.
     changed_share : float or None
-        Lower confidence bound for the share of rows that changed; None with `blocks`.
+        Lower confidence bound for the share of rows that changed; None with `blocks`, and with
+        ``bounds=False``.
     changed_share_text : str
         The same bound in words.
     signature : str
@@ -398,7 +350,6 @@ class TwoSampleResult(PairResult):
     def without_rows(self) -> Self:
         # The docstring is that of the base class.
         return self._with(
-            _details=replace(self._required(self._details), bounds=self._lower_bounds),
             _kept=ReleasedRows(self._repeated_values, self._far_values, self._typical),
         )
 
@@ -419,26 +370,18 @@ class TwoSampleResult(PairResult):
         return self.pvalue <= self.alpha
 
     @property
-    def _lower_bounds(self) -> ShareBounds:
-        known = self._required(self._details).bounds
-        return self._kept_rows.bounds if known is None else known
-
-    @property
     def changed_share(self) -> float | None:
-        """Lower confidence bound for the share of rows that changed, in [0, 1]; None with blocks.
+        """Lower confidence bound for the share of rows that changed, in [0, 1].
 
         At least this share of the rows of one sample has no counterpart in the other. If the
         samples have equal sizes, it is about the smallest tolerance that a test does not reject at
         the level `alpha`. It is 0 if nothing can be claimed, also if this test, without a
         tolerance, is not significant. For large samples, it is a lower bound for the total
-        variation distance of the two distributions. It is computed at the first access, unless the
-        test has a tolerance. The bound depends slightly on whether the test has a tolerance, but
-        not on its value. With blocks it is None, because there is no guarantee for a bound.
+        variation distance of the two distributions. The bound depends slightly on whether the test
+        has a tolerance, but not on its value. It is None with ``bounds=False``, and with blocks,
+        for which there is no guarantee for a bound.
         """
-        bound = self._lower_bounds.changed_share
-        # The bound has statistics of its own. Without a difference there is no changed row.
-        claimed = self.tolerance is not None or self.significant
-        return bound if claimed or bound is None else 0.0
+        return self._required(self._details).changed_share
 
     @property
     def _n_blocks(self) -> tuple[int, int] | None:
@@ -468,6 +411,8 @@ class TwoSampleResult(PairResult):
         """Sentence about `changed_share`, such as "at least 21% of the rows changed"."""
         if self.settings["blocks"] is not None:
             return "no bound for the share of changed rows with blocks"
+        if self.changed_share is None:
+            return "the share of changed rows was not computed (bounds=False)"
         too_few = self._too_few()
         if too_few:
             return f"no share of changed rows can be claimed: {too_few}"
@@ -478,29 +423,17 @@ class TwoSampleResult(PairResult):
         )  # fmt: skip
         return f"{claim} ({self._confidence_text})"
 
-    @cached_property
+    @property
     def changes(self) -> tuple[Change, ...]:
         """Significant changes, the largest first; empty if the test is not significant.
 
         Changes are ordered by `Change.changed_share`, the lower confidence bound for the share of
-        rows that changed in these columns. Columns that look like row numbers come last. If several
-        columns together show that far more rows changed than any of these changes, a change of kind
-        "joint" is added as the second one. It is not the first, because its description has no
-        numbers.
+        rows that changed in these columns, and without bounds by their p-values. Columns that look
+        like row numbers come last. If several columns together show that far more rows changed than
+        any of these changes, a change of kind "joint" is added as the second one. It is not the
+        first, because its description has no numbers.
         """
-        unbounded = self._required(self._details).changes
-        if not unbounded:
-            return ()
-        bounds = self._lower_bounds
-        changes = [bounds.with_share(each) for each in for_kinds(unbounded, self.kinds)]
-        joint = bounds.exceeding_joint(changes)
-        if joint is not None:
-            changes = [each for each in changes if not _is_replaced(each, joint)]
-        counters = {each.columns[0] for each in self.checks if each.kind == "row number"}
-        # Sorting is stable: changes of equal size remain in the order of their evidence.
-        changes.sort(key=lambda each: (bool(counters & {*each.columns}), -_size(each)))
-        added = [] if joint is None else [replace(joint, pvalue=self.pvalue)]
-        return (*changes[:1], *added, *changes[1:])
+        return self._required(self._details).changes
 
     @property
     def _test(self) -> Self:
@@ -659,15 +592,15 @@ class TwoSampleResult(PairResult):
 
         Figures and reports use it. It is computed at the first access.
         """
-        compare = self._kept_rows.compare
-        if compare is None:
+        rows = self._kept_rows
+        if rows.metric is None:
             raise InvalidInputError(
                 "a test of categories alone has no regions, which need numeric columns"
             )
         with warnings.catch_warnings():
             if self.method == "aggregated":  # it has no option `depth` that the warning advises
                 warnings.simplefilter("ignore", DegenerateDepthWarning)
-            return TestedComparison.of(compare(), self)
+            return TestedComparison.of(compare_regions(rows.tested, rows.metric), self)
 
     @property
     def _null_summary(self) -> dict[str, Any]:

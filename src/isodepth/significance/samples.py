@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -251,6 +251,11 @@ def read_samples(
     """
     check_test_nan_policy(nan_policy)
     read = TwoSamples.read(X, Y, kinds, common=True, row_numbers=row_numbers)
+    return checked_samples(read, nan_policy, blocks)
+
+
+def checked_samples(read: TwoSamples, nan_policy: str, blocks: Any = None) -> Samples:
+    """Check two samples that were read; the other arguments are those of `read_samples`."""
     for name, part in zip("XY", read.points, strict=True):
         if len(part) < 2:
             raise InvalidInputError(
@@ -382,6 +387,14 @@ def standardized(
     return points, divisors
 
 
+def filled_columns(columns: np.ndarray) -> np.ndarray:
+    """Return columns (d, n) in which missing values are replaced by the median of the column."""
+    absent = np.isnan(columns)
+    if not absent.any():
+        return columns
+    return np.where(absent, np.nanmedian(columns, axis=1, keepdims=True), columns)
+
+
 def directions_with_axes(d: int, n_directions: int | None, random_state: Any) -> np.ndarray:
     """Return K directions (K, d): the coordinate axes, followed by random orthonormal bases.
 
@@ -421,6 +434,26 @@ class PooledSample:
     n_threads: int
     samples: Samples  # all columns of the data, also those without information
 
+    @classmethod
+    def of(
+        cls,
+        samples: Samples,
+        scale: Any,
+        eps: float,
+        directions: np.ndarray,
+        permutations: Permutations,
+        rng: np.random.Generator,
+    ) -> Self:
+        """Pool the rows of both samples. `scale` and `eps` are arguments of `standardized`."""
+        columns = np.ascontiguousarray(samples.numbers.T[samples.compared])
+        names = tuple(samples.names[j] for j in samples.compared)
+        points, divisors = standardized(columns, scale, eps, names)
+        categories = [each for each in samples.categories if len(each.values) > 1]
+        return cls(
+            columns, points, divisors, names, directions, permutations, rng, categories,
+            permutations.n_threads, samples,
+        )  # fmt: skip
+
     @property
     def n_x(self) -> int:
         """Number of rows of X."""
@@ -431,14 +464,6 @@ class PooledSample:
         """Array (d, n) with 0 for missing values, else 1; None if no value is missing."""
         absent = np.isnan(self.columns)
         return (~absent).astype(precision(len(self.points))) if absent.any() else None
-
-    @property
-    def filled_columns(self) -> np.ndarray:
-        """Columns (d, n) in which missing values are replaced by the median of the column."""
-        if self.present is None:
-            return self.columns
-        medians = np.nanmedian(self.columns, axis=1, keepdims=True)
-        return np.where(np.isnan(self.columns), medians, self.columns)
 
     @cached_property
     def rows(self) -> Rows:

@@ -14,29 +14,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth._core import quantile, share_differences
+from isodepth.functions.families import FAMILIES
 from isodepth.geometry.scaling import mad_spread
 from isodepth.geometry.weights import contaminated_rows
-from isodepth.significance.features import Feature, all_shares, direction_feature, in_blocks
-from isodepth.significance.findings import (
-    Findings,
-    combined,
+from isodepth.significance.permutations import (
+    WORD,
+    Permutations,
     critical_value,
     fewest_labelings,
+    map_rows,
     neg_log_p,
 )
-from isodepth.significance.learned import learned_direction
-from isodepth.significance.permutations import WORD, Permutations, map_rows
 from isodepth.significance.samples import CENTER, TOTAL, PooledSample
+from isodepth.significance.statistics import (
+    Advance,
+    Feature,
+    Findings,
+    all_shares,
+    combined,
+    direction_feature,
+    in_blocks,
+)
 
 #: Weights w of the statistics. The test statistic is the maximum of -log p + log w over all
 #: statistics.
-TOLERANT_WEIGHTS = {
+TOLERANT_WEIGHTS = {each.name: each.tolerant_weight for each in FAMILIES} | {
     "columns": 0.10,
     "spreads": 0.06,
     "whole rows": 0.22,
@@ -45,12 +54,10 @@ TOLERANT_WEIGHTS = {
     "half-lines": 0.20,
     "intervals": 0.12,
     "learned direction": 0.28,
-    "missing": 0.10,
-    "values": 0.50,
-    "extremes": 0.10,
-    "isolated values": 0.10,
-    "precision": 0.05,
 }
+# Number of labelings, the given one included, with which the lower bound for the share of changed
+# rows is computed, if its level needs no more. More hardly change a 5% quantile.
+_BOUND_LABELINGS = 128
 # Maximum number of distinct end points of the half-lines and intervals whose shares of rows are
 # compared, for each function of a row.
 _CUTS = 64
@@ -66,6 +73,16 @@ _SHAPE = 1.5
 _FAR = 6.0
 # Maximum number of pairs of columns whose products are compared.
 _PAIRS = 105
+# Rows whose distance from the center is more than this multiple of the median distance have no
+# influence on a direction.
+_FAR_ROW = 3.0
+# Coordinates of whitened rows are clipped at _SOUGHT standard deviations in the search for a
+# direction. Projections on the direction are clipped at _MEASURED standard deviations.
+_SOUGHT, _MEASURED = 2.5, 0.7
+_STEPS = 2
+# Maximum number of rows to which directions are fitted. If there are more rows, a random subset is
+# used.
+_LEARNING_ROWS = 20_000
 
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:
@@ -123,6 +140,21 @@ def share_deviations(shares: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
     return np.sqrt(shares * (1 - shares) * (1 / n_x + 1 / n_y))
 
 
+def bound_labelings(alpha: float) -> int:
+    """Return the maximum number of labelings from which confidence bounds are computed.
+
+    These are the lower bounds for the share of changed rows (`changed_share` of a result), with
+    confidence 1 - `alpha`. The number is sufficient for a p-value of `alpha`.
+    """
+    return max(_BOUND_LABELINGS, fewest_labelings(alpha))
+
+
+def lower_bounds(pool: PooledSample, alpha: float) -> Bounds:
+    """Return lower bounds for the share of changed rows, after a test without a tolerance."""
+    fewer = replace(pool, permutations=pool.permutations.first(bound_labelings(alpha)))
+    return tolerant_statistics(fewer, 0.0, lambda count: None).lower_bounds(alpha)
+
+
 class Bounds(NamedTuple):
     """Lower confidence bounds, in [0, 1], for the share of rows that changed.
 
@@ -137,6 +169,10 @@ class Bounds(NamedTuple):
     joint: Feature | None
 
 
+#: Bounds if nothing can be claimed.
+NO_BOUNDS = Bounds(0.0, {}, 0.0, None)
+
+
 class TolerantFindings(Findings):
     """Statistics of the test with a tolerance, and lower bounds for the share of rows that changed.
 
@@ -147,9 +183,9 @@ class TolerantFindings(Findings):
     contaminated rows is not subtracted from them.
     """
 
-    def __init__(self, rows: PooledSample, share: float) -> None:
-        super().__init__(rows.permutations.count, TOLERANT_WEIGHTS)
-        self.rows, self.share = rows, share  # allowed share of contaminated rows of each sample
+    def __init__(self, pool: PooledSample, share: float) -> None:
+        super().__init__(pool.permutations.count, TOLERANT_WEIGHTS)
+        self.pool, self.share = pool, share  # allowed share of contaminated rows of each sample
         # For each statistic: features, |G(h)| under the given labels, the root mean square of
         # G(h) under permutation, and units.
         self.observed: dict[
@@ -199,7 +235,7 @@ class TolerantFindings(Findings):
         (F, B + 1), for the given labels and B permutations. The allowed share of contaminated rows
         is subtracted from the differences under the given labels.
         """
-        count = self.rows.permutations.count
+        count = self.pool.permutations.count
         half_lines, intervals, means = found = np.empty((3, len(values), count))
         rare = np.empty(len(values))
         if limits is None:
@@ -209,20 +245,20 @@ class TolerantFindings(Findings):
         partly = np.isnan(values.max(axis=1))
         groups = [np.flatnonzero(~partly), *(np.array([f]) for f in np.flatnonzero(partly))]
         for group in filter(len, groups):
-            words, factor = self.rows.permutations.words, np.ones(count)
+            words, factor = self.pool.permutations.words, np.ones(count)
             # Values that are all known are not copied, which would double the memory.
             own = values[group] if partly.any() else values
             if partly[group[0]]:
                 present = np.flatnonzero(~np.isnan(own[0]))
-                words, factor = _restricted(self.rows, present)
+                words, factor = _restricted(self.pool, present)
                 own = own[:, present]
             found[:, group] = factor * share_differences(
                 np.ascontiguousarray(own), words, count, _CUTS, _OUTER if outer else _INNER,
-                limits[group], self.rows.n_threads,
+                limits[group], self.pool.n_threads,
             )  # fmt: skip
             rare[group] = (own != quantile(own, 0.5)[:, None]).sum(axis=1)
         rare = np.minimum(rare / values.shape[1], 0.5)
-        least = share_deviations(rare, *self.rows.permutations.sizes[:, 0])
+        least = share_deviations(rare, *self.pool.permutations.sizes[:, 0])
         # Clipped ranks of the values of few rows differ from that of the most frequent value by
         # this fraction of the interval.
         width = np.minimum(1.25 * (1 - rare), 1.0) if outer else 0.5
@@ -233,36 +269,36 @@ class TolerantFindings(Findings):
         return of_means, neg_log_p(intervals, beyond(intervals, 1.0, self.share))
 
     def add_columns(self) -> None:
-        columns, names = self.rows.columns, self.rows.names
-        away = np.where(np.isnan(columns), np.nan, np.abs(self.rows.points.T))
+        columns, names = self.pool.columns, self.pool.names
+        away = np.where(np.isnan(columns), np.nan, np.abs(self.pool.points.T))
         features = [Feature("distribution", name, (name,)) for name in names]
         with np.errstate(over="ignore"):
-            reach = np.outer(np.broadcast_to(self.rows.divisors, len(columns)), [-_FAR, _FAR])
+            reach = np.outer(np.broadcast_to(self.pool.divisors, len(columns)), [-_FAR, _FAR])
         limits = np.nanmedian(columns, axis=1)[:, None] + reach
         location, shape = self.add_functions("columns", columns, features, limits)
         spread, _ = self.add_functions("spreads", away, features, outer=True)
         self.add_tests(features, np.max([location, shape / _SHAPE, spread], axis=0))
 
-    def add_directions(self, advance: Callable[[int], None]) -> np.ndarray:
+    def add_directions(self, advance: Advance) -> np.ndarray:
         """Add projections on all directions except the axes; return the outlyingness (n,) of rows.
 
         The outlyingness of a row is the maximum of |projection - median| / spread over all
         directions, including the axes. `advance` is called with the number of directions after each
         block.
         """
-        rows, d = self.rows, self.rows.points.shape[1]
-        largest, _ = outlyingness(rows.along(rows.directions[:d]), rows.n_threads)
-        for directions in in_blocks(rows.directions[d:], rows, 3):
-            values = rows.along(directions)
-            away, limits = outlyingness(values, rows.n_threads)
+        pool, d = self.pool, len(self.pool.names)
+        largest, _ = outlyingness(pool.along(pool.directions[:d]), pool.n_threads)
+        for directions in in_blocks(pool.directions[d:], pool, 3):
+            values = pool.along(directions)
+            away, limits = outlyingness(values, pool.n_threads)
             np.maximum(largest, away, out=largest)
-            features = [direction_feature("location", each, rows.names) for each in directions]
+            features = [direction_feature("location", each, pool.names) for each in directions]
             self.add_functions("directions", values, features, limits)
             advance(len(features))
         return largest
 
     def add_whole_rows(self, outlying: np.ndarray) -> None:
-        functions = {**self.rows.whole_rows, "outlyingness": outlying}
+        functions = {**self.pool.whole_rows, "outlyingness": outlying}
         for name, values in functions.items():
             feature = Feature("location" if name == TOTAL else "spread", name)
             each, _ = self.add_functions("whole rows", values[None], [feature], outer=name != TOTAL)
@@ -273,25 +309,25 @@ class TolerantFindings(Findings):
 
         The statistic "dependence" compares these products.
         """
-        distance = self.rows.whole_rows[CENTER]
-        columns = np.ascontiguousarray(self.rows.points.T)
+        distance = self.pool.whole_rows[CENTER]
+        columns = np.ascontiguousarray(self.pool.points.T)
         factors = [*columns, distance - np.median(distance)]
-        for pairs, features in self.column_pairs(self.rows, _PAIRS):
+        for pairs, features in self.column_pairs(self.pool, _PAIRS):
             products = np.empty((len(pairs), len(distance)))
 
             def fill(k: int, pairs: np.ndarray = pairs, products: np.ndarray = products) -> None:
                 np.multiply(factors[pairs[k, 0]], factors[pairs[k, 1]], out=products[k])
 
-            map_rows(fill, len(pairs), len(distance), self.rows.n_threads)
+            map_rows(fill, len(pairs), len(distance), self.pool.n_threads)
             each, _ = self.add_functions("dependence", products, features)
             self.add_tests(features, each)
 
     def add_shares(self) -> None:
         """Add the functions with values 0 and 1, such as indicators of missing values."""
-        n_x, n_y = self.rows.n_x, len(self.rows.points) - self.rows.n_x
-        for shares in all_shares(self.rows, fixed=True):
+        n_x, n_y = self.pool.n_x, len(self.pool.points) - self.pool.n_x
+        for shares in all_shares(self.pool):
             units = share_units(shares.means, n_x, n_y)
-            both_sizes = self.rows.permutations.sizes.prod(axis=0)
+            both_sizes = self.pool.permutations.sizes.prod(axis=0)
             differences = np.abs(shares.contrasts) * np.sqrt((n_x + n_y) / both_sizes)
             rare = np.minimum(shares.means, 1 - shares.means) * shares.known
             least = share_deviations(rare, n_x, n_y)
@@ -323,14 +359,13 @@ class TolerantFindings(Findings):
         the critical value c of the statistic. The bound is then the smallest tolerance that the
         test does not reject at the level alpha. For unequal sizes see `_margins`.
         """
-        nothing = Bounds(0.0, {}, 0.0, None)
         if not self.parts:
-            return nothing  # all columns are constant: no function of a row has information
+            return NO_BOUNDS  # all columns are constant: no function of a row has information
         each = {name: neg_log_p(part) for name, part in self.parts.items()}
         null = np.sort(combined(each, self.weights)[1:])[::-1]
         if len(null) + 1 < fewest_labelings(alpha):
-            return nothing
-        n_x, n_y = self.rows.samples.read.n_rows
+            return NO_BOUNDS
+        n_x, n_y = self.pool.samples.read.n_rows
         allowed = max(0, math.floor(alpha * (len(null) + 1) * (1 + 1e-12)) - 1)
         columns: dict[tuple[str, ...], float] = {}
         largest, joint_share, joint = 0.0, 0.0, None
@@ -343,7 +378,7 @@ class TolerantFindings(Findings):
                 bounds = differences - _margins(critical, least, permuted, units, n_x, n_y)
                 for feature, bound in zip(features, np.minimum(bounds, 1.0).tolist(), strict=True):
                     largest = max(largest, bound)
-                    if self.family_of(feature) is not self.whole:
+                    if self.group_of(feature) is not self.whole:
                         if bound > columns.get(feature.columns, 0.0):
                             columns[feature.columns] = bound
                     elif bound > joint_share and not feature.columns and feature.member is None:
@@ -386,30 +421,28 @@ def _margins(
     return np.minimum(most, np.maximum(margins, normal * deviations))
 
 
-def tolerant_statistics(
-    rows: PooledSample, share: float, advance: Callable[[int], None]
-) -> TolerantFindings:
+def tolerant_statistics(pool: PooledSample, share: float, advance: Advance) -> TolerantFindings:
     """Compute each statistic and its -log p for the given labels and all permutations.
 
     `share` is the allowed share of contaminated rows of each sample. `advance` is called with the
     number of completed steps, one per direction.
     """
-    findings = TolerantFindings(rows, share)
-    if rows.points.shape[1]:
+    findings = TolerantFindings(pool, share)
+    if len(pool.names):
         findings.add_columns()
-        advance(rows.points.shape[1])
+        advance(len(pool.names))
         findings.add_whole_rows(findings.add_directions(advance))
-    if rows.points.shape[1] > 1:
+    if len(pool.names) > 1:
         findings.add_products()
-        values, direction = learned_direction(rows)
-        feature = direction_feature("location", direction, rows.names)
+        values, direction = learned_direction(pool)
+        feature = direction_feature("location", direction, pool.names)
         findings.add_differences("learned direction", values[None], [feature])
     findings.add_shares()
     findings.strengths = findings.with_tolerance()
     return findings
 
 
-def _restricted(rows: PooledSample, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _restricted(pool: PooledSample, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels of the rows `present` as bits of words (W, rows), and factors (B + 1,).
 
     See `Permutations.words` for the bits. A function has a value at these rows, and is missing at
@@ -419,10 +452,10 @@ def _restricted(rows: PooledSample, present: np.ndarray) -> tuple[np.ndarray, np
     with a value among n and m rows, the factor is (1 / n + 1 / m) / (1 / a + 1 / b). It is 0 if all
     rows with a value are in one sample.
     """
-    words = rows.permutations.words.take(present, axis=1)
-    known = Permutations(words, rows.permutations.count).sizes
+    words = pool.permutations.words.take(present, axis=1)
+    known = Permutations(words, pool.permutations.count).sizes
     with np.errstate(divide="ignore"):
-        factors = (1 / rows.permutations.sizes).sum(axis=0) / (1 / known).sum(axis=0)
+        factors = (1 / pool.permutations.sizes).sum(axis=0) / (1 / known).sum(axis=0)
     # If all these rows are in one sample, the factor is 0. The core needs a row in each sample.
     for b in np.flatnonzero(known.min(axis=0) == 0):
         words[b // WORD, 0] ^= np.uint64(1) << np.uint64(b % WORD)
@@ -452,3 +485,128 @@ def outlyingness(values: np.ndarray, n_threads: int = 1) -> tuple[np.ndarray, np
 
     found = map_rows(largest, len(parts), values.shape[1], n_threads)
     return reduce(np.maximum, found), limits
+
+
+# -- a direction that is fitted to the difference between the samples ------------------------------
+
+
+def learned_direction(pool: PooledSample) -> tuple[np.ndarray, np.ndarray]:
+    """Return the differences (B + 1,) between the samples along directions that are fitted to them.
+
+    The first entry belongs to the given labels, the others to B permutations. Each labeling has its
+    own direction, which `_ascend` fits to the difference of its samples. Projections on it are
+    clipped to [-0.7, 0.7]. An entry is the absolute difference of their sample means, divided by
+    the length 1.4 of this interval. Also return the direction (d,) of the given labels.
+
+    All directions are found by the same few steps, so that all labelings are treated alike. If
+    there are more than 20,000 rows, directions are fitted to a random subset, which is the same for
+    all labelings. The differences always use all rows, because the tolerance is a share of all
+    rows.
+    """
+    permutations = pool.permutations
+    points, to_rows = _whitened(pool.points)
+    radius = np.linalg.norm(points, axis=1)
+    if radius.any():
+        points[radius > _FAR_ROW * np.median(radius[radius > 0])] = 0.0
+    if len(points) <= _LEARNING_ROWS:
+        values, directions = _ascend(points, permutations, pool.n_threads)
+    else:
+        chosen = np.sort(pool.rng.choice(len(points), _LEARNING_ROWS, replace=False))
+        fewer = permutations.restricted(chosen, pool.rng)
+        _, directions = _ascend(points[chosen], fewer, pool.n_threads)
+        values, _ = _ascend(points, permutations, pool.n_threads, directions, steps=0)
+    return values, _unit(directions[:1] @ to_rows)[0]
+
+
+def _ascend(
+    points: np.ndarray,
+    permutations: Permutations,
+    n_threads: int,
+    start: np.ndarray | None = None,
+    steps: int = _STEPS,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Approximate the unit vector whose clipped projections have the most different sample means.
+
+    Projections of `points` (n, d) are clipped to [-0.7, 0.7]. The search is separate for the given
+    labels and for each of B permutations. The first direction is the row of `start` (B + 1, d), by
+    default the difference of the sample means of the coordinates, clipped to [-2.5, 2.5]. In each
+    of `steps` steps, the next direction is the gradient at the present one plus 0.3 times the row
+    of `start`, scaled to length one.
+
+    Return the largest absolute differences that were found (B + 1,), divided by the length 1.4 of
+    the interval, and their directions (B + 1, d).
+    """
+    clipped = points.clip(-_SOUGHT, _SOUGHT)
+    if start is None:
+        start = _weighted_sums(
+            permutations, lambda block, weights: weights @ clipped[block], n_threads
+        )
+    directions = best_directions = _unit(start)
+    best = np.zeros(permutations.count)
+    for step in range(steps + 1):
+
+        def differences(
+            block: slice, weights: np.ndarray, directions: np.ndarray = directions, step: int = step
+        ) -> np.ndarray:
+            along = directions @ points[block].T
+            values = np.einsum("bn,bn->b", weights, along.clip(-_MEASURED, _MEASURED))
+            if step == steps:
+                return values[:, None]
+            ascent = (weights * (np.abs(along) < _MEASURED)) @ clipped[block]
+            return np.column_stack([values, ascent])
+
+        found = _weighted_sums(permutations, differences, n_threads)
+        values = np.abs(found[:, 0]) / (2 * _MEASURED)
+        best_directions = np.where((values > best)[:, None], directions, best_directions)
+        best = np.maximum(best, values)
+        if step < steps:
+            directions = _unit(0.3 * start + found[:, 1:])
+    return best, best_directions
+
+
+def _weighted_sums(
+    permutations: Permutations,
+    function: Callable[[slice, np.ndarray], np.ndarray],
+    n_threads: int,
+) -> np.ndarray:
+    """Return the sum of function(rows, weights) over blocks of rows.
+
+    `rows` is a slice of row indices. `weights` (B + 1, length of the slice) are the weights of
+    these rows in a difference of sample means, for the given labels and B permutations: 1 / n_x for
+    the n_x rows of the first sample, and -1 / n_y for the n_y rows of the second.
+    """
+    n_x, n_y = permutations.sizes.astype(np.float32)
+    blocks = permutations.blocks_of_rows()
+
+    def part(k: int) -> np.ndarray:
+        labels = permutations.labels(blocks[k], dtype=np.float32)
+        weights = np.ascontiguousarray((labels * (1 / n_x + 1 / n_y) - 1 / n_y).T)
+        return function(blocks[k], weights)
+
+    parts = map_rows(part, len(blocks), permutations.n_rows, n_threads)
+    return np.stack(parts).sum(axis=0, dtype=np.float64)
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    """Divide vectors (k, d) by their lengths; the result is float32."""
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
+    return (vectors / lengths).astype(np.float32)
+
+
+def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return points (n, d) divided by 1.4826 and whitened, and the whitening matrix (d, d).
+
+    The number 1.4826 is the standard deviation of a normal distribution with MAD 1. The covariance
+    of the whitened points is about the identity, if points far from the median are clipped. The
+    matrix is the identity if there are at most 10 d rows, too few to estimate a covariance.
+    """
+    n, d = points.shape
+    points = points * (1 / 1.4826)
+    to_rows = np.eye(d)
+    if n > 10 * d:
+        covariance = np.cov(points.clip(-_SOUGHT, _SOUGHT), rowvar=False)
+        values, vectors = np.linalg.eigh(covariance + 1e-3 * np.eye(d))
+        to_rows = (vectors / np.sqrt(values)) @ vectors.T
+    # Clipping at 1e6 prevents overflow of squares in float32. It has no effect on the result,
+    # because projections are later clipped at much smaller values.
+    return (points.clip(-1e6, 1e6) @ to_rows).astype(np.float32), to_rows

@@ -7,10 +7,9 @@ and for all permutations. A block is a group of rows that are permuted together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -35,7 +34,6 @@ from isodepth.functions.explanations import ks_distance
 from isodepth.functions.families import LEAST_ROWS
 from isodepth.geometry.directions import integer_seed, mean_of_direction
 from isodepth.geometry.scaling import aligned_scale, check_scale_width, column_units
-from isodepth.metric.comparison import Comparison
 from isodepth.metric.metric import Metric
 from isodepth.metric.settings import (
     RandomLevels,
@@ -43,23 +41,21 @@ from isodepth.metric.settings import (
     settings_of_data,
 )
 from isodepth.rows.checks import Check, table_checks
+from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious import ChangedColumns
-from isodepth.significance.aggregated import aggregated_statistics
-from isodepth.significance.changes import joint_change, significant_changes
-from isodepth.significance.findings import (
-    Findings,
-    bound_labelings,
-    combined,
-    permutation_pvalue,
+from isodepth.significance.changes import (
+    among_random_rows,
+    ordered_changes,
+    significant_changes,
+    ties_explain,
 )
-from isodepth.significance.permutations import Permutations, map_rows
+from isodepth.significance.permutations import Permutations, map_rows, permutation_pvalue
 from isodepth.significance.rare_events import with_rare_events
-from isodepth.significance.repeated import among_random_rows, ties_explain
 from isodepth.significance.result import (
     OF_REGIONS,
     ColumnTest,
     Component,
-    ShareBounds,
+    Decision,
     TestDetails,
     TestedRows,
     TwoSampleResult,
@@ -68,23 +64,28 @@ from isodepth.significance.samples import (
     PooledSample,
     Samples,
     check_number_of_columns,
+    checked_samples,
     directions_with_axes,
     named_blocks,
     read_samples,
-    standardized,
 )
+from isodepth.significance.statistics import Findings, aggregated_statistics, combined
 from isodepth.significance.tolerance import (
+    NO_BOUNDS,
+    Bounds,
     TolerantFindings,
     allowed_share,
+    lower_bounds,
     tolerant_statistics,
 )
 from isodepth.stream.passes import runner_of
 from isodepth.stream.source import SampleLike
-from isodepth.stream.subsets import subset_pair
-from isodepth.table.frames import NamedArray
+from isodepth.stream.subsets import RandomRows, subset_pair
 from isodepth.table.kinds import column_lines
 from isodepth.table.validation import is_chunked, is_tensor
 
+# Progress bar that is not shown.
+_NO_BAR: Any = nullcontext(lambda count: None)
 METHODS = ("aggregated", "regions")
 # Kinds of changes of the whole distribution of a column.
 _WHOLE_KINDS = ("location", "spread", "shape", "unit", "sign", "exchange", "precision")
@@ -118,21 +119,10 @@ class Settings:
     alpha: float
     nan_policy: str
     n_directions: int | None
+    bounds: bool
     progress: bool
     metric: Metric
     given_metric: bool
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.method, str) or self.method not in METHODS:
-            allowed = f"be one of {', '.join(METHODS)}, or an isodepth.Metric"
-            raise must("method", allowed, self.method)
-        for name in ("n_permutations", "progress", "n_directions"):
-            TEST[name].check(getattr(self, name))
-        if self.tolerance is not None and self.method != "aggregated":
-            raise option_error(
-                "{--tolerance} applies to {--method='aggregated'} only, got {--method=}; remove "
-                "one of them", method=self.method,
-            )  # fmt: skip
 
     @property
     def only_regions(self) -> bool:
@@ -188,6 +178,28 @@ def _check_method(metric: Metric) -> None:
     Number(1).check("p", metric.p)
 
 
+def _settings(
+    method: Any, scale: Any, blocks: Any, random_state: Any, n_jobs: Any, **options: Any
+) -> Settings:
+    """Return the checked options of a test."""
+    values = TEST.check(options)
+    if values["tolerance"] is not None and blocks is not None:
+        raise option_error(
+            "{--tolerance} has no guarantee for blocks of rows; remove {--tolerance} or {--blocks}"
+        )
+    metric = _metric(method, scale, random_state=integer_seed(random_state), n_jobs=n_jobs)
+    given_metric = isinstance(method, Metric)
+    if not given_metric and not (isinstance(method, str) and method in METHODS):
+        raise must("method", f"be one of {', '.join(METHODS)}, or an isodepth.Metric", method)
+    method = "regions" if given_metric else method
+    if values["tolerance"] is not None and method != "aggregated":
+        raise option_error(
+            "{--tolerance} applies to {--method='aggregated'} only, got {--method=}; remove "
+            "one of them", method=method,
+        )  # fmt: skip
+    return Settings(method=method, given_metric=given_metric, metric=metric, **values)
+
+
 @takes()
 def two_sample_test(
     X: SampleLike,
@@ -203,6 +215,7 @@ def two_sample_test(
     kinds: KindsLike | None = None,
     max_rows: int | None = None,
     n_directions: int | None = None,
+    bounds: bool = True,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -279,6 +292,10 @@ def two_sample_test(
         Number of directions, including the axes. None for at least two whole orthonormal bases,
         with 100 to 200 directions together; for more than 100 columns, the axes and 100 other
         directions.
+    bounds : bool
+        Whether to compute `changed_share`, the lower bound for the share of rows that changed, if
+        the test is significant. This takes about as long as the test. Without bounds, changes are
+        in the order of their p-values.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the directions and permutations. With None every call draws a new seed, which is in
         `settings` of the result, and the p-value varies: with a standard deviation of 0.01 to 0.08
@@ -314,51 +331,45 @@ def two_sample_test(
     >>> isodepth.two_sample_test(X, Y + [1, 0, 0], method=by_halfspace_depth, **options).pvalue
     0.01
     """
-    tolerance = TEST["tolerance"].check(tolerance)
-    if tolerance is not None and blocks is not None:
-        raise option_error(
-            "{--tolerance} has no guarantee for blocks of rows; remove {--tolerance} or {--blocks}"
-        )
-    metric = _metric(method, scale, random_state=integer_seed(random_state), n_jobs=n_jobs)
-    given_metric = isinstance(method, Metric)
-    settings = Settings(
-        method="regions" if isinstance(method, Metric) else method,
-        given_metric=given_metric, n_permutations=n_permutations, tolerance=tolerance,
-        alpha=TEST["alpha"].check(alpha), nan_policy=nan_policy, n_directions=n_directions,
-        progress=progress, metric=metric,
+    settings = _settings(
+        method, scale, blocks, random_state, n_jobs, tolerance=tolerance,
+        n_permutations=n_permutations, alpha=alpha, nan_policy=nan_policy,
+        n_directions=n_directions, bounds=bounds, progress=progress,
     )  # fmt: skip
-    of_data = settings_of_data(kinds)
+    of_data = settings_of_data(kinds) | ({} if bounds else {"bounds": False})
     check_number_of_columns(X)
     if is_chunked(X) or is_chunked(Y):
-        result = _test_sources(X, Y, kinds, max_rows, nan_policy, blocks, settings)
+        result = _test_sources(X, Y, kinds, max_rows, blocks, settings)
         of_data |= {} if max_rows is None else {"max_rows": max_rows}
-        return result._with(settings=result.settings | of_data)
-    if max_rows is not None:
-        raise InvalidOptionError(
-            f"max_rows applies to samples that are read in chunks, got {describe(X)}; remove it, "
-            "or pass isodepth.scan(X)",
-            option="max_rows",
-        )
+    else:
+        if max_rows is not None:
+            raise InvalidOptionError(
+                f"max_rows applies to samples that are read in chunks, got {describe(X)}; remove "
+                "it, or pass isodepth.scan(X)",
+                option="max_rows",
+            )
+        result = _test_rows(X, Y, kinds, blocks, settings)
+    return result._with(settings=result.settings | of_data)
+
+
+def _test_rows(X: Any, Y: Any, kinds: Any, blocks: Any, settings: Settings) -> TwoSampleResult:
+    """Test samples in memory."""
     device = None
     X, Y, blocks = named_blocks(X, Y, blocks)
     if is_tensor(X) or is_tensor(Y):
         X, Y, blocks, device = arrays_on_host(X, Y, blocks)
-    samples = read_samples(X, Y, nan_policy, blocks, kinds)
+    samples = read_samples(X, Y, settings.nan_policy, blocks, kinds)
     on_device = device.split(", ")[0] if device and device.startswith("cuda") else None
-    rows = _pool(samples, settings, on_device)
-    result = _result(rows, _statistics(rows, settings), settings)
+    pool = _pool(samples, settings, on_device)
+    findings = _statistics(pool, settings)
+    decision = _decision(pool, findings, settings)
     checks = table_checks(X, Y, samples.read)
-    return result._with(device=device, checks=checks, settings=result.settings | of_data)
+    result = _result(pool, findings, decision, settings, checks)
+    return result._with(device=device)
 
 
 def _test_sources(
-    X: Any,
-    Y: Any,
-    kinds: Any,
-    max_rows: int | None,
-    nan_policy: str,
-    blocks: Any,
-    settings: Settings,
+    X: Any, Y: Any, kinds: Any, max_rows: int | None, blocks: Any, settings: Settings
 ) -> TwoSampleResult:
     """Test random rows of samples that are read in chunks, and rare events in the other rows.
 
@@ -369,31 +380,27 @@ def _test_sources(
             "{--blocks} is not available for samples that are read in chunks; remove it, or pass "
             "rows in memory"
         )
+    n_threads, seed = settings.n_threads, settings.metric.random_state
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
-        n_threads, seed = settings.n_threads, settings.metric.random_state
         pair = subset_pair(X, Y, max_rows, kinds, seed, advance=advance, n_threads=n_threads)
-        samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds, row_numbers=False)
-        read = replace(samples.read, kinds=pair.columns, only=pair.only)
+        read = replace(TwoSamples.of(*pair.tables), only=pair.only)
         read = read.without_names() if pair.are_arrays else read
-        rows = _pool(replace(samples, read=read), settings)
-        result = _result(rows, _statistics(rows, settings), settings)
+        pool = _pool(checked_samples(read, settings.nan_policy), settings)
+        findings = _statistics(pool, settings)
+        decision = _decision(pool, findings, settings)
         # Facts about random rows are not facts about all rows.
         checks: tuple[Check, ...] = ()
         if pair.is_whole:
             names = [each.column for each in read.kinds]
             x, y = (table.rename_columns(names) for table in (pair.x, pair.y))
             checks = table_checks(x, y, read)
-        kept = replace(result._kept_rows, random_rows=pair)
-        details = replace(result._required(result._details), in_chunks=True)
-        if not pair.is_whole:
-            details = replace(details, changes=[*map(among_random_rows, details.changes)])
-        result = result._with(n_rows=pair.n_rows, checks=checks, _kept=kept, _details=details)
+        else:
+            decision = replace(decision, changes=[*map(among_random_rows, decision.changes)])
         # With a tolerance, rare events may change. Regions do not depend on rare events.
-        if pair.is_whole or settings.tolerance is not None or settings.only_regions:
-            return result
-        return with_rare_events(
-            result, pair, runner_of(*pair.sources, advance=advance, n_threads=n_threads)
-        )
+        if not (pair.is_whole or settings.tolerance is not None or settings.only_regions):
+            runner = runner_of(*pair.sources, advance=advance, n_threads=n_threads)
+            decision = with_rare_events(decision, pool.samples, pair, runner)
+        return _result(pool, findings, decision, settings, checks, pair)
 
 
 def _pool(samples: Samples, settings: Settings, device: str | None = None) -> PooledSample:
@@ -406,73 +413,37 @@ def _pool(samples: Samples, settings: Settings, device: str | None = None) -> Po
             "method='regions' needs a numeric column with different values, got none; use "
             "method='aggregated'"
         )
-    scale, seed = _aligned(settings, samples), settings.metric.random_state
+    metric, seed = settings.metric, settings.metric.random_state
+    scale = aligned_scale(metric._units, samples.names)
     if scale is not None and not isinstance(scale, str):
         check_scale_width(scale, len(samples.names))
+        scale = scale[samples.compared]
     permutations = Permutations.draw(
         *samples.read.n_rows, settings.n_permutations, rng_for(seed, "permutations"),
         samples.blocks, n_threads=settings.n_threads, device=device,
     )  # fmt: skip
     directions = directions_with_axes(len(samples.compared), settings.n_directions, seed)
-    rng = rng_for(seed, "column pairs")
-    return _pool_again(samples, settings, directions, permutations, rng)
-
-
-def _aligned(settings: Settings, samples: Samples) -> Any:
-    """Return the option `scale`, with divisors in the order of the columns."""
-    return aligned_scale(settings.metric._units, samples.names)
-
-
-def _pool_again(
-    samples: Samples,
-    settings: Settings,
-    directions: np.ndarray,
-    permutations: Permutations,
-    rng: np.random.Generator,
-) -> PooledSample:
-    """Return the pooled rows with given directions and permutations, in place of new random ones.
-
-    A result calls this function when bounds or distances are first requested. It keeps only the
-    arguments, which need less memory than the pooled rows.
-    """
-    scale, compared = _aligned(settings, samples), samples.compared
-    if scale is not None and not isinstance(scale, str):
-        scale = scale[compared]
-    columns = np.ascontiguousarray(samples.numbers.T[compared])
-    names = tuple(samples.names[j] for j in compared)
-    points, divisors = standardized(columns, scale, settings.metric.eps, names)
-    return PooledSample(
-        columns=columns,
-        points=points,
-        divisors=divisors,
-        names=names,
-        directions=directions,
-        permutations=permutations,
-        rng=rng,
-        categories=[each for each in samples.categories if len(each.values) > 1],
-        n_threads=settings.n_threads,
-        samples=samples,
+    return PooledSample.of(
+        samples, scale, metric.eps, directions, permutations, rng_for(seed, "column pairs")
     )
 
 
-def _statistics(rows: PooledSample, settings: Settings) -> Findings:
+def _statistics(pool: PooledSample, settings: Settings) -> Findings:
     """Compute all statistics for the given labels and all permutations.
 
     Show a progress bar if `settings.progress` is true.
     """
     # One step per direction, and one step per permutation for the distance between regions.
-    of_regions = bool(rows.names) and settings.tolerance is None
-    total = len(rows.directions) + rows.permutations.count * of_regions
+    of_regions = bool(pool.names) and settings.tolerance is None
+    total = len(pool.directions) + pool.permutations.count * of_regions
     label = f"two_sample_test, {settings.n_permutations} permutations"
-    bar: Any = nullcontext(lambda count: None)
-    if settings.progress:
-        bar = progress_bar(True, total, label, "step")
+    bar = progress_bar(True, total, label, "step") if settings.progress else _NO_BAR
     with bar as advance:
         if settings.tolerance is None:
             metric, only_regions = settings.metric, settings.only_regions
-            return aggregated_statistics(rows, metric, advance, only_regions=only_regions)
-        share = allowed_share(settings.tolerance, *rows.samples.read.n_rows)
-        return tolerant_statistics(rows, share, advance)
+            return aggregated_statistics(pool, metric, advance, only_regions=only_regions)
+        share = allowed_share(settings.tolerance, *pool.samples.read.n_rows)
+        return tolerant_statistics(pool, share, advance)
 
 
 def _distinct_statistics(samples: Samples, settings: Settings) -> Findings | None:
@@ -487,63 +458,32 @@ def _distinct_statistics(samples: Samples, settings: Settings) -> Findings | Non
     return _statistics(_pool(distinct, settings), settings)
 
 
-def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSampleResult:
-    """Return the result of the test from its statistics."""
-    samples = rows.samples
-    scores = _scores(rows, findings, settings)
+def _decision(pool: PooledSample, findings: Findings, settings: Settings) -> Decision:
+    """Return the p-values of the test and its significant changes."""
+    samples, alpha = pool.samples, settings.alpha
+    scores = _scores(pool, findings, settings)
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
+    significant = pvalue <= alpha
+    if significant and findings.repeated_shares(alpha):
+        findings.ties_explain = ties_explain(samples, findings.changed_columns(alpha))
+    if significant and samples.blocks is None and findings.copies_explain(alpha):
+        findings.distinct = _distinct_statistics(samples, settings)
+    changes = significant_changes(pool, findings, alpha) if significant else []
+    # As in `_column_tests`: a change is not more significant than the difference of the samples.
+    changes = [replace(each, pvalue=max(each.pvalue, pvalue)) for each in changes]
     components = tuple(
         Component(name, feature.label, float(findings.parts[name][0]), alone)
         for name, (_, alone, feature) in findings.ranked_tests().items()
         if name == "regions" or not settings.only_regions
     )
-    alpha, significant = settings.alpha, pvalue <= settings.alpha
-    if significant and findings.repeated_shares(alpha):
-        findings.ties_explain = ties_explain(samples, findings.changed_columns(alpha))
-    if significant and samples.blocks is None and findings.copies_explain(alpha):
-        findings.distinct = _distinct_statistics(samples, settings)
-    changes = significant_changes(rows, findings, alpha) if significant else []
-    # As in `_column_tests`: a change is not more significant than the difference of the samples.
-    changes = [replace(each, pvalue=max(each.pvalue, pvalue)) for each in changes]
-    few = rows.permutations.first(bound_labelings(alpha))
-    pool = partial(_pool_again, samples, settings, rows.directions, few, rows.rng)
-    return TwoSampleResult(
-        statistic=float(scores[0]),
-        pvalue=pvalue,
-        null_distribution=scores[1:],
-        components=components,
-        column_tests=_column_tests(rows, findings, pvalue, changes, alpha),
-        n_rows=samples.read.n_rows,
-        n_used_rows=samples.read.n_rows,
-        method=settings.method,
-        tolerance=settings.tolerance,
-        alpha=alpha,
-        missing=samples.missing,
-        notes=(*findings.notes, *_notes(samples, settings.tolerance)),
-        kinds=samples.read.kinds,
-        category_shares=tuple(
-            each for category in rows.categories for each in category.shares(samples.n_x)
-        ),
-        settings=_setting_values(settings, len(rows.directions), samples.blocks),
-    )._with(
-        _details=TestDetails(
-            changes, _known_bounds(rows, findings, alpha), n_blocks=samples.n_blocks
-        ),
-        _kept=TestedRows(
-            samples,
-            find_bounds=partial(_later_bounds, pool, alpha),
-            compare=partial(_compare_regions, pool, settings.metric) if rows.names else None,
-            changed=ChangedColumns(
-                frozenset(name for each in changes for name in each.columns),
-                frozenset(
-                    name for each in changes if each.kind in _WHOLE_KINDS for name in each.columns
-                ),
-            ),
-        ),
-    )
+    return Decision(
+        statistic=float(scores[0]), pvalue=pvalue, null_distribution=scores[1:],
+        components=components, changes=changes, alpha=alpha,
+        column_tests=_column_tests(pool, findings, pvalue, changes, alpha),
+    )  # fmt: skip
 
 
-def _scores(rows: PooledSample, findings: Findings, settings: Settings) -> np.ndarray:
+def _scores(pool: PooledSample, findings: Findings, settings: Settings) -> np.ndarray:
     """Return the test statistic (B + 1,) for the given labels and for B permutations.
 
     With method="regions" it is the distance DR itself, not its -log p. If `scale` is None, the
@@ -551,61 +491,84 @@ def _scores(rows: PooledSample, findings: Findings, settings: Settings) -> np.nd
     the original units.
     """
     if settings.only_regions:
-        size = rows.divisors if settings.metric.scale is None else 1.0
-        unit = mean_of_direction(len(rows.names), settings.metric.q)
+        size = pool.divisors if settings.metric.scale is None else 1.0
+        unit = mean_of_direction(len(pool.names), settings.metric.q)
         return findings.parts["regions"] * (size / unit)
     if findings.strengths:
         return combined(findings.strengths, findings.weights)
-    return np.zeros(rows.permutations.count)  # no function of a row has information
+    return np.zeros(pool.permutations.count)  # no function of a row has information
 
 
-def _known_bounds(rows: PooledSample, findings: Findings, alpha: float) -> ShareBounds | None:
-    """Return the lower bounds for the share of changed rows, or None to compute them later.
+def _bounds(
+    pool: PooledSample, findings: Findings, decision: Decision, settings: Settings
+) -> Bounds | None:
+    """Return lower bounds for the share of changed rows; None without the option, or with blocks.
 
-    A test with a tolerance has computed them already. Otherwise they are computed when the user
-    first requests them. With blocks, there is no guarantee for bounds: the result then has no
-    bounds (`changed_share` is None).
+    There is no guarantee for blocks. The bounds have statistics of their own: they are 0 if a test
+    without a tolerance is not significant.
     """
-    if rows.samples.blocks is not None:
-        return ShareBounds(None, {}, None)  # there is no guarantee for blocks
+    if not settings.bounds or pool.samples.blocks is not None:
+        return None
     if isinstance(findings, TolerantFindings):
-        return _lower_bounds(rows, findings, alpha)
-    return None
+        return findings.lower_bounds(settings.alpha)
+    if decision.pvalue > settings.alpha:
+        return NO_BOUNDS
+    return lower_bounds(pool, settings.alpha)
 
 
-def _lower_bounds(rows: PooledSample, findings: TolerantFindings, alpha: float) -> ShareBounds:
-    """Return lower bounds for the share of changed rows, and the change of all columns together."""
-    found, joint = findings.lower_bounds(alpha), None
-    if found.joint is not None:
-        joint = joint_change(rows, found.joint)
-    if joint is not None:
-        joint = replace(joint, changed_share=found.joint_share)
-    return ShareBounds(found.changed_share, found.columns, joint)
-
-
-def _later_bounds(pool: Callable[[], PooledSample], alpha: float) -> ShareBounds:
-    """Return lower bounds for the share of changed rows, after a test without a tolerance.
-
-    `pool` returns the pooled rows. The statistics of the test with a tolerance are computed from
-    them.
-    """
-    rows = pool()
-    findings = tolerant_statistics(rows, 0.0, lambda count: None)
-    return _lower_bounds(rows, findings, alpha)
-
-
-def _compare_regions(pool: Callable[[], PooledSample], metric: Metric) -> Comparison:
-    """Compare the samples by the distance between their trimmed regions.
-
-    `pool` returns the pooled rows as in the test. Distances need complete rows: missing values are
-    replaced by medians.
-    """
-    rows = pool()
-    scale: Any = None if metric.scale is None else rows.divisors
-    fixed = replace(metric, directions=rows.directions, scale=scale)
-    parts = np.split(rows.filled_columns.T, [rows.n_x])
-    x, y = (NamedArray(part, rows.names) for part in parts)
-    return fixed._compare_arrays(x, y)
+def _result(
+    pool: PooledSample,
+    findings: Findings,
+    decision: Decision,
+    settings: Settings,
+    checks: tuple[Check, ...],
+    pair: RandomRows | None = None,
+) -> TwoSampleResult:
+    """Return the result of the test. `pair` has the sources of which random rows were tested."""
+    samples, metric = pool.samples, settings.metric
+    bounds = _bounds(pool, findings, decision, settings)
+    row_numbers = {each.columns[0] for each in checks if each.kind == "row number"}
+    changes = decision.changes
+    ordered = ordered_changes(pool, changes, bounds, decision.pvalue, row_numbers)
+    scale: Any = None if metric.scale is None else pool.divisors
+    kept = TestedRows(
+        samples,
+        metric=replace(metric, directions=pool.directions, scale=scale) if pool.names else None,
+        random_rows=pair,
+        changed=ChangedColumns(
+            frozenset(name for each in changes for name in each.columns),
+            frozenset(
+                name for each in changes if each.kind in _WHOLE_KINDS for name in each.columns
+            ),
+        ),
+    )
+    details = TestDetails(
+        tuple(ordered),
+        None if bounds is None else bounds.changed_share,
+        factor=decision.factor,
+        in_chunks=pair is not None,
+        n_blocks=samples.n_blocks,
+    )
+    return TwoSampleResult(
+        statistic=decision.statistic,
+        pvalue=decision.pvalue,
+        null_distribution=decision.null_distribution,
+        components=decision.components,
+        column_tests=decision.column_tests,
+        n_rows=samples.read.n_rows if pair is None else pair.n_rows,
+        n_used_rows=samples.read.n_rows,
+        method=settings.method,
+        tolerance=settings.tolerance,
+        alpha=settings.alpha,
+        missing=samples.missing,
+        notes=(*findings.notes, *_notes(samples, settings.tolerance)),
+        kinds=samples.read.kinds,
+        category_shares=tuple(
+            each for category in pool.categories for each in category.shares(samples.n_x)
+        ),
+        checks=checks,
+        settings=_setting_values(settings, len(pool.directions), samples.blocks),
+    )._with(_details=details, _kept=kept)
 
 
 def _notes(samples: Samples, tolerance: float | None) -> list[str]:
@@ -647,7 +610,7 @@ def _has_different_values(samples: Samples, name: str) -> bool:
 
 
 def _column_tests(
-    rows: PooledSample, findings: Findings, pvalue: float, changes: Sequence[Change], alpha: float
+    pool: PooledSample, findings: Findings, pvalue: float, changes: Sequence[Change], alpha: float
 ) -> tuple[ColumnTest, ...]:
     """Return the test of each column, with adjusted p-values.
 
@@ -656,31 +619,31 @@ def _column_tests(
     missing values. The kind of a column that is significant at the level `alpha` is that of the
     first of `changes` with its name.
     """
-    family, n_x = findings.columns, rows.n_x
+    columns, n_x = findings.columns, pool.n_x
     kinds: dict[str, str] = {}
     for change in changes:
         for name in change.columns:
             kinds.setdefault(name, change.kind)
 
     def difference(name: str) -> tuple[float, float | None]:
-        x, y = rows.samples.read.numbers(name)
+        x, y = pool.samples.read.numbers(name)
         if not len(x) or not len(y):
             return 0.0, None
         unit = column_units(np.concatenate([x, y])[:, None])[0]
         return ks_distance(x, y), float((np.median(y) - np.median(x)) / unit)
 
     found = map_rows(
-        lambda j: difference(rows.names[j]), len(rows.names), len(rows.points), rows.n_threads
+        lambda j: difference(pool.names[j]), len(pool.names), len(pool.points), pool.n_threads
     )
-    differences = dict(zip(rows.names, found, strict=True))
-    for category in rows.categories:
+    differences = dict(zip(pool.names, found, strict=True))
+    for category in pool.categories:
         shares = category.shares(n_x)
         total = sum(abs(share.after - share.before) for share in shares)
         differences[category.name] = 0.5 * total, None
-    pvalues = np.maximum(findings.adjusted(family), pvalue)
+    pvalues = np.maximum(findings.adjusted(columns), pvalue)
     tests: dict[str, ColumnTest] = {}
-    for f in np.argsort(-np.array(family.observed), kind="stable"):
-        feature = family.features[f]
+    for f in np.argsort(-np.array(columns.observed), kind="stable"):
+        feature = columns.features[f]
         name = feature.columns[0]
         size, shift = differences.get(name, (0.0, None))
         if feature.kind == "missing" or name not in differences:

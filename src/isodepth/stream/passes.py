@@ -135,7 +135,7 @@ class Runner:
 
         Return the final state, and the sum of the tallies of all chunks, see `Rows.tally`.
         """
-        how = _within(how, source)
+        how = within(how, source)
         count = min(self.n_threads or available_cores(), _MOST_THREADS, len(source._parts))
         if how.is_parallel and count > 1:
             return self._fold_with_threads(source, step, how, count)
@@ -176,7 +176,7 @@ class Runner:
                 stopped.set()
 
 
-def _within(how: Reading, source: Any) -> Reading:
+def within(how: Reading, source: Any) -> Reading:
     """Return the settings `how` with at most `source.chunk_rows` rows per chunk."""
     return replace(how, chunk_rows=min(how.chunk_rows, source.chunk_rows or how.chunk_rows))
 
@@ -234,7 +234,7 @@ class DaskRunner(Runner):
         dask = load_extra("dask", "dask", "scheduling with Dask")
         import cloudpickle  # a dependency of Dask
 
-        how = replace(_within(how, source), n_threads=1)
+        how = replace(within(how, source), n_threads=1)
         # Pickled here, because Dask sends arrays without aligning them in memory.
         shared = dask.delayed(cloudpickle.dumps((step, how)))
         run, merge = dask.delayed(_run_part), dask.delayed(_merge)

@@ -28,8 +28,7 @@ from isodepth.stream.frames import (
     may_number_rows,
     without_words,
 )
-from isodepth.stream.passes import FrameReading, runner_of
-from isodepth.table.arrays import EXACT_INTEGERS
+from isodepth.stream.passes import FrameReading, runner_of, within
 from isodepth.table.arrow import class_of_type
 from isodepth.table.frames import (
     NamedArray,
@@ -42,6 +41,7 @@ from isodepth.table.frames import (
     select_columns,
 )
 from isodepth.table.raw import RawChunk, Sample, raw_table
+from isodepth.table.text_columns import typed_column
 
 
 class Chunk(NamedTuple):
@@ -170,7 +170,8 @@ class Source(Sample):
         return self.columns is not None
 
     def _raw_chunks(self, names: Sequence[str]) -> Iterator[RawChunk]:
-        yield from FrameReading(raw=True).read(self._without_weights()._select(names)._parts)
+        reading = within(FrameReading(raw=True), self)
+        yield from reading.read(self._without_weights()._select(names)._parts)
 
     def _run(self, fold: Fold, names: Sequence[str]) -> Any:
         source = self._without_weights()._select(names)
@@ -364,8 +365,8 @@ class Part:
         Whether the types of the columns are not known before all rows have been read.
     decimal : str
         Decimal mark of the numbers in a text file.
-    reader : MixedReader or None
-        Object that converts columns of other types to numbers; None if it is not needed.
+    reader : Schema or None
+        Numeric columns, if they must be converted to numbers.
     encoded : collection of str
         Names of columns of strings that `frames` may return dictionary-encoded. Parquet files are
         read faster in this way if a column has few distinct strings.
@@ -438,8 +439,8 @@ class Part:
     def read(self, rows: int) -> Iterator[Chunk]:
         """Yield the columns `labels` as chunks of numbers, of at most `rows` rows each."""
         if self.reader is not None:
-            for frame in self.frames(rows):
-                yield Chunk(self.reader.numbers(*frame), frame.origin, frame.first)
+            for frame in self.raw_frames(rows):
+                yield Chunk(self._converted(frame), frame.origin, frame.first)
             return
         for table, origin, start in self.tables(rows):
             if has_other_types(table):
@@ -454,6 +455,19 @@ class Part:
             for first in range(0, len(values), rows):
                 selected = np.take(values[first : first + rows], indices, axis=1)
                 yield Chunk(selected, origin, start + first)
+
+    def _converted(self, frame: FrameChunk) -> np.ndarray:
+        """Return the columns of a chunk as numbers; a last column has the weights."""
+        decimal = self.decimal if self.untyped else ""
+        chunk = RawChunk(frame.table, frame.origin, self.place, frame.first, decimal)
+        numbers = self.reader.table(chunk).numbers
+        width = frame.table.num_columns
+        if width == numbers.shape[1]:
+            return np.asarray(numbers)
+        weights = frame.table.column(width - 1)
+        if decimal:
+            weights = typed_column(weights, "double")
+        return np.column_stack([numbers, weights.to_numpy()])
 
     def _selected(self, frame: Any, origin: str) -> Any:
         """Return a data frame with only the columns `labels`."""
@@ -608,10 +622,7 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
     """
     read = [_numbers_or_frame(table, name) for table, name in zip(tables, names, strict=True)]
     sizes = [len(each.points if isinstance(each, NamedArray) else each) for each in read]
-    kept = [
-        table if may_number_rows(table) or _rounds_integers(table, each) else each
-        for table, each in zip(tables, read, strict=True)
-    ]
+    kept = [table if is_frame(table) else each for table, each in zip(tables, read, strict=True)]
     parts = [
         replace(Part.like(each, name, data, size), place=place)
         for place, (each, name, data, size) in enumerate(zip(read, names, kept, sizes, strict=True))
@@ -627,18 +638,6 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
         for part, table in zip(parts, tables, strict=True)
     ]
     return [part for part in parts if part.n_rows] or parts[:1]
-
-
-def _rounds_integers(table: Any, read: Any) -> bool:
-    """Return whether integers may have been rounded when a data frame was converted to floats.
-
-    `read` are the floats that were read from the data frame `table`. In this case, the source keeps
-    the data frame instead, so that the option `kinds` can subtract an integer first.
-    """
-    if not is_frame(table) or isinstance(table, NamedArray) or not isinstance(read, NamedArray):
-        return False
-    low, high = (ufunc.reduce(read.points, axis=None, initial=0) for ufunc in (np.fmin, np.fmax))
-    return bool(max(-low, high) > EXACT_INTEGERS)
 
 
 def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:

@@ -57,6 +57,10 @@ def encode(column: Any) -> tuple[np.ndarray, Any]:
     import pyarrow as pa
 
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    try:
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    except pa.ArrowNotImplementedError:  # such as lists
+        texts = [None if value is None else str(value) for value in column.to_pylist()]
+        encoded = pa.array(texts, pa.string()).dictionary_encode()
     indices = encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices
     return indices.to_numpy(zero_copy_only=False), encoded.dictionary

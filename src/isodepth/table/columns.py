@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from enum import Enum
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from isodepth.table.kinds import ColumnKind
+from isodepth.base.export import ResultPart
+from isodepth.base.messages import Message, Wording, joined
 from isodepth.table.numerals import Style
 
 
-class Reason(Enum):
+class Reason(Wording):
     """Reason for the kind of a column, or for the way in which its values are read.
 
     The value of a reason is the template of its text. Names in braces are keys of `Note.values`.
@@ -34,7 +34,7 @@ class Reason(Enum):
     CATEGORICAL_IN = "categorical in {sample}, so compared as a category"
     # Contradictions between samples, and between values
     NUMBERS_AND_VALUE = "numbers in {numbers} and {value!r} in {sample}"
-    NUMBERS_AND_STRINGS = "numbers in {numbers}, strings in {strings}:"
+    NUMBERS_AND_STRINGS = "numbers in {numbers}, strings in {strings}"
     ONE_NUMBER = (
         "{count} of {rows} values is a number, {number!r}, but others such as {word!r} are not"
     )
@@ -42,14 +42,16 @@ class Reason(Enum):
         "{count} of {rows} values are numbers such as {number!r}, but others such as {word!r} "
         "are not"
     )
-    NUMBERS_ALONE = "choose 'numeric' to compare the numbers alone"
+    NUMBERS_ALONE = "choose {--numeric} to compare the numbers alone"
     WORDS_MISSING = (
-        "values that are not numbers, such as {word!r}, are read as missing; choose 'category' if "
+        "values that are not numbers, such as {word!r}, are read as missing; choose {--category} if "
         "they are not missing values"
     )
     # Numbers
-    MAYBE_CODES = "{count} distinct values; choose 'category' if they are codes"
-    LEADING_ZEROS = "{value!r} is read without leading zeros; choose 'category' if they are codes"
+    MAYBE_CODES = "{count} distinct values; choose {--category} if they are codes"
+    LEADING_ZEROS = (
+        "{value!r} is read without leading zeros; choose {--category} if they are codes"
+    )
     STRINGS = "read from strings such as {value!r}"
     UNITS = "different units: {units}"
     DECIMAL_MARK = "{value!r} in {sample} is read with {mark!r} as the decimal mark"
@@ -64,6 +66,11 @@ class Reason(Enum):
     SINCE_1970 = "days since 1970"
     SINCE_1970_UTC = "days since 1970 in UTC"
 
+    @property
+    def key(self) -> str:
+        """Constant of the reason in results."""
+        return self.name.lower()
+
 
 class Note(NamedTuple):
     """Reason with the values that its text names.
@@ -71,16 +78,60 @@ class Note(NamedTuple):
     Examples
     --------
     >>> Note(Reason.MAYBE_CODES, {"count": 3}).text
-    "3 distinct values; choose 'category' if they are codes"
+    "3 distinct values; choose {--category} if they are codes"
     """
 
     reason: Reason
-    values: Mapping[str, Any] = {}
+    values: Mapping[str, str | int] = {}
 
     @property
-    def text(self) -> str:
+    def text(self) -> Message:
         """Text of the note."""
-        return self.reason.value.format(**self.values)
+        return self.reason(**self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnKind(ResultPart):
+    """Kind of one column, and how it is compared.
+
+    Attributes
+    ----------
+    column : str
+        Name of the column.
+    kind : {"numeric", "category", "date", "identifier"}
+        Kind of the values. An identifier is a column of integers that number the rows, or a
+        non-numeric column with too many distinct values for a category.
+    use : {"numeric", "category", "omit"}
+        How the column is compared, in the words of the option `kinds`. "numeric": the values enter
+        distances, tests and monitors. "category": the relative frequencies of the values enter
+        tests and monitors, but not distances. "omit": the column is not compared.
+    note : str
+        Reason why the column is left out, or how its values were read; may be empty.
+    option : str, tuple of str, int or None
+        Entry of the option `kinds` with which the column is read in the same way from other
+        samples. None if no entry is needed.
+    attention : bool
+        Whether the kind is doubtful, so that results show the note first.
+    reasons : tuple of str
+        Constants for the parts of the note, such as "row_numbers" or "since_1970".
+    """
+
+    column: str
+    kind: str
+    use: str
+    note: str = ""
+    option: Any = None
+    attention: bool = False
+    reasons: tuple[str, ...] = ()
+
+    def has(self, *reasons: Reason) -> bool:
+        """Return whether one of `reasons` is among those of the note."""
+        return any(reason.key in self.reasons for reason in reasons)
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether the column is left out because it numbers the rows."""
+        return self.has(Reason.ROW_NUMBERS, Reason.INCREASES)
 
 
 @dataclass(frozen=True)
@@ -117,7 +168,7 @@ class Column:
     use: str
     notes: tuple[Note, ...] = ()
     attention: bool = False
-    option: Any = None
+    option: tuple[str, ...] | str | int | None = None
     categories: tuple[str, ...] = ()
     text_type: str | None = None
     styles: tuple[Style, ...] = ()
@@ -145,29 +196,15 @@ class Column:
     @property
     def note(self) -> str:
         """Text of all notes."""
-        text = ""
-        for note in self.notes:
-            text += (" " if text.endswith(":") else "; ") if text else ""
-            text += note.text
-        return text
+        texts = [note.text for note in self.notes]
+        if self.notes and self.notes[0].reason is Reason.NUMBERS_AND_STRINGS:
+            texts[:2] = [joined(": ", texts[:2])]
+        return joined("; ", texts) if texts else ""
 
     @property
     def described(self) -> ColumnKind:
         """Description of the column for users."""
-        return ColumnKind(self.name, self.kind, self.use, self.note, self.option, self.attention)
-
-    def to_json(self) -> dict[str, Any]:
-        """Convert to a dictionary of the types of JSON."""
-        notes = [[note.reason.name, dict(note.values)] for note in self.notes]
-        return {**{each.name: getattr(self, each.name) for each in fields(self)}, "notes": notes}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Column:
-        """Create a column from the result of `to_json`; raise an exception if it is damaged."""
-        read = {key: tuple(v) if isinstance(v, list) else v for key, v in value.items()}
-        read["notes"] = tuple(Note(Reason[name], values) for name, values in value["notes"])
-        read["styles"] = tuple(Style(*style) for style in value["styles"])
-        column = cls(**read)
-        if not all(isinstance(each, str) for each in (column.name, *column.categories)):
-            raise TypeError(f"names or categories that are not strings: {column.name!r:.80}")
-        return column
+        reasons = tuple(note.reason.key for note in self.notes)
+        return ColumnKind(
+            self.name, self.kind, self.use, self.note, self.option, self.attention, reasons
+        )

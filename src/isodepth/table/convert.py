@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from isodepth.errors import InvalidInputError
+from isodepth.base.messages import InPython, Message
+from isodepth.errors import ColumnWarning, InvalidInputError, warn_user
 from isodepth.table.arrays import float_of, warn_of_rounded_objects, warn_of_rounding
 from isodepth.table.arrow import DATES, class_of_type, encode
-from isodepth.table.columns import Column, Reason
+from isodepth.table.columns import Column, Note, Reason
 from isodepth.table.dates import day_numbers
 from isodepth.table.numerals import STYLES, Numerals, is_plain_number
-from isodepth.table.pool import contradiction, is_padded
+from isodepth.table.pooled import contradiction, is_padded
+from isodepth.table.rules import may_have_words
 from isodepth.table.text_columns import category_type, typed_column
 from isodepth.table.values import (
     Strings,
@@ -48,16 +51,23 @@ class Place:
 
     def error(self, column: str, fault: str, value: str | None = None) -> InvalidInputError:
         """Return the error for contradictory values, see `contradiction`."""
-        return InvalidInputError(f"{contradiction(column, fault, value)}{self.hint}")
+        return InvalidInputError(contradiction(column, fault, value, self.hint))
 
     def other_type(self, column: str, content: str, received: str) -> InvalidInputError:
         """Return the error for a column that holds `content` in the reference."""
-        return InvalidInputError(
-            f"column {column!r} holds {content} in {self.reference} and {received} in {self.name}; "
-            f"convert it (in pandas, read it with dtype={{{column!r}: str}}), or fit a new monitor "
-            f"without the column, or with the column as a category (kinds={{{column!r}: "
-            f"'category'}}, --category {column}){self.hint}"
+        template = (
+            "column {category!r} holds {content} in {reference} and {received} in {name}; convert "
+            "it{pandas}, or fit a new monitor without the column, or with the column as a category "
+            "({--category=}){hint}"
         )
+        pandas = InPython(f" (in pandas, read it with dtype={{{column!r}: str}})")
+        values = {"content": content, "received": received, "pandas": pandas}
+        return InvalidInputError(
+            Message(
+                template, category=column, reference=self.reference, name=self.name,
+                hint=self.hint, **values,
+            )
+        )  # fmt: skip
 
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
@@ -90,7 +100,8 @@ def numbers_of(column: Column, values: Any, place: Place) -> np.ndarray:
         raise place.other_type(column.name, "numbers", stored)
     codes, distinct = encode(values)
     strings = strings_of(distinct.to_pylist())
-    found = _numbers_of_strings(column, strings, place)
+    rows = np.bincount(codes[codes >= 0], minlength=len(distinct)).tolist()
+    found = _numbers_of_strings(column, strings, rows, place)
     table = [np.nan if v is None else found.get(v, np.nan) for v in strings.values]
     return np.array([*table, np.nan])[codes]
 
@@ -159,10 +170,15 @@ def _days(values: Any) -> np.ndarray:
     return np.asarray(microseconds.to_numpy(), np.float64) / _MICROSECONDS_PER_DAY
 
 
-def _numbers_of_strings(column: Column, strings: Strings, place: Place) -> dict[str, float]:
+def _numbers_of_strings(
+    column: Column, strings: Strings, rows: list[int], place: Place
+) -> dict[str, float]:
     """Return the numbers of distinct values; words are an error unless they are missing values."""
-    known = [value for value in strings.values if value is not None]
-    name = column.name
+    counts: Counter[str] = Counter()
+    for value, count in zip(strings.values, rows, strict=True):
+        if value is not None and count:
+            counts[value] += count
+    known, name = [*counts], column.name
     if column.order:
         ranks = {value: float(rank) for rank, value in enumerate(column.order)}
         odd = next((value for value in known if value not in ranks), None)
@@ -179,20 +195,35 @@ def _numbers_of_strings(column: Column, strings: Strings, place: Place) -> dict[
         if odd is not None:
             raise place.error(name, f"has {odd!r} in {place.name}, which is not a clear date", odd)
         return {value: day for value, day in days.items() if day is not None}
-    numerals = Numerals(dict.fromkeys(known, 1), column.styles or STYLES)
+    numerals = Numerals(counts, column.styles or STYLES)
     if not column.styles and column.option is None and known and not place.decimal:
         example = numerals.example
         if example and not is_plain_number(example):
-            raise InvalidInputError(
-                f"column {name!r} holds numbers in {place.reference} and strings such as "
-                f"{example!r} in {place.name}; convert them to numbers, or fit a new monitor that "
-                f"converts them (kinds={{{name!r}: 'numeric'}}, --numeric {name}){place.hint}"
+            template = (
+                "column {numeric!r} holds numbers in {reference} and strings such as {example!r} "
+                "in {name}; convert them to numbers, or fit a new monitor that converts them "
+                "({--numeric=}){hint}"
             )
+            values = {"reference": place.reference, "name": place.name, "hint": place.hint}
+            raise InvalidInputError(Message(template, numeric=name, example=example, **values))
         if numerals.others:
             raise place.other_type(name, "numbers", "strings")
     if numerals.others and not column.has(Reason.WORDS_MISSING):
-        raise place.error(
-            name, f"has {numerals.other!r} in {place.name}, which is not a number", numerals.other
+        if column.option == "numeric" and may_have_words(numerals):
+            note = Note(Reason.WORDS_MISSING, {"word": numerals.other})
+            warn_user(
+                Message("check column {name!r}: {note}", name=name, note=note.text), ColumnWarning
+            )
+            return numerals.mapped(numerals.style)
+        fault = f"has {numerals.other!r} in {place.name}, which is not a number"
+        if column.styles and Numerals({str(numerals.other): 1}).count:
+            decimal, group = column.styles[0]
+            fault += f" with {decimal!r} as the decimal mark and {group!r} between thousands"
+        raise place.error(name, fault, numerals.other)
+    if column.option == "numeric" and numerals.is_ambiguous(numerals.style):
+        note = Note(Reason.THOUSANDS, {"mark": numerals.style.group})
+        warn_user(
+            Message("check column {name!r}: {note}", name=name, note=note.text), ColumnWarning
         )
     return numerals.mapped(numerals.style)
 
@@ -232,9 +263,12 @@ def _texts(column: Column, strings: Strings, stored: str, place: Place) -> list[
     not known: several categories are equal as numbers, or have leading zeros. `stored` is the type
     of the values.
     """
+    padded = min(filter(is_padded, strings.words), default=None)
+    if "number" in column.spelling and padded is not None:
+        raise place.other_type(column.name, "numbers", f"strings such as {padded!r}")
     values = [None if v is None else spelled(v, column.spelling) for v in strings.values]
     known = {*column.categories}
-    if not strings.types & {bool, float} and "boolean" not in column.spelling:
+    if class_of_type(stored) == "strings" and "boolean" not in column.spelling:
         return values
     distinct = {value for value in values if value is not None}
     binary = {boolean(value): value for value in column.categories}
@@ -246,7 +280,8 @@ def _texts(column: Column, strings: Strings, stored: str, place: Place) -> list[
     else:
         texts = _equal_categories(column, strings, stored, place)
     values = [None if v is None else texts.get(v, v) for v in values]
-    if str not in strings.types and (distinct := {*values} - {None}):
+    is_typed = class_of_type(stored) not in ("strings", "other values")
+    if is_typed and (distinct := {*values} - {None}):
         is_other = distinct.isdisjoint(known) and known and "number" not in column.spelling
         if are_booleans and not distinct <= {"True", "False"}:
             raise place.other_type(column.name, "booleans", _type_text(stored))

@@ -11,7 +11,7 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, BinaryIO, NoReturn
 
@@ -28,11 +28,11 @@ from isodepth.table.csv_format import (
 )
 from isodepth.table.input_file import InputFile
 from isodepth.table.text_columns import (
-    CATEGORY,
     MISSING_NUMBER_WORDS,
     MISSING_WORDS,
-    category_type,
+    days_at_midnight,
     narrowed_type,
+    remembering,
     typed_column,
 )
 
@@ -44,58 +44,39 @@ def read_csv_columns(
     file: InputFile,
     form: CsvFormat,
     places: Sequence[int],
-    types: Mapping[int, str | None],
     missing_words: Sequence[str] = (),
-) -> tuple[Any, dict[int, str | None]]:
+    *,
+    with_texts: bool,
+) -> Any:
     """Read the columns at the positions `places` as a pyarrow table, with positions as names.
 
-    `form` is the format of the file. `types` are the types of columns by position, such as "string"
-    or `CATEGORY`, see `text_columns`. A column that is not in `types` has the type of its values in
-    this file. `missing_words` are additional words for missing values.
-
-    Return the table, and the types of the values of all columns in this file by position.
+    `form` is the format of the file. A column has the type of its values in this file.
+    `missing_words` are additional words for missing values. If `with_texts`, columns remember their
+    strings, see `isodepth.table.text_columns.remembering`.
     """
     import pyarrow as pa
-    from pyarrow.csv import read_csv
 
-    strings = dict.fromkeys(map(str, places), pa.string())
-    try:
-        with file.open() as opened:
-            stream = _QuoteCounter(opened)
-            table = read_csv(stream, **_arrow_options(form, places, strings, True))
-    except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
-        _explain_fault(file, form, (), error)
-    if stream.quotes % 2:
-        _check_rows(file, form, ())
-    if not len(table):
+    batches = list(_batches(file, form, places, "string"))
+    if not any(map(len, batches)):
         refuse(file.path, "it has a header but no rows")
-    found: dict[int, str | None] = {}
-    for at, place in enumerate(places):
-        column = typed_column(table.column(at), "string", missing_words)
-        type_, numbers = narrowed_type(column, None, form.decimal), None
+    table = pa.Table.from_batches(batches)
+    columns, fields = [], []
+    for column, place in zip(table.columns, places, strict=True):
+        strings = typed_column(column, "string", missing_words)
+        type_, metadata = narrowed_type(strings, None, form.decimal), None
+        numbers = None
         if type_ in ("string", None):
-            numbers = _numbers_of(column.unique().to_pylist(), form.decimal)
-        found[place] = "double" if numbers else type_
-        wanted = types.get(place, found[place])
-        wanted = category_type(found[place]) if wanted == CATEGORY else wanted
-        if numbers is not None and place not in types:
-            values = [numbers.get(cell) for cell in column.to_pylist()]
-            column = pa.chunked_array([pa.array(values, pa.float64())])
+            numbers = _numbers_of(strings.unique().to_pylist(), form.decimal)
+        if numbers is not None:
+            values = [numbers.get(cell) for cell in strings.to_pylist()]
+            typed = pa.chunked_array([pa.array(values, pa.float64())])
+        elif with_texts:
+            typed, metadata = remembering(strings, type_, form.decimal)
         else:
-            column = _days(typed_column(column, wanted))
-        table = table.set_column(at, str(place), column)
-    return table, found
-
-
-def _days(column: Any) -> Any:
-    """Convert a column of times that are all midnight to dates; return others unchanged."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_timestamp(column.type):
-        return column
-    midnight = pc.all(pc.equal(column, pc.floor_temporal(column, unit="day"))).as_py()
-    return column.cast(pa.date32()) if midnight else column
+            typed = days_at_midnight(typed_column(strings, type_))
+        columns.append(typed)
+        fields.append(pa.field(str(place), typed.type, metadata=metadata))
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 
 
 def csv_chunks(

@@ -577,3 +577,23 @@ def _not_numbers(columns: Sequence[Any], name: str) -> NotNumbersError:
         f"{name} must have columns of real numbers, got the {noun} {listed(described, FEW)}; "
         "select other columns, or convert them to numbers"
     )
+
+
+def column_type(series: Any) -> str:
+    """Return the type of a series: "number", "date", "boolean", "category" or "text"."""
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype.is_numeric():
+        return "number"
+    if dtype.is_temporal() or holds_times(series):
+        return "date"
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype in (nw.Categorical, nw.Enum):
+        return "category"
+    # narwhals does not know sparse columns of pandas, long doubles and complex numbers. The values
+    # of an interval of pandas in a frame of polars are rows of an array.
+    values = series.to_numpy() if dtype == nw.Unknown else None
+    unknown = values is not None and values.ndim == 1 and values.dtype.kind in "biufc"
+    return "number" if unknown else "text"

@@ -1,96 +1,153 @@
-"""One column of several data frames: its types, its values, and their conversion to numbers."""
+"""One column of several samples: its pooled profile, from which the rules decide its kind."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from isodepth.base.messages import InPython, Message, OnCommandLine
-from isodepth.base.words import is_missing, listed
 from isodepth.errors import InvalidInputError
-from isodepth.table.arrays import EXACT_INTEGERS, warn_of_rounded_objects
-from isodepth.table.dates import read_dates
-from isodepth.table.frames import holds_times, object_numbers, present_values
-from isodepth.table.numerals import STYLES, Numerals, Style
-from isodepth.table.values import Strings, boolean, boolean_word, spelled, strings_of
+from isodepth.table.arrays import EXACT_INTEGERS
+from isodepth.table.dates import day_numbers, zones_of
+from isodepth.table.numerals import Numerals
+from isodepth.table.profile import ColumnProfile
+from isodepth.table.text_columns import MISSING_WORDS, category_type, common_type
+from isodepth.table.values import boolean, boolean_word, spelled
 
 #: Maximum number of distinct values for which the numbers in a column may be codes of categories.
 FEW_VALUES = 10
-#: Note of a column of integers that may be codes, after the number of distinct values.
-MAYBE_CODES = "distinct values; choose {--category} if they are codes"
-_MICROSECONDS_PER_DAY = 86_400_000_000
 # Integers beyond 2**53 are reduced by a multiple of this number, which keeps multiples of 10. The
 # differences exceed it, so that none is a number that often replaces missing values, such as 9999.
 _BASE_UNIT = 100_000
 # Numbers with leading zeros, such as postal codes, and hexadecimal numbers.
 _PADDED = re.compile(r"\s*[+-]?(0\d+(\.\d*)?|0[xX][0-9a-fA-F]+)\s*")
+# Types of columns, and value types, of the strings of text files.
+_TEXT_TYPES = {"int64": "number", "double": "number", "bool": "boolean", "timestamp[us]": "date"}
 
 
 class PooledColumn:
-    """One column with its values in all samples.
+    """One column of several samples.
 
     Attributes
     ----------
     name : str
+    profiles : sequence of ColumnProfile
+        Profile of the column in each sample.
     samples : sequence of str
         Names of the samples for messages.
-    series : list of narwhals series
-        Values of the column in each sample. Python objects are converted to numbers if all of them
-        are numbers.
-    stored : list of narwhals series
-        Values as stored in the frames; the same list as `series` if nothing is converted.
-    styles : sequence of Style
-        Allowed styles of strings that are numbers, see `isodepth.table.numerals`.
-    given : collection of str or None
-        The attribute `spelling` of an earlier sample, which is then used for these samples too.
-    literal : bool
-        Whether a column of strings remains as it is: words such as "true" are not booleans.
+    option : str, tuple of str, int or None
+        Entry of the option `kinds`.
     """
 
     def __init__(
-        self,
-        name: str,
-        stored: list[Any],
-        samples: Sequence[str],
-        styles: Sequence[Style] = STYLES,
-        *,
-        given: Collection[str] | None = None,
-        literal: bool = False,
+        self, name: str, profiles: Sequence[ColumnProfile], samples: Sequence[str], option: Any
     ) -> None:
-        self.name, self.samples, self.stored, self.styles = name, samples, stored, styles
-        self.given, self.literal = given, literal
-        converted = [object_numbers(each) for each in stored]
-        same = all(a is b for a, b in zip(converted, stored, strict=True))
-        self.series = stored if same else converted
-        for before, after, sample in zip(stored, converted, samples, strict=True):
-            if after is not before and after.dtype.is_float():
-                warn_of_rounded_objects(present_values(before), f"column {name!r} of {sample}")
+        self.name, self.profiles, self.samples, self.option = name, profiles, samples, option
 
-    # -- types and values --------------------------------------------------------------------------
+    # -- types -------------------------------------------------------------------------------------
 
     @cached_property
-    def _strings(self) -> list[Strings]:
-        """Values of each sample as strings, which do not depend on the other samples."""
-        return [strings_of(each.to_list()) for each in self.series]
+    def text_type(self) -> str | None:
+        """Type to which the strings of text files are converted, see `narrowed_type`.
+
+        It is the type of the strings of all samples together.
+        """
+        type_ = common_type(map(self._own_text_type, self.profiles))
+        return category_type(type_) if self.option == "category" else type_
+
+    def _own_text_type(self, profile: ColumnProfile) -> str | None:
+        if "text" not in profile.types:
+            return profile.text_type
+        is_boolean = all(map(boolean_word, profile.counts)) and not profile.plain.counts
+        return common_type((profile.text_type, "bool" if is_boolean else "string"))
+
+    @cached_property
+    def types(self) -> list[str]:
+        """Type of the column in each sample; "empty" for a sample without values.
+
+        Other types are "number", "date", "duration", "boolean", "category" and "text". A sample
+        without values has no influence on the kind of the column.
+        """
+        return [self._type(profile) for profile in self.profiles]
+
+    def _type(self, profile: ColumnProfile) -> str:
+        types = {*profile.types}
+        if profile.text_type is not None and (other := types - {"text", self._text_values}):
+            raise InvalidInputError(
+                f"column {self.name!r} has values of type {self._text_values} in text files and "
+                f"of type {min(other)} in other files of one sample; convert one of them, or "
+                "select other columns"
+            )
+        if profile.text_type is not None:
+            types.add(_TEXT_TYPES.get(self.text_type or "", "text"))
+        for type_ in ("category", "text", "boolean", "number", "date", "duration"):
+            if type_ in types:
+                return type_
+        return "empty"
+
+    @cached_property
+    def known_types(self) -> set[str]:
+        """Set of the types of the column in all samples, without "empty"."""
+        return {*self.types} - {"empty"}
+
+    def sample_of(self, type_: str) -> str:
+        """Return the name of the first sample in which the column has the type `type_`."""
+        return self.samples[self.types.index(type_)]
+
+    @cached_property
+    def value_types(self) -> set[type]:
+        """Types of the values of all samples together: bool, float for any number, and str."""
+        types: set[type] = set().union(*(each.value_types for each in self.profiles))
+        if any(each.text_type for each in self.profiles):
+            types.add({"number": float, "boolean": bool}.get(self._text_values, str))
+        return types
 
     @property
-    def value_types(self) -> set[type]:
-        """Types of values in all samples together: bool, float for any number, and str."""
-        return set().union(*(each.types for each in self._strings))
+    def _text_values(self) -> str:
+        """Type of the values of text files."""
+        return _TEXT_TYPES.get(self.text_type or "", "text")
+
+    # -- values ------------------------------------------------------------------------------------
 
     @cached_property
-    def _words(self) -> set[str]:
-        """Distinct values of type str in all samples together."""
-        return set().union(*(each.words for each in self._strings))
+    def _pooled(self) -> ColumnProfile:
+        """Profile of all samples together."""
+        pooled = ColumnProfile()
+        for profile in self.profiles:
+            pooled.merge(profile)
+        return pooled
 
     @cached_property
-    def spelling(self) -> frozenset[str]:
-        """Types of values that strings are written like, determined from all samples together.
+    def _stored(self) -> list[Counter[str]]:
+        """Number of rows of each string in each sample, as it is stored.
+
+        Only the strings that the pooled profile has are counted.
+        """
+        kept = self._pooled.counts
+        found = []
+        for profile in self.profiles:
+            words = profile.text_type is not None and self.text_type not in ("string", None)
+            missing = MISSING_WORDS if words else ()
+            counts = profile.counts.items()
+            found.append(Counter({v: n for v, n in counts if v in kept and v not in missing}))
+        return found
+
+    @cached_property
+    def words(self) -> set[str]:
+        """Distinct strings that are values of type str, before they are spelled."""
+        words: set[str] = set()
+        for profile, counts in zip(self.profiles, self._stored, strict=True):
+            if profile.value_types == {str} or (profile.text_type and self._text_values == "text"):
+                words |= {*counts}
+            words |= profile.texts
+        return words
+
+    @cached_property
+    def spelling(self) -> tuple[str, ...]:
+        """Types of values like which strings are written, determined from all samples together.
 
         * "boolean": a value is a boolean, or all values are the words true and false in any case;
           these words are then written "True" and "False".
@@ -100,32 +157,67 @@ class PooledColumn:
         The spelling of a column of strings is empty, except for words of booleans: all strings
         remain as they are.
         """
-        if self.given is not None:
-            return frozenset(self.given)
         types, found = self.value_types, set()
         if bool in types:
             found.add("boolean")
-            if all(v is None or boolean(v) for each in self._strings for v in {*each.values}):
-                return frozenset({"boolean", "binary"})
+            if all(map(boolean, set().union(*self._stored))):
+                return ("binary", "boolean")
         if float in types:
             found.add("number")
-        if types == {str} and not self.literal and all(map(boolean_word, self._words)):
+        if types == {str} and self.option != "category" and all(map(boolean_word, self.words)):
             found.add("boolean")
-        return frozenset(found)
+        return tuple(sorted(found))
 
     @cached_property
-    def values(self) -> list[list[str | None]]:
-        """Values of each sample as strings in one `spelling`; None if missing.
+    def counts_by_sample(self) -> list[Counter[str]]:
+        """Number of rows of each value in each sample. Equal values have equal strings."""
+        return [self._spelled(counts) for counts in self._stored]
 
-        Equal values have equal strings, for any type of the column in each sample.
+    def _spelled(self, stored: Counter[str]) -> Counter[str]:
+        if not self.spelling:
+            return stored
+        counts: Counter[str] = Counter()
+        for value, count in stored.items():
+            counts[spelled(value, self.spelling)] += count
+        return counts
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """Number of rows of each value in all samples together, without missing values.
+
+        If there are too many distinct values to count all of them, the numbers of rows of the
+        others are distributed to the counted values.
         """
-        values = [each.values for each in self._strings]
-        if not self.spelling or not (self._words or "binary" in self.spelling):
-            return values
-        distinct = {v for part in values for v in {*part} if v is not None}
-        texts: dict[str | None, str | None] = {v: spelled(v, self.spelling) for v in distinct}
-        texts[None] = None
-        return [[texts[v] for v in part] for part in values]
+        stored = sum(self._stored, Counter())
+        for strings in self._pooled.parts:
+            if strings.limit is not None:
+                factor = strings.n_rows / strings.counts.total()
+                stored |= Counter({v: round(n * factor) for v, n in strings.counts.items()})
+        return self._spelled(stored)
+
+    @property
+    def n_distinct(self) -> int:
+        """Number of distinct values in all samples together."""
+        if all(part.limit is None for part in self._pooled.parts):
+            return len(self.counts)
+        return sum(part.n_distinct for part in self._pooled.parts)
+
+    @cached_property
+    def numerals(self) -> list[Numerals]:
+        """Values of each sample, read as numbers if possible."""
+        return [Numerals(counts) for counts in self.counts_by_sample]
+
+    @cached_property
+    def pooled_numerals(self) -> Numerals:
+        """Values of all samples together, read as numbers if possible."""
+        return Numerals(self.counts)
+
+    @property
+    def is_boolean(self) -> bool:
+        """Whether all values are "True" or "False"."""
+        return {*self.counts} <= {"True", "False"}
+
+    # -- errors ------------------------------------------------------------------------------------
 
     def check_texts(self) -> None:
         """Raise an error if the values cannot be compared as strings.
@@ -134,33 +226,30 @@ class PooledColumn:
         only if every value has one string: "1" and 1, but not "01" and 1, and not "1.0" and "1"
         and 1.
         """
-        if self.given is None and "date" in self.known_types and len(self.known_types) > 1:
-            other = next(type_ for type_ in self.types if type_ not in ("date", "empty"))
+        dates = self.known_types & {"date", "duration"}
+        if dates and len(self.known_types) > 1:
+            other = next(type_ for type_ in self.types if type_ not in (*dates, "empty"))
             raise self._types_error(
-                f"has dates in {self.sample_of('date')} and other values in "
+                f"has dates in {self.sample_of(min(dates))} and other values in "
                 f"{self.sample_of(other)}, but the original text of the dates is not known"
             )
-        if not self._words or not {"number", "boolean"} & self.spelling:
+        if not self.words or not {"number", "boolean"} & {*self.spelling}:
             return
-        padded = min(filter(is_padded, self._words), default=None)
+        padded = min(filter(is_padded, self.words), default=None)
         if "number" in self.spelling and padded is not None:
-            raise self.strings_error("numbers", padded)
-        if self.given is not None or self.value_types == {str}:
+            raise self._strings_error("numbers", padded)
+        if self.value_types == {str}:
             return
         # In a column of booleans the case of a word does not matter.
         fold = str.lower if "binary" in self.spelling else str
         seen: dict[str, str] = {}
-        for word in sorted(self._words):
+        for word in sorted(self.words):
             before = seen.setdefault(spelled(word, self.spelling), word)
             if fold(before) != fold(word):
                 kind = "booleans" if boolean(word) else "numbers"
-                raise self.strings_error(kind, before, word)
+                raise self._strings_error(kind, before, word)
 
-    def strings_error(self, kind: str, *words: str) -> InvalidInputError:
-        """Return the error for strings `words`, which cannot be compared with numbers or booleans.
-
-        `kind` is "numbers" or "booleans".
-        """
+    def _strings_error(self, kind: str, *words: str) -> InvalidInputError:
         strings = f"the string{'s' if len(words) > 1 else ''} {' and '.join(map(repr, words))}"
         return self._types_error(
             f"has {kind} and {strings}, but the original text of the {kind} is not known"
@@ -174,91 +263,14 @@ class PooledColumn:
         pandas = InPython(f" (in pandas dtype={{{self.name!r}: str}})")
         return InvalidInputError(Message(template, omit=self.name, fault=fault, pandas=pandas))
 
-    @cached_property
-    def types(self) -> list[str]:
-        """Type of the column in each sample, see `column_type`.
-
-        If the types differ, the type is "empty" for a sample in which all values are missing.
-        """
-        types = [column_type(series) for series in self.series]
-        if len({*types}) == 1:
-            return types
-        # A sample of missing values has no influence on the kind of the column.
-        both = zip(types, self.values, strict=True)
-        return [type_ if any(v is not None for v in part) else "empty" for type_, part in both]
-
-    @cached_property
-    def known_types(self) -> set[str]:
-        """Set of the types of the column in all samples, without "empty" (see `types`)."""
-        return {*self.types} - {"empty"}
-
-    def sample_of(self, type_: str) -> str:
-        """Return the name of the first sample in which the column has the type `type_`."""
-        return self.samples[self.types.index(type_)]
-
-    @cached_property
-    def numerals(self) -> list[Numerals]:
-        """Values of each sample, read as numbers if possible."""
-        return [Numerals(part, self.styles) for part in self.values]
-
-    @cached_property
-    def pooled_numerals(self) -> Numerals:
-        """Values of all samples together, read as numbers if possible."""
-        return Numerals([value for part in self.values for value in part], self.styles)
-
-    @cached_property
-    def counts(self) -> Counter[str]:
-        """Number of rows of each value in all samples together, without missing values."""
-        counts: Counter[Any] = Counter()
-        for part in self.values:
-            counts.update(part)
-        del counts[None]
-        return counts
-
-    @property
-    def is_boolean(self) -> bool:
-        """Whether all entries of `values` are "True", "False" or missing."""
-        return {*self.counts} <= {"True", "False"}
-
-    def without(self, words: Collection[str]) -> PooledColumn:
-        """Return the column with missing values in place of the values `words`."""
-        column = PooledColumn(
-            self.name, self.stored, self.samples, self.styles, given=self.given,
-            literal=self.literal,
-        )  # fmt: skip
-        column.values = [[None if v in words else v for v in part] for part in self.values]
-        return column
-
     def error(self, fault: str, value: str | None = None) -> InvalidInputError:
         """Return the error for a column with contradictory values, described by `fault`.
 
         The advice names `value`, the value that may stand for a missing value.
         """
-        template = (
-            "column {omit!r} {fault}; correct the values, or replace them by missing values"
-            "{missing}, or compare the column as a category ({--category=}), or leave it out "
-            "({--omit=})"
-        )
-        missing = OnCommandLine(f" (--missing {'WORD' if value is None else value})")
-        values = {"category": self.name, "omit": self.name, "missing": missing}
-        return InvalidInputError(Message(template, fault=fault, **values))
+        return InvalidInputError(contradiction(self.name, fault, value))
 
-    # -- integers ----------------------------------------------------------------------------------
-
-    def codes_note(self, series: Sequence[Any] | None = None) -> str:
-        """Return a note if a column of integers may contain codes of categories, else "".
-
-        Integers may be codes if there are two to ten distinct values in more than ten rows.
-        `series` are the converted values; None for the values of the column.
-        """
-        series = self.series if series is None else series
-        if not all(each.dtype.is_integer() for each in series):
-            return ""
-        known = [each.drop_nulls() for each in series]
-        count = len(set().union(*(each.unique().to_list() for each in known)))
-        if not 1 < count <= FEW_VALUES < sum(map(len, known)):
-            return ""
-        return Message("{count} " + MAYBE_CODES, count=count)
+    # -- integers and dates ------------------------------------------------------------------------
 
     def integer_base(self) -> int | None:
         """Return an integer to subtract from a column of integers, so that floats are exact.
@@ -267,98 +279,48 @@ class PooledColumn:
         integers are at most 2**53 in absolute value, if a difference would exceed 2**53, or if the
         column has other values than integers.
         """
-        if not all(each.dtype.is_integer() for each in self.series):
+        known = [each for each in self.profiles if each.ends]
+        is_text = any(each.text_type for each in self.profiles) and self.text_type != "int64"
+        if not known or is_text or not all(each.is_whole for each in self.profiles):
             return None
-        known = [part for each in self.series if len(part := each.drop_nulls())]
-        if not known:
-            return None
-        low, high = min(int(part.min()) for part in known), max(int(part.max()) for part in known)
+        low, high = min(each.ends[0] for each in known), max(each.ends[1] for each in known)
         base = low - low % _BASE_UNIT - _BASE_UNIT
         if max(high, -low) <= EXACT_INTEGERS or high - base > EXACT_INTEGERS:
             return None
         return base
 
-    # -- conversion to numbers ---------------------------------------------------------------------
+    def n_codes(self, numbers: Collection[float] | None = None) -> int:
+        """Return the number of distinct integers if they may be codes of categories, else 0.
 
-    def differences(self, base: int) -> list[Any]:
-        """Return the series of a column of integers after subtraction of `base`, as floats.
-
-        Raise an error if the column has a type other than numbers.
+        Integers may be codes if there are two to ten distinct values in more than ten rows.
+        `numbers` are the distinct numbers of a column of strings.
         """
-        import narwhals as nw
-
-        if self.known_types != {"number"}:
-            raise self.error(f"must contain integers, from which {base} is subtracted")
-        return [
-            nw.new_series(
-                each.name,
-                # Python integers are exact. Floats are already rounded.
-                [None if is_missing(v) else float(v - base) for v in each.to_list()],
-                nw.Float64,
-                backend=each.implementation,
-            )
-            for each in self.filled()
-        ]
-
-    def filled(self) -> list[Any]:
-        """Return the series of a numeric column, with NaN for a sample without values."""
-        import narwhals as nw
-
-        if "empty" not in self.types:
-            return self.series
-        return [
-            nw.new_series(each.name, [np.nan] * len(each), nw.Float64, backend=each.implementation)
-            if type_ == "empty"
-            else each
-            for each, type_ in zip(self.series, self.types, strict=True)
-        ]
-
-    def series_of(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Convert arrays of numbers, one per sample, to series of the data frame libraries.
-
-        The series are integers if all numbers in all arrays are integers, else floats.
-        """
-        import narwhals as nw
-
-        whole = all(np.array_equal(a, np.floor(a)) and (np.abs(a) < 2**53).all() for a in arrays)
-        dtype = nw.Int64 if whole else nw.Float64
-        lists = [(a.astype(np.int64) if whole else a).tolist() for a in arrays]
-        return [
-            nw.new_series(each.name, numbers, dtype, backend=each.implementation)
-            for each, numbers in zip(self.series, lists, strict=True)
-        ]
+        integers: set[float] = {*(numbers or ())}
+        for profile in self.profiles:
+            if not profile.is_whole:
+                return 0
+            integers |= profile.integers
+            if self.text_type == "int64" and profile.text_type and len(integers) <= FEW_VALUES:
+                integers.update(map(int, profile.counts))
+        n_values = sum(each.n_values for each in self.profiles)
+        is_code = 1 < len(integers) <= FEW_VALUES < n_values
+        return len(integers) if is_code and all(v == int(v) for v in integers) else 0
 
     @property
-    def has_durations(self) -> bool:
-        """Whether the column contains durations in all samples."""
-        import narwhals as nw
-
-        return all(each.dtype == nw.Duration for each in self.series)
-
-    def days(self) -> list[Any] | None:
-        """Return dates and times as days since 1970, and durations as days.
-
-        Return None if a sample has another type, or if one sample has dates and another durations.
-        """
-        import narwhals as nw
-
-        if self.has_durations:
-            return [_in_days(each.dt.total_microseconds()) for each in self.series]
-        if not all(each.dtype in (nw.Date, nw.Datetime) for each in self.series):
-            return None
-        return [_in_days(each.dt.timestamp("us")) for each in self.series]
+    def days(self) -> Mapping[str, float | None]:
+        """Days since 1970 of the values that are dates; None if day and month are unclear."""
+        return day_numbers(self.counts)
 
     def time_zone(self) -> str | None:
         """Return a time zone of the times in this column; None if they have none.
 
         Raise an error if only some of the times have a time zone.
         """
-        zones = {
-            zone: sample
-            for series, sample in zip(self.stored, self.samples, strict=True)
-            if (dates := read_dates(series, True)).missing < 1
-            for zone in sorted(dates.zones)
-        }
+        zones: dict[str, str] = {}
+        for profile, counts, sample in zip(
+            self.profiles, self.counts_by_sample, self.samples, strict=True
+        ):
+            zones |= dict.fromkeys(sorted(profile.zones or zones_of(counts)), sample)
         without = zones.pop("none", None)
         zone = next(iter(zones), None)
         if zone is not None and without is not None:
@@ -372,79 +334,22 @@ class PooledColumn:
             raise InvalidInputError(Message(template, omit=self.name, **values))
         return zone
 
-    def codes(self, numbers: dict[str, float]) -> list[Any]:
-        """Convert each value of the column to a number by the dictionary `numbers`.
-
-        Return one series per sample. Missing values become NaN.
-        """
-        arrays = [[np.nan if v is None else numbers[v] for v in part] for part in self.values]
-        return self.series_of([np.array(each, dtype=np.float64) for each in arrays])
-
-    def ranks(self, order: Sequence[str]) -> list[Any]:
-        """Convert values to their positions 0, 1, ... in the list `order`.
-
-        Missing values become NaN. Raise an error if a value is not in the list.
-        """
-        known = set(order)
-        for part, sample in zip(self.values, self.samples, strict=True):
-            unknown = next((v for v in part if v is not None and v not in known), None)
-            if unknown is not None:
-                raise self.error(
-                    f"has {unknown!r} in {sample}, which is not in the list of its values "
-                    f"({listed(order)})"
-                )
-        return self.codes({value: float(rank) for rank, value in enumerate(order)})
-
-    def common_order(self) -> list[str] | None:
-        """Return the common categories of ordered categoricals, in order.
-
-        These are the categories of the sample with the most categories. Other samples may have only
-        some of them. Raise an error if a sample has a further category, or another order. Return
-        None if the column is not an ordered categorical in every sample.
-        """
-        categories = [getattr(each.dtype, "categories", None) for each in self.series]
-        orders = [strings_of(each).values for each in categories if each is not None]
-        if len(orders) < len(categories):
-            return None
-        longest = max(orders, key=len)
-        if any(order != [v for v in longest if v in set(order)] for order in orders):
-            both = zip(orders, self.samples, strict=True)
-            lists = " and ".join(f"[{', '.join(order)}] in {sample}" for order, sample in both)
-            raise self.error(f"has categories in different orders: {lists}")
-        return longest
-
 
 def is_padded(value: str) -> bool:
     """Return whether a string is a number with leading zeros, or a hexadecimal number."""
     return _PADDED.fullmatch(value) is not None
 
 
-def column_type(series: Any) -> str:
-    """Return the type of a series: "number", "date", "boolean", "category" or "text"."""
-    import narwhals as nw
+def contradiction(name: str, fault: str, value: str | None = None, hint: str = "") -> Message:
+    """Return the message about the column `name` with contradictory values, described by `fault`.
 
-    dtype = series.dtype
-    if dtype.is_numeric():
-        return "number"
-    if dtype.is_temporal() or holds_times(series):
-        return "date"
-    if dtype == nw.Boolean:
-        return "boolean"
-    if dtype in (nw.Categorical, nw.Enum):
-        return "category"
-    # narwhals does not know sparse columns of pandas, long doubles and complex numbers. The values
-    # of an interval of pandas in a frame of polars are rows of an array.
-    values = series.to_numpy() if dtype == nw.Unknown else None
-    unknown = values is not None and values.ndim == 1 and values.dtype.kind in "biufc"
-    return "number" if unknown else "text"
-
-
-def _in_days(microseconds: Any) -> Any:
-    """Convert a series of microseconds to days. Missing values become NaN."""
-    import narwhals as nw
-
-    # Division by polars is not correctly rounded, so that days would differ from those of pandas.
-    numbers = microseconds.cast(nw.Float64).to_numpy() / _MICROSECONDS_PER_DAY
-    return nw.new_series(
-        microseconds.name, numbers, nw.Float64, backend=microseconds.implementation
+    The advice names `value`, the value that may stand for a missing value. `hint` is further
+    advice.
+    """
+    template = (
+        "column {omit!r} {fault}; correct the values, or replace them by missing values{missing}, "
+        "or compare the column as a category ({--category=}), or leave it out ({--omit=}){hint}"
     )
+    missing = OnCommandLine(f" (--missing {'WORD' if value is None else value})")
+    values = {"category": name, "omit": name, "missing": missing, "hint": hint}
+    return Message(template, fault=fault, **values)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from isodepth.base.fold import Fold
 from isodepth.table.arrow import DATES, class_of_type, encode
-from isodepth.table.raw import RawChunk, order_of, value_types
+from isodepth.table.raw import RawChunk, decimal_of, order_of, value_types, words_of
 from isodepth.table.row_numbers import RowNumbers, mixed_bits
 from isodepth.table.text_columns import common_type, narrowed_type, typed_column
 from isodepth.table.values import strings_of
@@ -30,6 +30,10 @@ _MOST_STRINGS = 1 << 14
 _MANY_INTEGERS = 11
 # Numbers with a decimal mark, in the syntax of RE2.
 _PLAIN = r"^\s*[+-]?(\d+{mark}?\d*|{mark}\d+)([eE][+-]?\d+)?\s*$"
+
+# A string is a word if it has no digit, or a character that is not part of any number, in the
+# syntax of RE2.
+_WORD = r"^[^0-9]*$|[^0-9.,\s'\x{2019}eE%+\-\x{2212}$\x{a2}-\x{a5}\x{20a0}-\x{20cf}]"
 
 
 @dataclass
@@ -120,11 +124,14 @@ class ColumnProfile:
     text_type : str or None
         Type of the strings of text files, see `isodepth.table.text_columns.narrowed_type`. Other
         columns of strings have the type "bool" or "string".
-    words, plain : Strings
+    words, styled, plain : Strings
         Values as strings, except for numbers and dates, which are counted only on request. `plain`
-        has the strings that are numbers in the notation of Python.
+        has the strings that are numbers in the notation of Python, and `styled` other strings that
+        may be numbers. So words are counted even if there are too many numbers to count.
     value_types : set of type
         Types of these values: bool, float for any number, and str.
+    texts : set of str
+        Values of type str in columns of Python objects of several types.
     n_values : int
         Number of rows with a value.
     ends : tuple of int
@@ -144,8 +151,10 @@ class ColumnProfile:
     types: set[str] = field(default_factory=set)
     text_type: str | None = None
     words: Strings = field(default_factory=Strings)
+    styled: Strings = field(default_factory=Strings)
     plain: Strings = field(default_factory=lambda: Strings(decimal="."))
     value_types: set[type] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
     n_values: int = 0
     ends: tuple[int, ...] = ()
     is_whole: bool = True
@@ -157,15 +166,21 @@ class ColumnProfile:
     @property
     def counts(self) -> Counter[str]:
         """Number of rows of each string."""
-        return self.words.counts + self.plain.counts
+        return sum((part.counts for part in self.parts), Counter())
+
+    @property
+    def parts(self) -> tuple[Strings, ...]:
+        """Strings of each form."""
+        return self.words, self.styled, self.plain
 
     def merge(self, other: ColumnProfile) -> None:
         """Merge the profile of later rows into this one."""
         self.types |= other.types
         self.text_type = common_type((self.text_type, other.text_type))
-        self.words.merge(other.words)
-        self.plain.merge(other.plain)
+        for part, more in zip(self.parts, other.parts, strict=True):
+            part.merge(more)
         self.value_types |= other.value_types
+        self.texts |= other.texts
         self.n_values += other.n_values
         self._add_ends(other.ends)
         self.is_whole = self.is_whole and other.is_whole
@@ -203,7 +218,7 @@ class ColumnProfile:
             self.orders += [order] if order and order not in self.orders else []
             self._count(column)
         elif class_ == "strings":
-            self._add_strings(column, field_, chunk.decimal)
+            self._add_strings(column, field_, chunk.decimal or decimal_of(field_))
         elif class_ == "numbers":
             self._add_numbers(column, counted)
         elif class_ == "booleans":
@@ -218,9 +233,10 @@ class ColumnProfile:
             self.types.add("text")
             self._count(column)
 
-    def _add_ends(self, ends: tuple[int, ...]) -> None:
-        if both := (*self.ends, *ends):
-            self.ends = min(both), max(both)
+    def _add_ends(self, ends: Iterable[int | None]) -> None:
+        known = [each for each in (*self.ends, *ends) if each is not None]
+        if known:
+            self.ends = min(known), max(known)
 
     def _add_row_numbers(self, column: Any, chunk: RawChunk) -> None:
         own = RowNumbers.of(column, chunk.number)
@@ -234,7 +250,7 @@ class ColumnProfile:
         import pyarrow.compute as pc
 
         if pa.types.is_integer(column.type):
-            self._add_ends(tuple(pc.min_max(column).as_py().values()))
+            self._add_ends(pc.min_max(column).as_py().values())
             if len(self.integers) < _MANY_INTEGERS:
                 few = column.unique()[: _MANY_INTEGERS + 1].to_pylist()
                 self.integers.update(value for value in few if value is not None)
@@ -258,14 +274,20 @@ class ColumnProfile:
         types = value_types(field_)
         if decimal:
             self.text_type = narrowed_type(column, self.text_type, decimal)
+            if self.text_type == "int64":
+                self._add_ends(pc.min_max(typed_column(column, "int64")).as_py().values())
         else:
             self.types.add("text")
             self.value_types |= types or {str}
+            self.texts |= words_of(field_)
         mark = "," if decimal == "," else r"\."
         is_plain = pc.match_substring_regex(column, _PLAIN.replace("{mark}", mark))
         self.plain.decimal = decimal or "."
         self.plain.add(column.filter(is_plain))
-        self.words.add(column.filter(pc.invert(is_plain)))
+        column = column.filter(pc.invert(is_plain))
+        is_word = pc.match_substring_regex(column, _WORD)
+        self.words.add(column.filter(is_word))
+        self.styled.add(column.filter(pc.invert(is_word)))
 
     def _count(self, column: Any) -> None:
         """Count the values of a column of any type as strings."""
@@ -309,6 +331,6 @@ class ProfileFold(Fold):
 
     def finish(self, state: dict[str, ColumnProfile]) -> dict[str, ColumnProfile]:
         for profile in state.values():
-            profile.words.trim()
-            profile.plain.trim()
+            for part in profile.parts:
+                part.trim()
         return state

@@ -13,16 +13,19 @@ import numpy as np
 
 from isodepth.base.fold import Fold
 from isodepth.base.words import numbered
+from isodepth.table.arrays import shape_error, warn_of_rounded_objects
 from isodepth.table.frames import (
     NamedArray,
     check_frame,
     column_names,
     is_count,
     is_frame,
+    labels_of,
     object_numbers,
     period_strings,
+    present_values,
 )
-from isodepth.table.validation import check_table_shape
+from isodepth.table.text_columns import narrowed_type, restored, typed_column
 from isodepth.table.values import strings_of
 
 #: Rows of the i-th file, array or partition are numbered from i times this constant on. The number
@@ -30,7 +33,8 @@ from isodepth.table.values import strings_of
 ROWS_OF_A_PART = 1 << 40
 # Keys of the metadata of a column of strings: types of Python objects before their conversion, and
 # the categories of an ordered categorical.
-_TYPES, _ORDER = b"isodepth.types", b"isodepth.order"
+_TYPES, _WORDS, _ORDER = b"isodepth.types", b"isodepth.words", b"isodepth.order"
+_DECIMAL = b"isodepth.decimal"
 _LETTERS = {bool: "b", float: "f", str: "s"}
 
 
@@ -70,14 +74,6 @@ class RawChunk(NamedTuple):
     def tally(self) -> np.ndarray:
         """Number of rows as an array (1,)."""
         return np.array([len(self.table)], dtype=np.uint64)
-
-    def indices_of(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the indices in `table` of the rows whose numbers are in `numbers`, a sorted array.
-
-        See `number`.
-        """
-        ends = np.searchsorted(numbers, [self.number, self.number + self.n_rows])
-        return numbers[slice(*ends)] - self.number
 
 
 class Sample:
@@ -123,6 +119,7 @@ class FrameSample(Sample):
             self._named = frame.columns is not None
             self._labels = column_names(frame.columns or numbered(frame.points.shape[1]), label)
         else:
+            column_names(labels_of(frame) or (), label)  # raises an error for equal names
             labels = list(check_frame(frame, label).columns)
             self._named, self._labels = not is_count(labels), column_names(labels, label)
 
@@ -145,17 +142,22 @@ def raw_table(data: Any, origin: str) -> Any:
     import pyarrow as pa
 
     if isinstance(data, pa.Table):
-        pairs = [(period_strings(column), column) for column in data.columns]
-        columns = [column if strings is None else strings for strings, column in pairs]
-        return pa.Table.from_arrays(columns, data.column_names)
+        columns, fields = [], []
+        for column, field in zip(data.columns, data.schema, strict=True):
+            strings, decimal = restored(column, field)
+            columns.append(_plain_column(strings))
+            metadata = {_DECIMAL: decimal.encode()} if decimal else None
+            fields.append(pa.field(field.name, columns[-1].type, metadata=metadata))
+        return pa.Table.from_arrays(columns, schema=pa.schema(fields))
     if isinstance(data, NamedArray) or not is_frame(data):
         points, names = data if isinstance(data, NamedArray) else (np.asarray(data), None)
-        check_table_shape(points.shape, origin)
+        if points.ndim != 2:
+            raise shape_error(origin, f"an array of shape {points.shape}")
         columns = [pa.array(np.ascontiguousarray(column)) for column in points.T]
         return pa.Table.from_arrays(columns, list(names or numbered(points.shape[1])))
     frame = check_frame(data, origin)
     names = column_names(frame.columns, origin)
-    arrays = [arrow_column(frame.get_column(label)) for label in frame.columns]
+    arrays = [arrow_column(frame.get_column(label), origin) for label in frame.columns]
     fields = [
         pa.field(name, array.type, metadata=metadata)
         for name, (array, metadata) in zip(names, arrays, strict=True)
@@ -163,8 +165,18 @@ def raw_table(data: Any, origin: str) -> Any:
     return pa.Table.from_arrays([array for array, _ in arrays], schema=pa.schema(fields))
 
 
-def arrow_column(series: Any) -> tuple[Any, dict[bytes, bytes] | None]:
-    """Convert a narwhals series to a pyarrow array, with the metadata of its field.
+def _plain_column(column: Any) -> Any:
+    """Convert times with a zone to UTC, and the periods of pandas to strings."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(column.type) and column.type.tz not in (None, "UTC"):
+        return column.cast(pa.timestamp(column.type.unit, "UTC"))
+    strings = period_strings(column)
+    return column if strings is None else strings
+
+
+def arrow_column(series: Any, origin: str) -> tuple[Any, dict[bytes, bytes] | None]:
+    """Convert a narwhals series of the data `origin` to a pyarrow array, with its metadata.
 
     Python objects of one type get this type. Objects of several types, and the periods and
     intervals of pandas, become strings; the metadata have the types of the objects. For an ordered
@@ -173,7 +185,9 @@ def arrow_column(series: Any) -> tuple[Any, dict[bytes, bytes] | None]:
     import narwhals as nw
     import pyarrow as pa
 
-    series = object_numbers(series)
+    stored, series = series, object_numbers(series)
+    if series is not stored and series.dtype.is_float():
+        warn_of_rounded_objects(present_values(stored), f"column {series.name!r} of {origin}")
     metadata = None
     if isinstance(series.dtype, nw.Enum):
         order = [value for value in strings_of(series.dtype.categories).values if value]
@@ -182,19 +196,25 @@ def arrow_column(series: Any) -> tuple[Any, dict[bytes, bytes] | None]:
         values = series.to_numpy()
         if values.ndim == 1 and values.dtype.kind in "biuf":
             return pa.array(values.astype(np.float64)), None
-    strings, types, _ = strings_of(series.to_list()) if series.dtype == nw.Object else ([], (), ())
+    objects = series.to_list() if series.dtype == nw.Object else []
+    strings, types, words = strings_of(objects)
     if not {bool, float}.intersection(types):
         with suppress(
             pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, UnicodeError
         ):
             column = series.to_arrow()
-            if (periods := period_strings(column)) is not None:
-                return periods, None
+            column = _plain_column(column)
             if not isinstance(column.type, pa.BaseExtensionType):
                 return column, metadata
-        strings, types, _ = strings_of(series.to_list())
-    stored = "".join(sorted(letter for type_, letter in _LETTERS.items() if type_ in types))
-    return pa.array(strings, pa.string()), {_TYPES: stored.encode()}
+        strings, types, words = strings_of(series.to_list())
+    letters = "".join(sorted(letter for type_, letter in _LETTERS.items() if type_ in types))
+    stored = {_TYPES: letters.encode(), _WORDS: "\0".join(sorted(words)).encode()}
+    return pa.array(strings, pa.string()), stored
+
+
+def decimal_of(field: Any) -> str:
+    """Return the decimal mark of the text file of a pyarrow column; "" for other columns."""
+    return (field.metadata or {}).get(_DECIMAL, b"").decode()
 
 
 def value_types(field: Any) -> set[type]:
@@ -206,7 +226,23 @@ def value_types(field: Any) -> set[type]:
     return {type_ for type_, letter in _LETTERS.items() if letter in stored}
 
 
+def words_of(field: Any) -> set[str]:
+    """Return the objects of type str from which a pyarrow column of strings was made."""
+    stored = (field.metadata or {}).get(_WORDS, b"").decode()
+    return {*stored.split("\0")} - {""}
+
+
 def order_of(field: Any) -> list[str] | None:
     """Return the categories of a column that was an ordered categorical; None for others."""
     stored = (field.metadata or {}).get(_ORDER)
     return None if stored is None else stored.decode().split("\0")
+
+
+def typed_numbers(chunk: RawChunk) -> Any:
+    """Return the rows of a chunk; columns of a text file are numbers if all strings are numbers."""
+    table = chunk.table
+    for at, column in enumerate(table.columns if chunk.decimal else ()):
+        type_ = narrowed_type(column, None, chunk.decimal)
+        if type_ in ("int64", "double"):
+            table = table.set_column(at, table.column_names[at], typed_column(column, type_))
+    return table

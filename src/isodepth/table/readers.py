@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -25,10 +25,7 @@ from isodepth.table.frames import NamedArray, Names, read_frame
 from isodepth.table.input_file import ENDINGS, TEXT_ENDINGS, InputFile, open_input
 from isodepth.table.numerals import Numerals
 from isodepth.table.row_numbers import RowNumbers
-from isodepth.table.text_columns import CATEGORY, category_type, common_type, has_strings
 
-# Pairs of types with which a column of a text file has the same values.
-_EQUAL_TYPES = ({"int64", "double"}, {None, "string"})
 # Maximum number of columns for which an error message suggests --drop with their names.
 MOST_NAMED = 20
 
@@ -47,11 +44,6 @@ class ReadOptions:
         Columns to leave out; the file need not have these columns.
     text : {"raise", "drop", "keep"}
         Whether columns of strings, booleans or dates raise an error, are left out, or are kept.
-    categories : sequence of str
-        Columns that are read as strings from a text file, so that "01" remains "01".
-    types : mapping
-        Types of columns of a text file by name, see `isodepth.table.text_columns`. Other
-        columns have the type of their values in the file.
     missing_words : sequence of str
         Strings that stand for missing values in all columns, in addition to the empty string.
     """
@@ -60,8 +52,6 @@ class ReadOptions:
     columns: Sequence[str] | None = None
     drop: Sequence[str] = ()
     text: str = "raise"
-    categories: Sequence[str] = ()
-    types: Mapping[str, str | None] = field(default_factory=dict)
     missing_words: Sequence[str] = ()
 
 
@@ -88,8 +78,6 @@ class ReadResult:
         Names or indices of all columns of the file.
     words : set of str
         Strings of the option `missing_words` that occur in the selected columns.
-    types : dict
-        Type of the values of each selected column of strings or of a text file, by name.
     """
 
     frame: Any
@@ -101,7 +89,6 @@ class ReadResult:
     form: CsvFormat | None = None
     names: tuple[str, ...] = ()
     words: set[str] = field(default_factory=set)
-    types: dict[str, str | None] = field(default_factory=dict)
 
     @cached_property
     def numbers(self) -> NamedArray:
@@ -249,30 +236,6 @@ def read_table(
     return result
 
 
-def read_alike(files: Sequence[InputFile], options: ReadOptions) -> list[ReadResult]:
-    """Read several tables. A column of text files has the same type in all of them.
-
-    The type is determined from the values in all files together, and a text file in which a column
-    has another type is read again.
-    """
-    results = [read_table(file, options) for file in files]
-    found: dict[str, set[str | None]] = {}
-    for result in results if options.text == "keep" else ():
-        for name in result.types.keys() - options.types.keys():
-            found.setdefault(name, set()).add(result.types[name])
-    for at, (file, result) in enumerate(zip(files, results, strict=True)):
-        types = {}
-        for name, own in result.types.items():
-            common = common_type(found.get(name, ()))
-            if name in options.categories:
-                common, own = category_type(common), category_type(own)
-            if common not in (own, None) and {common, own} not in _EQUAL_TYPES:
-                types[name] = common
-        if result.form is not None and types:
-            results[at] = read_table(file, replace(options, types={**options.types, **types}))
-    return results
-
-
 def check_ending(file: InputFile) -> None:
     """Raise an error if the ending of a file name does not belong to a supported format."""
     if file.ending not in ENDINGS:
@@ -289,16 +252,13 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
     index = int(form.has_index)
     choice = choose_columns(names[index:], options, file.path)
     choice = choice._replace(kept=[place + index for place in choice.kept])
-    given = dict.fromkeys(options.categories, CATEGORY) | {**options.types}
-    types = {place: given[names[place]] for place in choice.kept if names[place] in given}
-    words = options.missing_words
-    frame, found = csv_files.read_csv_columns(file, form, choice.kept, types, words)
+    words, keep = options.missing_words, options.text == "keep"
+    frame = csv_files.read_csv_columns(file, form, choice.kept, words, with_texts=keep)
 
     def where(row: int, place: int) -> str:
         return csv_files.cell_name(form, csv_files.line_of_row(file, form, row), place)
 
     result = _chosen_columns(file, frame, names, choice, options, where)
-    result.types = {names[place]: type_ for place, type_ in found.items()}
     result.notes += _leading_zeros(file, form, frame)
     result.form = form
     result.names = tuple(names[index:])
@@ -357,11 +317,6 @@ def _read_parquet(file: InputFile, options: ReadOptions) -> ReadResult:
         result = _chosen_columns(file, chosen, names, choice, options, where)
         strings = [column for column in chosen.columns if _has_strings(column)]
         found = {value for column in strings for value in column.unique().to_pylist()}
-        result.types = {
-            field.name: "string" if column.null_count < len(column) else None
-            for field, column in zip(chosen.schema, chosen.columns, strict=True)
-            if has_strings(field.type)
-        }
         result.words = found.intersection(options.missing_words)
         return result
     except Exception as error:
@@ -484,7 +439,10 @@ def _chosen_columns(
         _refuse_missing(file, numeric, where)
     # A column without values is numeric.
     empty = {p: c.cast(pa.float64()) for p, c in numeric.items() if pa.types.is_null(c.type)}
-    table = pa.table({names[place]: column for place, column in (columns | empty).items()})
+    chosen = columns | empty
+    stored = dict(zip(choice.kept, frame.schema, strict=True))
+    fields = [pa.field(names[p], c.type, metadata=stored[p].metadata) for p, c in chosen.items()]
+    table = pa.Table.from_arrays([*chosen.values()], schema=pa.schema(fields))
     labels = tuple(table.column_names)
     return ReadResult(table, labels, left_out, notes, choice.absent, names=tuple(names))
 

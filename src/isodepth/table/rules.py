@@ -1,9 +1,8 @@
 """Rules for the kind of a column, in order: the first rule that applies determines the kind.
 
-A rule is a function that returns the kind and the values of a column as a `Reading`, or None if the
-rule does not apply. A rule may also raise an error for contradictory values. "Words" are strings
-that are not numbers, and "left out" columns are not compared. A style of numbers is a decimal mark
-with a thousands separator.
+A rule is a function that returns a `Column`, or None if the rule does not apply. A rule may also
+raise an error for contradictory values. "Words" are strings that are not numbers, and "left out"
+columns are not compared. A style of numbers is a decimal mark with a thousands separator.
 
 Every decision is made from the rows of all samples together, the pooled rows, so that a permutation
 of the rows between the samples does not change it. Otherwise the selection of columns would depend
@@ -41,17 +40,19 @@ pooled later, by the number of pooled rows that have them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
-
-from isodepth.base.messages import Message, joined
+from isodepth.base.messages import Message
+from isodepth.base.words import listed
 from isodepth.errors import InvalidInputError
-from isodepth.table.dates import date_format, day_numbers
-from isodepth.table.numerals import Numerals, Style, common_style
+from isodepth.table.columns import Column, Note, Reason
+from isodepth.table.dates import date_format
+from isodepth.table.numerals import Numerals, common_style
 from isodepth.table.pooled import FEW_VALUES, PooledColumn
 from isodepth.table.row_numbers import RowNumbers, numbering_note
+from isodepth.table.text_columns import CODES, narrowed_type
 from isodepth.table.values import strings_of
 
 #: Maximum number of distinct values of a category. A non-numeric column with more distinct values
@@ -64,81 +65,75 @@ _MANY_ROWS, _NEARLY_ALL = 20, 0.9
 _NEARLY_NUMERIC = 0.99
 # Integers with leading zeros, such as postal codes.
 _PADDED = re.compile(r"0\d+")
+# Use of a column of each kind.
+_USES = {"numeric": "numeric", "category": "category", "date": "omit", "identifier": "omit"}
 
 
-#: Note of a column of dates that is compared as numbers.
-SINCE_1970 = "days since 1970"
-#: The same for times with a time zone.
-SINCE_1970_UTC = f"{SINCE_1970} in UTC"
-# Start of the note on a numeric column with words, which are read as missing.
-NOT_NUMBERS = "values that are not numbers, such as"
+def decide(column: PooledColumn, row_numbers: bool) -> Column:
+    """Return the kind of a column, and how its values are read.
 
-
-class Reading(NamedTuple):
-    """Kind of a column, and its values.
-
-    Attributes
-    ----------
-    kind : {"numeric", "category", "date", "identifier"}
-    series : list of narwhals series
-        Values in each sample. Those of a numeric column are converted to numbers.
-    note, option, attention
-        Attributes of `isodepth.table.kinds.ColumnKind`.
-    omitted : bool
-        Whether the user left out the column by the option `kinds`.
-    styles : tuple of Style
-        Styles in which the strings of a numeric column are these numbers; empty for other columns.
+    If the column has no entry in the option `kinds`, the first rule in `RULES` that applies
+    determines the kind. If `row_numbers`, a numeric column of integers that number the rows is then
+    an identifier.
     """
-
-    kind: str
-    series: list[Any]
-    note: str = ""
-    option: Any = None
-    attention: bool = False
-    omitted: bool = False
-    styles: tuple[Style, ...] = ()
-
-
-def read_column(column: PooledColumn, option: Any, row_numbers: bool = True) -> Reading:
-    """Return the kind and the values of a column.
-
-    `option` is the entry of the option `kinds` for this column. With None, the first rule in
-    `RULES` that applies determines the kind. If `row_numbers`, a numeric column of integers that
-    number the rows is then an identifier.
-    """
+    option = column.option
     if option == "category":
         if "date" in column.known_types:
             column.time_zone()  # raises an error if the samples differ
         column.check_texts()
-        return Reading("category", column.series, option=option)
-    if option == "omit":
-        return Reading(_detected(column), column.series, "on request", option, omitted=True)
-    if option is not None:
-        return _converted(column, option)
-    reading = _first_rule(RULES, column)
-    if reading.kind == "category":
-        column.check_texts()
-    if row_numbers and reading.kind == "numeric" and (note := _numbering_note(column)):
-        return Reading("identifier", column.series, note)
-    return reading
+        decided = _column(column, "category", option=option)
+    elif option == "omit":
+        decided = _column(column, _detected(column), Reason.ON_REQUEST, option=option)
+        decided = replace(decided, use="omit")
+    elif option is not None:
+        decided = _converted(column)
+    else:
+        decided = _first_rule(RULES, column)
+        if decided.kind == "category":
+            column.check_texts()
+        if row_numbers and decided.kind == "numeric" and (reason := _numbering(column)):
+            decided = _column(column, "identifier", reason)
+    if decided.use != "category":
+        return decided
+    categories = tuple(sorted(column.counts))
+    text_type = column.text_type or _text_type(categories)
+    return replace(
+        decided, categories=categories, spelling=tuple(column.spelling), text_type=text_type
+    )
 
 
-def _numbering_note(column: PooledColumn) -> str:
-    """Return the note of a column that numbers the rows, see `numbering_note`; "" for others."""
-    import narwhals as nw
+def _text_type(categories: Sequence[str]) -> str:
+    """Return the type with which categories are read from text files.
 
-    samples = []
-    for series in column.series:
-        if not series.dtype.is_integer() and series.dtype != nw.String:
-            return ""
-        samples.append(RowNumbers.of(series.to_arrow()))
-        if samples[-1] is None:
-            return ""
-    return numbering_note(samples)
+    Words for missing values, such as "NA", are missing if all categories are numbers, booleans or
+    dates.
+    """
+    import pyarrow as pa
+
+    narrowed = narrowed_type(pa.array(categories, pa.string()), None)
+    return "string" if narrowed in ("string", None) else CODES
 
 
-def _first_rule(rules: tuple[Rule, ...], column: PooledColumn) -> Reading:
-    return next(reading for rule in rules if (reading := rule(column)) is not None)
+def _column(
+    column: PooledColumn, kind: str, *notes: Note | Reason | None, option: Any = None,
+    attention: bool = False,
+) -> Column:  # fmt: skip
+    given = (Note(each) if isinstance(each, Reason) else each for each in notes)
+    known = tuple(each for each in given if each is not None)
+    return Column(
+        column.name, kind, _USES[kind], known, attention, option, text_type=column.text_type
+    )
+
+
+def _numbering(column: PooledColumn) -> Reason | None:
+    samples = [profile.numbering for profile in column.profiles]
+    known = [each for each in samples if isinstance(each, RowNumbers)]
+    note = numbering_note(known) if len(known) == len(samples) else ""
+    return Reason(note) if note else None
+
+
+def _first_rule(rules: tuple[Rule, ...], column: PooledColumn) -> Column:
+    return next(decided for rule in rules if (decided := rule(column)) is not None)
 
 
 def _detected(column: PooledColumn) -> str:
@@ -152,7 +147,7 @@ def _detected(column: PooledColumn) -> str:
 # -- rules: each returns None if it does not apply to the column ----------------------------------
 
 
-def _number_types(column: PooledColumn) -> Reading | None:
+def _number_types(column: PooledColumn) -> Column | None:
     """Read a column that has a type of numbers in all samples.
 
     Integers beyond 2**53 are read exactly if possible.
@@ -162,86 +157,96 @@ def _number_types(column: PooledColumn) -> Reading | None:
     base = column.integer_base()
     if base is not None:
         return _differences(column, base)
-    return Reading("numeric", column.filled(), column.codes_note())
+    return _column(column, "numeric", _maybe_codes(column))
 
 
-def _date_types(column: PooledColumn) -> Reading | None:
+def _maybe_codes(column: PooledColumn, numbers: Collection[float] | None = None) -> Note | None:
+    count = column.n_codes(numbers)
+    return Note(Reason.MAYBE_CODES, {"count": count}) if count else None
+
+
+def _date_types(column: PooledColumn) -> Column | None:
     """Leave out a column that has a type of dates, times or durations in all samples."""
-    if column.known_types != {"date"}:
+    if not column.known_types or not column.known_types <= {"date", "duration"}:
         return None
-    note = "durations" if column.has_durations else "dates and times"
-    return Reading("date", column.series, note)
+    durations = column.known_types == {"duration"}
+    return _column(column, "date", Reason.DURATIONS if durations else Reason.DATES)
 
 
-def _booleans(column: PooledColumn) -> Reading | None:
+def _booleans(column: PooledColumn) -> Column | None:
     """Read a column of booleans, which may be "true", "false", 0 or 1 in some samples."""
     if not column.is_boolean or "boolean" not in column.spelling:
         return None
-    note = ""
+    note = None
     if "number" in column.types:
-        note = f"0 and 1 in {column.sample_of('number')} read as booleans"
-    return Reading("category", column.series, note)
+        note = Note(Reason.ZERO_AND_ONE, {"sample": column.sample_of("number")})
+    return _column(column, "category", note)
 
 
-def _categoricals(column: PooledColumn) -> Reading | None:
+def _categoricals(column: PooledColumn) -> Column | None:
     """Read a column that has a categorical type in at least one sample, see `_shares`."""
     if "category" not in column.known_types:
         return None
-    note = ""
+    note = None
     if column.known_types != {"category"}:
-        note = f"categorical in {column.sample_of('category')}, so compared as a category"
-    reading = _shares(column, note)
+        note = Note(Reason.CATEGORICAL_IN, {"sample": column.sample_of("category")})
+    decided = _shares(column, note)
     if "number" in column.known_types and (contradiction := _without_numbers(column)):
-        reading = reading._replace(note=_joined(contradiction, note), attention=True)
-    if float in column.value_types and reading.kind == "category":
+        notes = (contradiction, *(() if note is None else (note,)))
+        decided = replace(decided, notes=notes, attention=True)
+    if float in column.value_types and decided.kind == "category":
         # Other samples may have a column of numbers.
-        return reading._replace(option="category")
-    return reading
+        return replace(decided, option="category")
+    return decided
 
 
-def _without_numbers(column: PooledColumn) -> str:
-    """Return a note if one sample has numbers, and another has values but not a number.
+def _without_numbers(column: PooledColumn) -> Note | None:
+    """Return a note if one sample has numbers, and another has values but not a number."""
+    both = zip(column.counts_by_sample, column.samples, column.numerals, strict=True)
+    for counts, sample, numerals in both:
+        if counts and not numerals.count:
+            numbers, value = column.sample_of("number"), min(counts)
+            values = {"numbers": numbers, "value": value, "sample": sample}
+            return Note(Reason.NUMBERS_AND_VALUE, values)
+    return None
 
-    Return "" otherwise.
-    """
-    for part, sample, numerals in zip(column.values, column.samples, column.numerals, strict=True):
-        value = next((each for each in part if each is not None), None)
-        if value is not None and not numerals.count:
-            return f"numbers in {column.sample_of('number')} and {value!r} in {sample}"
-    return ""
 
-
-def _strings_of_numbers(column: PooledColumn) -> Reading | None:
+def _strings_of_numbers(column: PooledColumn) -> Column | None:
     """Read strings that are all numbers in one style; other samples may have numbers."""
     pooled = column.pooled_numerals
     if not column.known_types <= {"number", "text"} or pooled.count < pooled.rows:
         return None
     if not pooled.count:
         return None
-    _refuse_units(column)
-    reading = _numbers(column)
+    _refuse_units(column, pooled.others)
+    decided = _numbers(column, ())
     padded = min(filter(_PADDED.fullmatch, pooled.distinct), default=None)
     if padded is None:
-        return reading._replace(note=_joined(reading.note, column.codes_note(reading.series)))
-    template = "{padded!r} is read without leading zeros; choose {--category} if they are codes"
-    note = Message(template, padded=padded)
-    return reading._replace(note=_joined(reading.note, note), attention=True)
+        few = pooled.distinct if len(pooled.distinct) <= 2 * FEW_VALUES else ()
+        numbers = set(pooled.mapped(decided.styles[0], few).values())
+        note = _maybe_codes(column, numbers) if numbers else None
+        return replace(decided, notes=(*decided.notes, *([note] if note else [])))
+    note = Note(Reason.LEADING_ZEROS, {"value": padded})
+    return replace(decided, notes=(*decided.notes, note), attention=True)
 
 
-def _refuse_units(column: PooledColumn) -> None:
-    """Raise an error if one sample has numbers, and another strings such as "$1,500" or "12%"."""
-    styled = [each.example for each in column.numerals if not each.plain]
+def _refuse_units(column: PooledColumn, words: Collection[str]) -> None:
+    """Raise an error if one sample has numbers, and another strings such as "$1,500" or "12%".
+
+    `words` are values that are read as missing.
+    """
+    numerals = [each.without(words) for each in column.numerals]
+    styled = [each.example for each in numerals if not each.plain]
     if "number" in column.types and styled:
         template = (
             "contains numbers in {numbers} and strings such as {example!r} in {strings}, which can "
             "be converted ({--numeric=})"
         )
         samples = {"numbers": column.sample_of("number"), "strings": column.sample_of("text")}
-        fault = Message(template, numeric=column.name, example=styled[0], **samples)
-        raise column.error(fault)
+        raise column.error(Message(template, numeric=column.name, example=styled[0], **samples))
 
 
-def _two_styles(column: PooledColumn) -> Reading | None:
+def _two_styles(column: PooledColumn) -> Column | None:
     """Raise an error if most values are numbers, but in different styles, such as 1.5 and 1,5.
 
     Return None otherwise.
@@ -249,7 +254,7 @@ def _two_styles(column: PooledColumn) -> Reading | None:
     if not _has_some_numbers(column):
         return None
     pooled = column.pooled_numerals
-    others = Numerals([v for part in column.values for v in part if v in pooled.others])
+    others = Numerals({v: n for v, n in column.counts.items() if v in pooled.others})
     if not others.count or 2 * (pooled.count + others.count) <= pooled.rows:
         return None
     if all(each.count == each.rows for each in column.numerals):
@@ -259,7 +264,7 @@ def _two_styles(column: PooledColumn) -> Reading | None:
     )
 
 
-def _codes_and_words(column: PooledColumn) -> Reading | None:
+def _codes_and_words(column: PooledColumn) -> Column | None:
     """Read numbers and words with at most ten distinct values in more than ten rows as a category.
 
     An example is a column of numeric codes and one word.
@@ -268,8 +273,8 @@ def _codes_and_words(column: PooledColumn) -> Reading | None:
     distinct = len(pooled.distinct)
     if not _has_some_numbers(column) or not distinct <= FEW_VALUES < pooled.rows:
         return None
-    note = f"compared as a category: {pooled.other!r} is not a number ({distinct} values)"
-    return Reading("category", column.series, note, "category", attention=True)
+    note = Note(Reason.CODES_AND_WORDS, {"word": pooled.other, "distinct": distinct})
+    return _column(column, "category", note, option="category", attention=True)
 
 
 def _has_some_numbers(column: PooledColumn) -> bool:
@@ -277,11 +282,11 @@ def _has_some_numbers(column: PooledColumn) -> bool:
     return column.known_types <= {"number", "text"} and column.pooled_numerals.count > 0
 
 
-def _numbers_with_words(column: PooledColumn) -> Reading | None:
+def _numbers_with_words(column: PooledColumn) -> Column | None:
     """Read a column as numeric if its words stand for missing values, see `_few_words`."""
     if not _has_some_numbers(column) or not _few_words(column.pooled_numerals):
         return None
-    _refuse_units(column.without(column.pooled_numerals.others))
+    _refuse_units(column, column.pooled_numerals.others)
     return _without_words(column)
 
 
@@ -309,25 +314,27 @@ def _may_be_numeric(pooled: Numerals) -> bool:
     return _most_are_numbers(pooled) or (pooled.count > 0 and len(pooled.others) <= FEW_VALUES)
 
 
-def _without_words(column: PooledColumn) -> Reading | None:
+def may_have_words(pooled: Numerals) -> bool:
+    """Return whether words in a column that the user declared numeric may be missing values."""
+    codes = len(pooled.distinct) <= FEW_VALUES < pooled.rows
+    return _are_marks(pooled.others) or (_may_be_numeric(pooled) and not codes)
+
+
+def _without_words(column: PooledColumn) -> Column | None:
     """Read a column of numbers and words as numeric, with missing values in place of the words.
 
     Return None if some words are numbers in another style.
     """
     pooled = column.pooled_numerals
-    if Numerals([*pooled.others]).count:
+    if Numerals(dict.fromkeys(pooled.others, 1)).count:
         return None
-    reading = _numbers(column.without(pooled.others))
-    template = (
-        " {example!r}, are read as missing; choose {--category} if they are not missing values"
-    )
-    note: str = Message(NOT_NUMBERS + template, example=pooled.other)
-    if reading.attention:
-        note = _joined(note, reading.note)
-    return reading._replace(note=note, option="numeric", attention=True)
+    decided = _numbers(column, pooled.others)
+    note = Note(Reason.WORDS_MISSING, {"word": pooled.other})
+    notes = (note, *(decided.notes if decided.attention else ()))
+    return replace(decided, notes=notes, option="numeric", attention=True)
 
 
-def _words_with_numbers(column: PooledColumn) -> Reading | None:
+def _words_with_numbers(column: PooledColumn) -> Column | None:
     """Read numbers and words as a category, if there are not too many distinct values.
 
     If there are too many, the words are read as missing values if `_may_be_numeric`. Otherwise the
@@ -337,29 +344,32 @@ def _words_with_numbers(column: PooledColumn) -> Reading | None:
     if not _has_some_numbers(column):
         return None
     pooled = column.pooled_numerals
-    reading = _first_rule(_STRING_RULES, column)
+    decided = _first_rule(_STRING_RULES, column)
     numbers = _without_words(column) if _may_be_numeric(pooled) else None
-    if numbers is not None and reading.kind == "identifier":
+    if numbers is not None and decided.kind == "identifier":
         return numbers
-    are = "is a number," if pooled.count == 1 else "are numbers such as"
-    note = (
-        f"{pooled.count} of {pooled.rows} values {are} {pooled.example!r}, but "
-        f"others such as {pooled.other!r} are not"
-    )
-    if numbers is not None:
-        note = _joined(note, Message("choose {--numeric} to compare the numbers alone"))
-    option = "category" if reading.kind == "category" else None
+    some = Note(
+        Reason.ONE_NUMBER if pooled.count == 1 else Reason.SOME_NUMBERS,
+        {
+            "count": pooled.count, "rows": pooled.rows, "number": pooled.example,
+            "word": pooled.other,
+        },
+    )  # fmt: skip
+    notes = [some] if numbers is None else [some, Note(Reason.NUMBERS_ALONE)]
     both = [*zip(column.numerals, column.samples, strict=True)]
     x = next((sample for each, sample in both if each.count == each.rows > 0), None)
     y = next((sample for each, sample in both if each.count == 0 < each.rows), None)
     if x is not None and y is not None:
-        note = Message("numbers in {x}, strings in {y}: {note}", x=x, y=y, note=note)
-    note = _joined(note, reading.note)
-    attention = len(column.known_types) > 1 or reading.kind != "identifier"
-    return reading._replace(note=note, option=option, attention=attention)
+        notes.insert(0, Note(Reason.NUMBERS_AND_STRINGS, {"numbers": x, "strings": y}))
+    return replace(
+        decided,
+        notes=(*notes, *decided.notes),
+        option="category" if decided.kind == "category" else None,
+        attention=len(column.known_types) > 1 or decided.kind != "identifier",
+    )
 
 
-def _two_types(column: PooledColumn) -> Reading | None:
+def _two_types(column: PooledColumn) -> Column | None:
     """Raise an error for numbers in one sample, and dates, booleans or other types in another.
 
     Return None if no sample has a type of numbers.
@@ -367,15 +377,17 @@ def _two_types(column: PooledColumn) -> Reading | None:
     if "number" not in column.known_types:
         return None
     other, value = next(
-        (sample, next(each for each in part if each is not None))
-        for part, sample, type_ in zip(column.values, column.samples, column.types, strict=True)
+        (sample, min(counts))
+        for counts, sample, type_ in zip(
+            column.counts_by_sample, column.samples, column.types, strict=True
+        )
         if type_ not in ("number", "empty")
     )
     numbers = column.sample_of("number")
     raise column.error(f"contains numbers in {numbers} and {value!r} in {other}", value)
 
 
-def _dates_as_strings(column: PooledColumn) -> Reading | None:
+def _dates_as_strings(column: PooledColumn) -> Column | None:
     """Leave out a column if at least 90% of its values are dates.
 
     The dates may be strings, or values of a type of dates in some of the samples.
@@ -384,27 +396,28 @@ def _dates_as_strings(column: PooledColumn) -> Reading | None:
     dates = sum(count for value, count in column.counts.items() if date_format(value))
     if not dates or dates < _NEARLY_ALL * rows:
         return None
-    odd = f"; {rows - dates} of {rows} values are not dates" if dates < rows else ""
-    return Reading("date", column.series, f"dates as strings{odd}")
+    if dates == rows:
+        return _column(column, "date", Reason.DATE_STRINGS)
+    return _column(column, "date", Note(Reason.ODD_DATES, {"odd": rows - dates, "rows": rows}))
 
 
-def _shares(column: PooledColumn, note: str = "") -> Reading:
+def _shares(column: PooledColumn, note: Note | None = None) -> Column:
     """Read a column as a category, or leave it out if it is an identifier.
 
     An identifier has more than `MOST_CATEGORIES` distinct values, or more distinct values than 90%
     of the mean number of rows of a sample. `note` is that of a category.
     """
-    rows, distinct, n_samples = column.counts.total(), len(column.counts), len(column.samples)
+    rows, distinct, n_samples = column.counts.total(), column.n_distinct, len(column.samples)
     if rows >= n_samples * _MANY_ROWS and n_samples * distinct > _NEARLY_ALL * rows:
-        note = f"{distinct} of {rows} values are distinct"
-        return Reading("identifier", column.series, note)
+        values = {"distinct": distinct, "rows": rows}
+        return _column(column, "identifier", Note(Reason.DISTINCT, values))
     if distinct > MOST_CATEGORIES:
-        reason = f"{distinct} values, more than {MOST_CATEGORIES} categories"
-        return Reading("identifier", column.series, reason)
-    return Reading("category", column.series, note)
+        values = {"distinct": distinct, "most": MOST_CATEGORIES}
+        return _column(column, "identifier", Note(Reason.MANY_VALUES, values))
+    return _column(column, "category", note)
 
 
-Rule = Callable[[PooledColumn], Reading | None]
+Rule = Callable[[PooledColumn], Column | None]
 #: Rules for columns without numbers. The last rule always applies.
 _STRING_RULES: tuple[Rule, ...] = (_dates_as_strings, _shares)
 #: Rules for all columns.
@@ -426,55 +439,80 @@ RULES: tuple[Rule, ...] = (
 # -- conversion to numbers ------------------------------------------------------------------------
 
 
-def _converted(column: PooledColumn, option: Any) -> Reading:
-    """Return the reading of a column after conversion to numbers.
+def _converted(column: PooledColumn) -> Column:
+    """Return a column that is converted to numbers.
 
-    `option` is "numeric", an integer to subtract, or a list of values in increasing order.
+    The option is "numeric", an integer to subtract, or a list of values in increasing order.
     """
+    option = column.option
     if isinstance(option, int):
+        if column.known_types != {"number"}:
+            raise column.error(f"must contain integers, from which {option} is subtracted")
         return _differences(column, option)
-    order = column.common_order() if option == "numeric" else strings_of(option).values
+    order = _common_order(column) if option == "numeric" else strings_of(option).values
     if order is not None:
-        return Reading("numeric", column.ranks(order), "ranks of its values", order)
-    days = column.days()
-    if days is not None:
-        note = "days" if column.has_durations else _since_1970(column)
-        return Reading("numeric", days, note, option)
-    if {*column.types} == {"number"}:
-        return Reading("numeric", column.series, option=option)
+        _check_ranks(column, order)
+        return _column(column, "numeric", Reason.RANKS, option=tuple(order))
+    if column.known_types == {"duration"}:
+        return _column(column, "numeric", Reason.DAYS, option=option)
+    if column.known_types == {"date"}:
+        return _column(column, "numeric", _since_1970(column), option=option)
+    if column.known_types <= {"number"}:
+        return _column(column, "numeric", option=option)
     if column.is_boolean:
-        return Reading("numeric", column.codes({"False": 0.0, "True": 1.0}), "0 and 1", option)
+        return _column(column, "numeric", Reason.BOOLEANS, option=option)
     if _dates_as_strings(column) is not None:
-        return Reading("numeric", column.codes(_days(column)), _since_1970(column), option)
-    return _stated_numbers(column) or _numbers(column)
+        _check_days(column)
+        return _column(column, "numeric", _since_1970(column), option=option)
+    return _stated_numbers(column) or _numbers(column, ())
 
 
-def _since_1970(column: PooledColumn) -> str:
-    return SINCE_1970 if column.time_zone() is None else SINCE_1970_UTC
+def _since_1970(column: PooledColumn) -> Reason:
+    return Reason.SINCE_1970 if column.time_zone() is None else Reason.SINCE_1970_UTC
 
 
-def _days(column: PooledColumn) -> dict[str, float]:
-    """Return days since 1970 for each value of a column of dates as strings.
-
-    Raise an error if a value is not a date, or if the order of day and month is unknown.
-    """
-    numbers = day_numbers(column.counts)
-    days: dict[str, float] = {}
-    for part, sample in zip(column.values, column.samples, strict=True):
-        for value in part:
-            if value is None:
-                continue
-            if value not in numbers:
+def _check_days(column: PooledColumn) -> None:
+    """Raise an error if a value is not a date, or if the order of day and month is unknown."""
+    for counts, sample in zip(column.counts_by_sample, column.samples, strict=True):
+        for value in counts:
+            if value not in column.days:
                 raise column.error(f"has {value!r} in {sample}, which is not a date", value)
-            number = numbers[value]
-            if number is None:
+            if column.days[value] is None:
                 order = f"has {value!r} in {sample}, where the order of day and month is unknown"
                 raise column.error(order, value)
-            days[value] = number
-    return days
 
 
-def _stated_numbers(column: PooledColumn) -> Reading | None:
+def _check_ranks(column: PooledColumn, order: list[str]) -> None:
+    """Raise an error if a value is not in the list `order`."""
+    known = {*order}
+    for counts, sample in zip(column.counts_by_sample, column.samples, strict=True):
+        unknown = next((value for value in counts if value not in known), None)
+        if unknown is not None:
+            raise column.error(
+                f"has {unknown!r} in {sample}, which is not in the list of its values "
+                f"({listed(order)})"
+            )
+
+
+def _common_order(column: PooledColumn) -> list[str] | None:
+    """Return the common categories of ordered categoricals, in order.
+
+    These are the categories of the sample with the most categories. Other samples may have only
+    some of them. Raise an error if a sample has a further category, or another order. Return None
+    if the column is not an ordered categorical in every sample.
+    """
+    both = [*zip(column.profiles, column.samples, strict=True)]
+    if not all(profile.orders for profile, _ in both):
+        return None
+    orders = [(order, sample) for profile, sample in both for order in profile.orders]
+    longest = max((order for order, _ in orders), key=len)
+    if any(order != [v for v in longest if v in {*order}] for order, _ in orders):
+        lists = " and ".join(f"[{', '.join(order)}] in {sample}" for order, sample in orders)
+        raise column.error(f"has categories in different orders: {lists}")
+    return longest
+
+
+def _stated_numbers(column: PooledColumn) -> Column | None:
     """Read a column that the user declared numeric, although some values are not numbers.
 
     The values that are not numbers are missing values if they have no letter and no digit, such as
@@ -484,66 +522,55 @@ def _stated_numbers(column: PooledColumn) -> Reading | None:
     pooled = column.pooled_numerals
     if not pooled.others:
         return None
-    codes = len(pooled.distinct) <= FEW_VALUES < pooled.rows
-    reading = None
-    if _are_marks(pooled.others) or (_may_be_numeric(pooled) and not codes):
-        reading = _without_words(column)
-    if reading is None:
+    decided = _without_words(column) if may_have_words(pooled) else None
+    if decided is None:
         odd, sample = next(
             (each.other, sample)
             for each, sample in zip(column.numerals, column.samples, strict=True)
             if each.other is not None
         )
         fault = f"has {odd!r} in {sample}, which is not a number"
-        if Numerals([odd]).count:
+        if Numerals({odd: 1}).count:
             decimal, group = pooled.style
             fault += f" with {decimal!r} as the decimal mark and {group!r} between thousands"
         raise column.error(fault, odd)
-    return reading
+    return decided
 
 
-def _differences(column: PooledColumn, base: int) -> Reading:
-    """Return the reading of a column of integers from which the integer `base` was subtracted."""
-    note = _joined(f"difference from {base}", column.codes_note())
-    return Reading("numeric", column.differences(base), note, base)
+def _differences(column: PooledColumn, base: int) -> Column:
+    """Return a column of integers from which the integer `base` is subtracted."""
+    note = Note(Reason.DIFFERENCE, {"base": base})
+    return _column(column, "numeric", note, _maybe_codes(column), option=base)
 
 
-def _numbers(column: PooledColumn) -> Reading:
-    """Return the reading of a column of strings that are all numbers.
+def _numbers(column: PooledColumn, words: Collection[str]) -> Column:
+    """Return a column of strings that are all numbers, except for `words`.
 
     Raise an error if no decimal mark and thousands separator fit the strings of all samples.
     """
-    numerals = column.numerals
-    style = common_style(numerals, column.styles)
+    numerals = [each.without(words) for each in column.numerals]
+    pooled = column.pooled_numerals.without(words)
+    style = common_style(numerals)
     if style is None:
         raise _styles_error(column)
-    arrays = [each.numbers(style) for each in numerals]
     doubts = []
     units = sorted(set().union(*(each.units for each in numerals)))
     if len(units) > 1:
-        doubts.append(f"different units: {', '.join(unit or 'none' for unit in units)}")
-    for each, sample, array in zip(numerals, column.samples, arrays, strict=True):
-        if not np.array_equal(each.numbers(each.style), array, equal_nan=True):
-            mark = f"with {style.decimal!r} as the decimal mark"
-            doubts.append(f"{each.example!r} in {sample} is read {mark}")
-    if column.pooled_numerals.is_ambiguous(style):
-        doubts.append(
-            f"{style.group!r} is read as a thousands separator, but it may be a decimal mark; "
-            "convert the strings to numbers if it is"
-        )
+        units_text = ", ".join(unit or "none" for unit in units)
+        doubts.append(Note(Reason.UNITS, {"units": units_text}))
+    for each, sample in zip(numerals, column.samples, strict=True):
+        if each.mapped(each.style) != each.mapped(style):
+            values = {"value": each.example, "sample": sample, "mark": style.decimal}
+            doubts.append(Note(Reason.DECIMAL_MARK, values))
+    if pooled.is_ambiguous(style):
+        doubts.append(Note(Reason.THOUSANDS, {"mark": style.group}))
     example = next((each.example for each in numerals if each.count), None)
-    note = "" if example is None else f"read from strings such as {example!r}"
-    series = column.series_of(arrays)
-    styles = column.pooled_numerals.equivalent_styles(style)
-    note = _joined(note, *doubts)
-    return Reading("numeric", series, note, "numeric", bool(doubts), styles=styles)
+    read = None if example is None else Note(Reason.STRINGS, {"value": example})
+    decided = _column(column, "numeric", read, *doubts, option="numeric", attention=bool(doubts))
+    return replace(decided, styles=pooled.equivalent_styles(style))
 
 
 def _styles_error(column: PooledColumn) -> InvalidInputError:
     both = zip(column.numerals, column.samples, strict=True)
     styles = " and ".join(f"{each.example!r} in {sample}" for each, sample in both)
     return column.error(f"has different styles of numbers in the samples: {styles}")
-
-
-def _joined(*notes: str) -> str:
-    return joined("; ", filter(None, notes))

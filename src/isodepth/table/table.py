@@ -3,27 +3,49 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from isodepth.base.fold import Fold
+from isodepth.base.messages import joined
+from isodepth.base.records import FieldNames, packed, unpacked
 from isodepth.errors import ColumnWarning, InvalidInputError, warn_user
 from isodepth.table.arrays import column_labels, row_hashes
 from isodepth.table.arrow import DATES, class_of_type
-from isodepth.table.columns import Column, Note, Reason
+from isodepth.table.columns import Column, ColumnKind, Note, Reason
 from isodepth.table.convert import Place, codes_of, numbers_of
-from isodepth.table.frames import differing, is_frame, matched_by_position, refuse_other_types
-from isodepth.table.kind_rules import decide
-from isodepth.table.kinds import ColumnKind, attention_lines, check_kinds, kinds_error
+from isodepth.table.frames import (
+    NamedArray,
+    differing,
+    is_frame,
+    matched_by_position,
+    refuse_other_types,
+    with_nan,
+)
+from isodepth.table.kind_lines import (
+    attention_lines,
+    check_kinds,
+    kinds_error,
+    missing_categories,
+)
 from isodepth.table.missing import MissingReport
-from isodepth.table.pool import PooledColumn
+from isodepth.table.numerals import Style
+from isodepth.table.pooled import PooledColumn
 from isodepth.table.profile import ColumnProfile, ProfileFold
-from isodepth.table.raw import ROWS_OF_A_PART, FrameSample, RawChunk, Sample
-from isodepth.table.validation import check_finite, check_same_width, is_tensor, read_sample
+from isodepth.table.raw import ROWS_OF_A_PART, FrameSample, RawChunk, Sample, decimal_of
+from isodepth.table.rules import decide
+from isodepth.table.text_columns import typed_column
+from isodepth.table.validation import (
+    check_finite,
+    check_same_width,
+    is_tensor,
+    read_points,
+    read_sample,
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +85,14 @@ class Origin:
         if isinstance(self.numbers, int):
             return np.arange(self.numbers, self.numbers + n, dtype=np.int64)
         return np.asarray(self.numbers)
+
+    def indices_of(self, numbers: np.ndarray, n: int) -> np.ndarray:
+        """Return the indices of those of n consecutive rows whose numbers are in `numbers`.
+
+        `numbers` is sorted.
+        """
+        ends = np.searchsorted(numbers, [self.numbers, self.numbers + n])
+        return numbers[slice(*ends)] - self.numbers
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the name of the file of a row, "" in memory, and its index in the file."""
@@ -204,11 +234,7 @@ class Table:
             self.schema.category_names, (self.codes < 0).sum(axis=0).tolist(), strict=True
         ):
             if missing:
-                raise InvalidInputError(
-                    f"column {name!r} of {self.origin.sample} has {missing} missing "
-                    f"{'value' if missing == 1 else 'values'}; use nan_policy='keep', with which "
-                    "missing values are a separate category"
-                )
+                raise missing_categories(name, self.origin.sample, missing)
 
 
 @dataclass(frozen=True)
@@ -272,7 +298,7 @@ class Schema:
     @property
     def kinds(self) -> tuple[ColumnKind, ...]:
         """Descriptions of all columns for users; empty if the columns have no names."""
-        if not self.named:
+        if not self.named and self == Schema.plain(len(self.columns)):
             return ()
         return tuple(column.described for column in (*self.columns, *self.unmatched))
 
@@ -330,28 +356,36 @@ class Schema:
         ([[5.0], [6.0], [7.0]], [[2], [-1], [1]])
         """
         checked, labels = check_kinds(kinds), labels[: len(samples)]
+        for sample, label in zip(samples, labels, strict=True):
+            if _is_array(sample):
+                refuse_other_types(sample, label)
         if all(_is_array(sample) for sample in samples):
             return _schema_of_arrays(samples, labels, checked)
         read = [as_sample(*each) for each in zip(samples, labels, strict=False)]
-        names, only = _matched_names(read, labels, common)
+        names, only = matched_names(read, labels, common)
         checked = {name: kind for name, kind in checked.items() if name not in {*sum(only, ())}}
-        unknown = next((name for name in checked if name not in names[0]), None)
+        unknown = next((name for name in checked if name not in names[-1]), None)
         if unknown is not None:
             raise kinds_error(
                 f"kinds has the key {unknown!r}, which is not a column of {labels[0]}"
             )
-        named = all(sample._named for sample in read)
-        profiles = _profiles(read, names, checked)
-        schema = cls.decided(names[0], profiles, labels, checked, named, named and row_numbers)
+        named = any(sample._named for sample in read)
+        profiles = profiles_of(names, checked, lambda at, *of: read[at]._run(*of))
+        schema = cls.decided(names[-1], profiles, labels, checked, named, named and row_numbers)
         unmatched = tuple(
-            replace(_stored_column(sample, name), notes=(Note(Reason.ONLY_IN, {"sample": label}),))
+            unmatched_column(name, stored_kind(sample, name), label)
             for sample, own, label in zip(read, only, labels, strict=False)
             for name in own
         )
         schema = replace(schema, unmatched=unmatched)
-        if warn and (lines := attention_lines([column.described for column in schema.columns])):
-            warn_user("; ".join(lines), ColumnWarning)
+        if warn:
+            schema.warn()
         return schema
+
+    def warn(self) -> None:
+        """Issue a warning about columns of doubtful kind."""
+        if lines := attention_lines([column.described for column in self.columns]):
+            warn_user(joined("; ", lines), ColumnWarning)
 
     @classmethod
     def decided(
@@ -382,9 +416,10 @@ class Schema:
         if _is_array(sample):
             return self._read_array(sample, label)
         tables = [*self.chunks(sample, label, hint=hint)]
-        if not tables:
-            raise InvalidInputError(f"{label} has no row; it needs at least one")
-        return tables[0] if len(tables) == 1 else Table.pooled(*tables)
+        table = tables[0] if len(tables) == 1 else Table.pooled(*tables)
+        if not len(table):
+            raise InvalidInputError(f"{label} has no rows; it needs at least one")
+        return table
 
     def chunks(self, sample: Any, label: str = "X", *, hint: str = "") -> Iterator[Table]:
         """Yield the rows of a sample as tables, one table per chunk."""
@@ -406,8 +441,9 @@ class Schema:
         """Convert a raw chunk with all columns of the schema, in their order, to a table."""
         raw = chunk.table
         numbers, codes, new = [], [], []
-        place = Place(chunk.origin, chunk.decimal, self.reference, hint)
         for at, column in enumerate(self.columns):
+            decimal = chunk.decimal or decimal_of(raw.field(at))
+            place = Place(chunk.origin, decimal, self.reference, hint)
             if column.use == "numeric":
                 numbers.append(numbers_of(column, raw.column(at), place))
             elif column.use == "category":
@@ -437,7 +473,9 @@ class Schema:
             not self.named or matched_by_position(sample._labels, tuple(own))
         ):
             return list(sample._labels)
-        raise differing(tuple(own), sample._labels, "the schema", sample._label)
+        if not self.named or not sample._named:
+            check_same_width(len(own), len(sample._labels), self.reference, sample._label)
+        raise differing(tuple(own), sample._labels, self.reference, sample._label)
 
     def _read_array(self, sample: Any, label: str) -> Table:
         """Return an array or tensor as a table; contiguous arrays of floats are not copied."""
@@ -445,10 +483,7 @@ class Schema:
             points = sample
         else:
             points = read_sample(sample, None, label, None, "keep").points
-        if points.shape[1] != len(self.columns):
-            raise InvalidInputError(
-                f"{label} must have {len(self.columns)} columns, got {points.shape[1]}"
-            )
+        check_same_width(len(self.columns), points.shape[1], self.reference, label)
         codes = np.empty((len(points), 0), np.int32)
         return Table(points, codes, self, Origin(label))
 
@@ -456,18 +491,18 @@ class Schema:
 
     def to_json(self) -> dict[str, Any]:
         """Convert to a dictionary of the types of JSON."""
-        parts = {"columns": self.columns, "unmatched": self.unmatched}
-        stored = {name: [column.to_json() for column in part] for name, part in parts.items()}
-        return {"named": self.named, "reference": self.reference, **stored}
+        return packed(self, SCHEMA_FIELDS)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Schema:
         """Create a schema from the result of `to_json`; raise an exception if it is damaged."""
-        columns, unmatched = (
-            tuple(Column.from_json(each) for each in value[name])
-            for name in ("columns", "unmatched")
-        )
-        return cls(columns, bool(value["named"]), unmatched, str(value["reference"]))
+        return unpacked(cls, value, SCHEMA_FIELDS)
+
+
+#: Keys in JSON of the fields of a schema and its parts, see `isodepth.base.records`.
+SCHEMA_FIELDS: FieldNames = {
+    type_: {name: name for name in get_type_hints(type_)} for type_ in (Schema, Column, Note, Style)
+}
 
 
 def tables_of(
@@ -476,6 +511,7 @@ def tables_of(
     kinds: Mapping[str, Any] | None = None,
     common: bool = False,
     row_numbers: bool = True,
+    warn: bool = True,
 ) -> list[Table]:
     """Return samples in memory as tables of one schema, see `Schema.of`.
 
@@ -491,7 +527,9 @@ def tables_of(
         each if _is_array(each) else as_sample(each, label)
         for each, label in zip(samples, labels, strict=False)
     ]
-    schema = Schema.of(*read, labels=labels, kinds=kinds, common=common, row_numbers=row_numbers)
+    schema = Schema.of(
+        *read, labels=labels, kinds=kinds, common=common, row_numbers=row_numbers, warn=warn
+    )
     return [schema.read(*each) for each in zip(read, labels, strict=False)]
 
 
@@ -519,7 +557,11 @@ class TableFold(Fold):
 
 def as_sample(data: Any, label: str) -> Sample:
     """Return the rows of a data frame; sources of `isodepth.scan` are returned unchanged."""
-    return data if isinstance(data, Sample) else FrameSample(data, label)
+    if isinstance(data, Sample):
+        return data
+    if _is_array(data):
+        data = NamedArray(read_points(with_nan(data), label, None)[0], None)
+    return FrameSample(data, label)
 
 
 def _is_array(sample: Any) -> bool:
@@ -531,67 +573,76 @@ def _schema_of_arrays(
     samples: Sequence[Any], labels: Sequence[str], kinds: Mapping[str, Any]
 ) -> Schema:
     """Return the schema of arrays, whose values are not looked at."""
-    for sample, label in zip(samples, labels, strict=False):
-        refuse_other_types(sample, label)
     if kinds:
         types = " and ".join(type(each).__name__ for each in samples)
         raise kinds_error(f"kinds needs data frames in memory, got {types}")
-    widths = [np.shape(each)[1] if len(np.shape(each)) == 2 else 0 for each in samples]
+    widths = [
+        each.shape[1]
+        if is_tensor(each) or (isinstance(each, np.ndarray) and each.ndim == 2)
+        else read_points(with_nan(each), label, None)[0].shape[1]
+        for each, label in zip(samples, labels, strict=False)
+    ]
     for width, label in zip(widths, labels, strict=False):
         check_same_width(widths[0], width, labels[0], label)
     return Schema.plain(widths[0])
 
 
-def _matched_names(
+def matched_names(
     samples: Sequence[Sample], labels: Sequence[str], common: bool
 ) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
     """Match the columns of samples by name, or by position if a sample has no names.
 
-    Return the names of the matched columns in each sample, and the names of all other columns of
-    each sample. `common` is an argument of `Schema.of`.
+    Return the names of the matched columns in each sample, followed by those of the schema, and the
+    names of all other columns of each sample. `common` is an argument of `Schema.of`.
     """
-    first, nothing = samples[0], [()] * len(samples)
-    names: list[tuple[str, ...]] = [first._labels]
-    by_position = False
-    for sample, label in zip(samples[1:], labels[1:], strict=False):
-        if {*sample._labels} == {*first._labels}:
+    first = samples[0]
+    names, is_common = [], True
+    for sample, label in zip(samples, labels, strict=True):
+        own = sample._labels
+        if {*own} == {*first._labels}:
             names.append(first._labels)
-        elif matched_by_position(first._labels, sample._labels):
-            check_same_width(len(first._labels), len(sample._labels), labels[0], label)
-            names.append(sample._labels)
-            by_position = True
+        elif not (sample._named and first._named) or matched_by_position(first._labels, own):
+            check_same_width(len(first._labels), len(own), labels[0], label)
+            names.append(own)
         elif common:
-            names.append(sample._labels)
+            is_common = False
         else:
-            raise differing(first._labels, sample._labels, labels[0], label)
-    if by_position or all(each == first._labels for each in names):
-        return names, nothing
+            raise differing(first._labels, own, labels[0], label)
+    if is_common:
+        both = zip(samples, names, strict=True)
+        known = next((own for sample, own in both if sample._named), names[0])
+        return [*names, known], [()] * len(samples)
     both = tuple(n for n in first._labels if all(n in each._labels for each in samples))
     if not both:
-        raise differing(first._labels, samples[1].names, labels[0], labels[1])
+        raise differing(first._labels, samples[1]._labels, labels[0], labels[1])
     only = [tuple(n for n in each._labels if n not in both) for each in samples]
-    return [both] * len(samples), only
+    return [both] * (len(samples) + 1), only
 
 
-def _profiles(
-    samples: Sequence[Sample], names: Sequence[tuple[str, ...]], kinds: Mapping[str, Any]
+def profiles_of(
+    names: Sequence[tuple[str, ...]], kinds: Mapping[str, Any], run: Callable[..., Any]
 ) -> list[dict[str, ColumnProfile]]:
-    """Return the profiles of the columns of each sample, by their names in the first sample."""
+    """Return the profiles of the columns of each sample, by their names in the schema.
+
+    `names` has the names of the columns in each sample, in the order of the schema. Those of the
+    schema come last. ``run(i, fold, columns)`` runs a fold over columns of the i-th sample.
+    """
+    *names, common = names
 
     def profiled(columns: Sequence[str], counted: Collection[str]) -> list[dict[str, Any]]:
         found = []
-        for sample, own in zip(samples, names, strict=True):
-            own_names = [own[names[0].index(name)] for name in columns]
+        for at, own in enumerate(names):
+            own_names = [own[common.index(name)] for name in columns]
             is_counted = {o for o, name in zip(own_names, columns, strict=True) if name in counted}
-            state = sample._run(ProfileFold(own_names, is_counted), own_names)
+            state = run(at, ProfileFold(own_names, is_counted), own_names)
             found.append(dict(zip(columns, state.values(), strict=True)))
         return found
 
     as_strings = {n for n, kind in kinds.items() if kind == "category" or not isinstance(kind, str)}
-    profiles = profiled(names[0], as_strings)
+    profiles = profiled(common, as_strings)
     # The numbers and dates of one sample are counted if another sample has values of another type.
     mixed = []
-    for name in names[0]:
+    for name in common:
         types = PooledColumn(name, [each[name] for each in profiles], (), None).known_types
         if len(types) > 1 and types & {"number", "date", "duration"}:
             mixed.append(name)
@@ -601,9 +652,25 @@ def _profiles(
     return profiles
 
 
-def _stored_column(sample: Sample, name: str) -> Column:
-    """Return a column that only one sample has; its kind is determined by its type."""
+def unmatched_column(name: str, kind: str, label: str) -> Column:
+    """Return a column that only the sample with the name `label` has."""
+    note = Note(Reason.ONLY_IN, {"sample": label})
+    return Column(name, kind, "omit", (note,), attention=True)
+
+
+def stored_kind(sample: Sample, name: str) -> str:
+    """Return the kind of a column, determined by its stored type alone."""
     chunk = next(iter(sample._raw_chunks([name])), None)
     class_ = None if chunk is None else class_of_type(str(chunk.table.column(0).type))
-    kinds = {"numbers": "numeric"} | dict.fromkeys(DATES, "date")
-    return Column(name, kinds.get(class_ or "", "category"), "omit", attention=True)
+    return ({"numbers": "numeric"} | dict.fromkeys(DATES, "date")).get(class_ or "", "category")
+
+
+def typed_columns(chunk: RawChunk, schema: Schema) -> Any:
+    """Return the rows of a raw chunk, with the strings of text files converted to their types."""
+    table = chunk.table
+    for at, column in enumerate(schema.columns):
+        is_text = chunk.decimal or decimal_of(table.field(at))
+        if is_text and column.text_type not in ("string", None):
+            values = typed_column(table.column(at), column.text_type)
+            table = table.set_column(at, column.name, values)
+    return table.rename_columns([column.name for column in schema.columns])

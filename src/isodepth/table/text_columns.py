@@ -6,6 +6,7 @@ strings are not all numbers, booleans or dates remains as it is in the files: `0
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,8 +18,11 @@ MISSING_NUMBER_WORDS = tuple(word for word in MISSING_NUMBERS if word != "nan")
 #: Type of a column of strings whose values are all numbers, booleans or dates. Strings that stand
 #: for missing values, such as "NA", become null as in a column of numbers.
 CODES = "codes"
-#: Type of a column that is a category: "string" or `CODES`, depending on its values.
-CATEGORY = "category"
+# Keys of the metadata of a column of a text file: decimal mark of the file, type of the values, and
+# distinct strings, from which the string of each value is restored.
+_DECIMAL, _TYPE, _TEXTS = b"isodepth.decimal", b"isodepth.type", b"isodepth.texts"
+# Maximum number of distinct strings that are stored. A column with more values is no category.
+_MOST_TEXTS = 1000
 # Numbers with a decimal comma, in the syntax of RE2.
 _COMMA_DIGITS = r"^(\s*[+-]?\d+),(\d+(?:[eE][+-]?\d+)?\s*)$"
 
@@ -148,3 +152,58 @@ def has_strings(type_: Any) -> bool:
     if pa.types.is_dictionary(type_):
         type_ = type_.value_type
     return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
+
+
+# -- columns that remember their strings -----------------------------------------------------------
+
+
+def remembering(column: Any, type_: str | None, decimal: str) -> tuple[Any, dict[bytes, bytes]]:
+    """Convert strings of a text file to the type `type_`, with metadata to restore the strings.
+
+    If two strings have the same value, such as "1" and "01", the column remains a column of
+    strings. Strings of columns with over 1000 distinct ones are not restored, and neither are
+    strings of equal floats, such as "0.5" and "0.50".
+    """
+
+    metadata = {_DECIMAL: decimal.encode()}
+    if type_ in ("string", None):
+        return column, metadata
+    typed = days_at_midnight(typed_column(column, type_))
+    texts = column.unique().drop_null()
+    if len(texts) > _MOST_TEXTS:
+        return typed, {}
+    values = typed_column(texts, type_)
+    known = values.drop_null()
+    if len(known.unique()) < len(known):
+        return (typed, {}) if type_ == "double" else (column, metadata)
+    texts = texts.filter(values.is_valid())
+    metadata |= {_TYPE: type_.encode(), _TEXTS: json.dumps(texts.to_pylist()).encode()}
+    return typed, metadata
+
+
+def restored(column: Any, field: Any) -> tuple[Any, str]:
+    """Return a column as the strings of its text file, and the decimal mark of the file.
+
+    Other columns are returned unchanged, with "" for the decimal mark.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    metadata = field.metadata or {}
+    decimal = metadata.get(_DECIMAL, b"").decode()
+    if _TEXTS not in metadata:
+        return column, decimal if has_strings(column.type) else ""
+    texts = pa.array(json.loads(metadata[_TEXTS]), pa.string())
+    values = typed_column(texts, metadata[_TYPE].decode()).cast(column.type)
+    return texts.take(pc.index_in(column, value_set=values).combine_chunks()), decimal
+
+
+def days_at_midnight(column: Any) -> Any:
+    """Convert a column of times that are all midnight to dates; return others unchanged."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_timestamp(column.type):
+        return column
+    midnight = pc.all(pc.equal(column, pc.floor_temporal(column, unit="day"))).as_py()
+    return column.cast(pa.date32()) if midnight else column

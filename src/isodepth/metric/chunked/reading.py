@@ -18,14 +18,14 @@ from isodepth.metric.chunked.preparation import MassUnit, Preparation, Rows
 from isodepth.metric.chunked.selection import Selection, margin_of
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import MEMORY_MB
-from isodepth.stream.mixed import MixedReader, mixed_readers
 from isodepth.stream.passes import Runner, row_keys
-from isodepth.stream.profile import Profile, alike
 from isodepth.stream.scan import as_source
 from isodepth.stream.source import Source, changed_between_readings
+from isodepth.stream.subsets import random_rows
 from isodepth.table.arrays import column_labels
 from isodepth.table.frames import NamedArray
 from isodepth.table.missing import MissingReport
+from isodepth.table.table import Table
 
 LEAST_PILOTS = 1 << 12
 _PILOTS = 1 << 16
@@ -346,20 +346,21 @@ def load_rows(data: Any, name: str, nan_policy: str, seed: int | None) -> NamedA
     return NamedArray(drawn.drawn()[0], source.columns)
 
 
-def load_mixed_rows(data: Any, name: str, kinds: Any, seed: int | None) -> tuple[Any, MixedReader]:
-    """Load the rows of a source with columns of any type into memory.
+def load_table(data: Any, name: str, kinds: Any, seed: int | None) -> Table:
+    """Load the rows of a source with columns of any type into memory, as a table.
 
-    Return a pyarrow table, and the reader that converts tables with the kinds of its columns. If
-    the rows do not fit into memory, a random subset is loaded, and `seed` is its seed. If the seed
-    is None, an error is raised in this case. `name` is the name of the sample in messages, and
+    If the rows do not fit into memory, a random subset is loaded, and `seed` is its seed. If the
+    seed is None, an error is raised in this case. `name` is the name of the sample in messages, and
     `kinds` is the option of :func:`isodepth.two_sample_test`.
     """
     source = as_source(data)
-    (profile,) = alike([Profile.of(source, rows_in_memory(source), seed or 0)], kinds)
-    if profile.n_rows > profile.max_rows and seed is None:
+    rows = random_rows(
+        source, labels=[f"the {name}"], max_rows=rows_in_memory(source), seeds=[seed or 0],
+        kinds=kinds,
+    )  # fmt: skip
+    if not rows.is_whole and seed is None:
         raise too_many_rows(source, name)
-    (reader,) = mixed_readers([profile], [f"the {name}"], kinds)
-    return profile.random_rows.table, reader
+    return rows.tables[0]
 
 
 def rows_in_memory(source: Source) -> int:

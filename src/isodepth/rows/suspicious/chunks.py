@@ -31,17 +31,16 @@ from isodepth.rows.suspicious.results import (
     value_text,
 )
 from isodepth.rows.suspicious.scoring import Rows
-from isodepth.stream.mixed import MixedReader
-from isodepth.stream.passes import FrameReading, Runner
-from isodepth.stream.subsets import SubsetPair
-from isodepth.table.raw import RawChunk
+from isodepth.stream.passes import Runner
+from isodepth.stream.subsets import RandomRows
+from isodepth.table.table import Origin, Table
 
 # Maximum number of listed rows of a sample, those with the largest scores.
 _MOST_ROWS = 1000
 
 
 def suspicious_source_rows(
-    pair: SubsetPair,
+    pair: RandomRows,
     samples: TwoSamples,
     runner: Runner,
     changed: ChangedColumns = UNCHANGED,
@@ -53,7 +52,7 @@ def suspicious_source_rows(
 
     Parameters
     ----------
-    pair : SubsetPair
+    pair : RandomRows
     samples : TwoSamples
         Random rows of both sources, as the two-sample test read them.
     runner : Runner
@@ -75,24 +74,21 @@ def suspicious_source_rows(
     for side, sample in enumerate("XY"):
         own = tuple(each for each in repeated if each.sample == sample)
         values = tuple(each for each in sentinels if each.side == side)
-        step = SuspectPass(side, detector, pair.readers[side], labels, values, own)
-        used = step.reader.used_source(pair.sources[side])
-        state, _ = runner.fold(used, step, FrameReading(names=step.reader.used))
+        step = SuspectPass(side, detector, samples.columns, labels, values, own)
+        state = pair.schema.run(step, replace(pair.sources[side], _runner=runner), sample)
         states.append(state)
         step.trim(state)
         numbers = np.array([number for number, *_ in state.found], dtype=np.int64)
-        files, places, indices = pair.profiles[side].locate(numbers)
-        for (_, row, point), file, place, index in zip(
-            state.found, files, places.tolist(), indices.tolist(), strict=True
-        ):
-            rows.append(replace(row, row=index, file=file, file_row=place))
+        origin = pair.tables[side].origin
+        found = Origin(sample, origin.files, numbers)
+        for at, index in enumerate(pair.locate(side, numbers).tolist()):
+            _, row, point = state.found[at]
+            rows.append(_at(replace(row, row=at), found, index))
             points[sample, index] = point
-        random = pair.random_rows[side]
+        indices = pair.indices(side)
         for row in (each for each in contradictions if each.sample == sample):
-            at = row.row
-            place = {"file": random.files[at], "file_row": int(random.rows[at])}
-            rows.append(replace(row, row=int(random.indices[at]), **place))
-            points[sample, rows[-1].row] = samples.points[side][at].copy()
+            rows.append(_at(row, origin, int(indices[row.row])))
+            points[sample, rows[-1].row] = samples.points[side][row.row].copy()
         unlisted.append(state.count - len(state.found))
     exact = [
         replace(each, count=count, share=count / pair.n_rows["XY".index(each.sample)])
@@ -119,19 +115,23 @@ def suspicious_source_rows(
     )
 
 
-def _located(found: SuspiciousRows, pair: SubsetPair) -> SuspiciousRows:
+def _located(found: SuspiciousRows, pair: RandomRows) -> SuspiciousRows:
     """Return `found` with the file of each row and the index of the row in this file.
 
     All rows of the sources must be in memory.
     """
-    rows = []
-    for row in found.rows:
-        random = pair.random_rows["XY".index(row.sample)]
-        rows.append(replace(row, file=random.files[row.row], file_row=int(random.rows[row.row])))
+    origins = {table.origin.sample: table.origin for table in pair.tables}
+    rows = [_at(row, origins[row.sample], row.row) for row in found.rows]
     return found._with(rows=tuple(rows))
 
 
-def _one_sided(pair: SubsetPair, states: list[SuspectState]) -> tuple[OneSidedValue, ...]:
+def _at(row: SuspiciousRow, origin: Origin, index: int) -> SuspiciousRow:
+    """Return a row with its file, its index in the file, and its index in the sample."""
+    file, file_row = origin.place(row.row)
+    return replace(row, row=index, file=file, file_row=file_row)
+
+
+def _one_sided(pair: RandomRows, states: list[SuspectState]) -> tuple[OneSidedValue, ...]:
     """Return the values of categories that occur in only one source, most frequent first."""
     from scipy.special import gammaln
 
@@ -143,7 +143,7 @@ def _one_sided(pair: SubsetPair, states: list[SuspectState]) -> tuple[OneSidedVa
             log = gammaln(size + 1) - gammaln(size - count + 1)
             log -= gammaln(total + 1) - gammaln(total - count + 1)
             first = np.array([states[side].first[column, value]])
-            row = int(pair.profiles[side].locate(first)[2][0])
+            row = int(pair.locate(side, first)[0])
             values.append(OneSidedValue(sample, column, value, count, row, float(np.exp(log))))
     return tuple(sorted(values, key=lambda each: (-each.count, each.column, each.value)))
 
@@ -182,8 +182,8 @@ class SuspectPass(Fold):
         0 if the sample is X, 1 if it is Y.
     detector : Detector
         Object that scores rows.
-    reader : MixedReader
-        Object that converts chunks to numbers and categories.
+    names : tuple of str
+        Names of the numeric columns.
     labels : list of lists of str
         Values of each category, in the order of their codes.
     sentinels, repeated : tuples of Sentinel and of RepeatedValue
@@ -192,7 +192,7 @@ class SuspectPass(Fold):
 
     side: int
     detector: Detector
-    reader: MixedReader
+    names: tuple[str, ...]
     labels: list[list[str]]
     sentinels: tuple[Sentinel, ...]
     repeated: tuple[RepeatedValue, ...]
@@ -200,24 +200,26 @@ class SuspectPass(Fold):
     def start(self) -> SuspectState:
         return SuspectState(np.zeros(len(self.repeated), dtype=np.int64))
 
-    def step(self, state: SuspectState, rows: RawChunk, n_threads: int) -> None:
-        numeric, table = list(self.reader.numeric), rows.table
-        points = self.reader.numbers(table.select(numeric), rows.origin, rows.start)
+    def step(self, state: SuspectState, table: Table, n_threads: int) -> None:
+        points, first = table.numbers, table.origin.numbers
         # In Fortran order: columns are written and read one by one.
         codes = np.empty((len(points), len(self.labels)), dtype=np.int64, order="F")
-        found = self.reader.categories(table, rows.origin).items()
-        for c, ((name, (own, words)), labels) in enumerate(zip(found, self.labels, strict=True)):
+        for c, (name, labels) in enumerate(
+            zip(table.schema.category_names, self.labels, strict=True)
+        ):
+            own, words = table.codes[:, c], table.words(c)
             places = {word: code for code, word in enumerate(labels)}
             codes[:, c] = np.array([*(places.get(word, -1) for word in words), -1])[own]
             known = own[own >= 0] if own.min() < 0 else own
             counts = np.bincount(known, minlength=len(words)).tolist()
             for k, word in enumerate(words):
-                if counts[k] and (name, word) not in state.first:
-                    state.first[name, word] = rows.number + int(np.argmax(own == k))
-                state.words[name, word] += counts[k]
-        self._add_rows(state, Rows(points, codes), rows.number)
+                if counts[k]:
+                    if (name, word) not in state.first:
+                        state.first[name, word] = first + int(np.argmax(own == k))
+                    state.words[name, word] += counts[k]
+        self._add_rows(state, Rows(points, codes), first)
         for k, each in enumerate(self.repeated):
-            column = points[:, numeric.index(each.columns[0])]
+            column = table.column(each.columns[0])
             state.repeated[k] += np.count_nonzero(column == each.value)
 
     def _add_rows(self, state: SuspectState, rows: Rows, number: int) -> None:
@@ -259,7 +261,7 @@ class SuspectPass(Fold):
 
     def _repeated_rows(self, sentinel: Sentinel, indices: np.ndarray) -> list[SuspiciousRow]:
         """Describe rows (k,) of a chunk that have a repeated value."""
-        column, value = self.reader.numeric[sentinel.column], sentinel.value
+        column, value = self.names[sentinel.column], sentinel.value
         is_date = column in self.detector.describe.dates
         shown = value_text(value, is_date)
         text = f"{name_text(column)} = {shown}, repeated here and nearly never in the other sample"

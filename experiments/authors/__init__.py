@@ -1,0 +1,1 @@
+"""Comparison with the code that the authors of the paper published."""
