@@ -104,15 +104,3 @@ def test_columns_of_very_different_units_warn(container: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         isodepth.compare(make(X * units), make(Y * units), scale="pooled", random_state=0)
-
-
-@pytest.mark.filterwarnings("ignore::isodepth.errors.ScaleWarning")
-@pytest.mark.parametrize("scale", [None, "pooled", "reference"])
-def test_the_test_has_robust_units(scale: str | None) -> None:
-    units = [1, 1, 64]
-    options = {"n_permutations": 19, "random_state": 0}
-    found = isodepth.compare(X * units, Y * units, scale=scale, **options).test
-
-    expected = isodepth.two_sample_test(X, Y, scale="pooled", **options)
-    assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)
-    assert "|scale=pooled|" in found.signature
