@@ -544,14 +544,14 @@ class Metric(ReadOnlyFields):
             K is the number of directions: the length of an array `directions`, otherwise
             `n_directions`, or 1 if X has one column.
         """
-        table_dtype = TABLE_DTYPE.check(table_dtype)
+        stored: Any = TABLE_DTYPE.check(table_dtype)
         check_for_tables(self)
         if is_chunked(X):
             from isodepth.metric.chunked import entry
 
-            return entry.region_table(self, X, weights, table_dtype)
+            return entry.region_table(self, X, weights, stored)
         fitted, regions = self._fit_one(X, weights, "a table of rows")
-        values = np.empty(fitted._table_shape, dtype=table_dtype)
+        values = np.empty(fitted._table_shape, dtype=stored)
         fitted._write_table(regions._nested, values)
         settings = fitted._table_settings(str(regions.points.dtype))
         return RegionTable(

@@ -16,7 +16,7 @@ from isodepth.metric.settings import LossOptions
 from isodepth.metric.tensors import distance, with_gradient
 
 
-@takes(DISTANCE.without("weights", "kinds", "refine"))
+@takes(DISTANCE.without("weights", "kinds", "refine"), hidden=("refine",))
 class DepthLoss(torch.nn.Module):
     """Distance DR_{p,eps} between the depth-trimmed regions of two samples, as a loss function.
 
@@ -57,8 +57,7 @@ class DepthLoss(torch.nn.Module):
         super().__init__()
         self.resample = Boolean().check("resample", resample)
         self.random_state = Integer(0, UNLIMITED).check("random_state", random_state)
-        settings = {**options, "random_state": self.random_state}
-        self.metric = with_gradient(Metric(**settings))
+        self.metric = with_gradient(Metric(**options, random_state=self.random_state))
         self.draws = 0
 
     @property
