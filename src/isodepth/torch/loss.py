@@ -16,7 +16,7 @@ from isodepth.metric.settings import LossOptions
 from isodepth.metric.tensors import distance, with_gradient
 
 
-@takes(DISTANCE.without("weights", "kinds", "refine"), hidden=("refine",))
+@takes(DISTANCE.without("weights", "kinds", "refine"))
 class DepthLoss(torch.nn.Module):
     """Distance DR_{p,eps} between the depth-trimmed regions of two samples, as a loss function.
 
