@@ -381,9 +381,10 @@ def _test_sources(
     n_threads, seed = settings.n_threads, settings.metric.random_state
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
         pair = subset_pair(X, Y, max_rows, kinds, seed, advance=advance, n_threads=n_threads)
-        read = replace(TwoSamples.of(*pair.tables), only=pair.only)
+        x, y = pair.tables
+        read = replace(TwoSamples.of(x, y), only=pair.only)
         read = read.without_names() if pair.are_arrays else read
-        pool = _pool(samples_of(*pair.tables, read, settings.nan_policy), settings)
+        pool = _pool(samples_of(x, y, read, settings.nan_policy), settings)
         findings = _statistics(pool, settings)
         decision = _decision(pool, findings, settings)
         # Facts about random rows are not facts about all rows.
@@ -551,7 +552,7 @@ def _result(
         null_distribution=decision.null_distribution,
         components=decision.components,
         column_tests=decision.column_tests,
-        n_rows=samples.read.n_rows if pair is None else pair.n_rows,
+        n_rows=samples.read.n_rows if pair is None else (pair.n_rows[0], pair.n_rows[1]),
         n_used_rows=samples.read.n_rows,
         method=settings.method,
         tolerance=settings.tolerance,
