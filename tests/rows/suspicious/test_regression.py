@@ -229,8 +229,6 @@ def test_predictions_beyond_the_values_of_a_predictor_are_uncertain() -> None:
         c[:8] = small
         parts.append(pd.DataFrame({"a": b - c - 6.0, "b": b, "c": c}))
     x, y = parts
-    x.loc[100, "a"] += 6
-    y.loc[100:101, "a"] -= 6
+    y.loc[100:101, "a"] -= 8
     found = isodepth.compare(x, y, random_state=0).suspicious_rows()
-    wrong = [(row.sample, row.row) for row in found if "expected" in row.text]
-    assert sorted(wrong) == [("X", 100), ("Y", 100), ("Y", 101)]
+    assert sorted((row.sample, row.row) for row in found) == [("Y", 100), ("Y", 101)]

@@ -112,9 +112,9 @@ class Regressions:
     A prediction above the maximum of the column, or below its minimum, is an extrapolation. It is
     replaced by this maximum or minimum. The residual is 0 if the value itself is beyond it.
 
-    The data do not show how a relation continues beyond the values of a predictor. Such a value
-    makes the prediction uncertain by the change of the prediction beyond the fifth smallest or the
-    fifth largest value among the fitted rows.
+    The data do not show how a relation continues beyond the values of a predictor. From the fifth
+    smallest and the fifth largest value among the fitted rows on, it may stay constant, or continue
+    with the value, with its square, or with both. All these predictions are possible.
     """
 
     def __init__(self, standard: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> None:
@@ -167,14 +167,21 @@ class Regressions:
         return self._supported(plain, standard) * scale
 
     def certain_residuals(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Return the residuals (m, d), smaller by the uncertainty of extrapolated predictions."""
+        """Return the differences (m, d) of values and the nearest of all possible predictions.
+
+        They are residuals, or 0 if the value is a possible prediction; see `extrapolation`.
+        """
         standard = self._used(standard)
         plain, scale = self._plain_residuals(standard, codes)
         residuals = self._supported(plain, standard)
         rows = np.flatnonzero(self._extrapolated(standard))
         if len(rows):
-            size = np.abs(residuals[rows]) - self.uncertainty(standard[rows])
-            residuals[rows] = np.sign(residuals[rows]) * np.maximum(size, 0.0)
+            below, above = (
+                self._supported(plain[rows] - shift, standard[rows])
+                for shift in self.extrapolation(standard[rows])
+            )
+            nearest = np.minimum(below, 0.0) + np.maximum(above, 0.0)
+            residuals[rows] = nearest
         return residuals * scale
 
     def _extrapolated(self, standard: np.ndarray) -> np.ndarray:
@@ -182,25 +189,30 @@ class Regressions:
         low, high = self._inner
         return ((standard < low.max(axis=0)) | (standard > high.min(axis=0))).any(axis=1)
 
-    def uncertainty(self, standard: np.ndarray) -> np.ndarray:
-        """Return the changes (m, d) of the predictions of m rows (m, d) by extrapolation.
+    def extrapolation(self, standard: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lowest and the highest possible predictions (m, d), minus the predictions.
 
-        The class describes them. The regressions for complete rows are used for all rows.
+        They differ in rows with a value of a predictor that is an extrapolation, see the class. The
+        regressions for complete rows are used for all rows.
         """
-        d = self._n_columns
-        linear, square = self._halves(
-            self._complete.weights[1 : 1 + (2 if self.squares else 1) * d].T
+        missing = np.isnan(standard)
+        linear, square = (
+            -part for part in self._halves(self._complete.weights[1 : 1 + self._n_terms].T)
         )
-        values = np.where(np.isnan(standard), 0.0, np.clip(standard, -_MAX_VALUE, _MAX_VALUE))
-        result = np.empty(standard.shape)
-        for j, (low, high) in enumerate(zip(*self._inner, strict=True)):
-            inside = np.where(np.isnan(standard), 0.0, np.clip(values, low, high))
-            # The parts are added up, because the square bends the relation as the data show it.
-            change = np.abs(linear[j]) + np.abs(square[j] * (values + inside)) / _FAR
-            change *= np.abs(values - inside)
-            change[:, j] = 0.0
-            result[:, j] = change.sum(axis=1)
-        return result
+        values = np.where(missing, 0.0, np.clip(standard, -_MAX_VALUE, _MAX_VALUE))
+        used = np.clip(values, -_FAR, _FAR)
+        low, high = np.empty(standard.shape), np.empty(standard.shape)
+        for j, ends in enumerate(zip(*self._inner, strict=True)):
+            inner = np.where(missing, 0.0, np.clip(used, *ends))
+            weights = np.delete(np.stack([linear[j], square[j] / _FAR]), j, axis=1)[:, None]
+            inner, own, all_of = (np.delete(each, j, axis=1) for each in (inner, used, values))
+            # The square bends the relation as the data show it, not as it continues: changes by a
+            # value and by its square may add up or not.
+            changes = weights * np.stack([all_of - inner, all_of**2 - inner**2])
+            from_inner = (weights * np.stack([own - inner, own**2 - inner**2])).sum(axis=(0, 2))
+            low[:, j] = np.minimum(changes, 0.0).sum(axis=(0, 2)) - from_inner
+            high[:, j] = np.maximum(changes, 0.0).sum(axis=(0, 2)) - from_inner
+        return low, high
 
     def _plain_residuals(
         self, standard: np.ndarray, codes: np.ndarray
@@ -350,6 +362,11 @@ class Regressions:
                 entries[2, block.rows] -= diagonal[:, d:]
         entries[:, missing[:, :d]] = np.array([[1.0], [0.0], [1.0]])
         return predictions, products + project(predictions, inverse).T, entries
+
+    @property
+    def _n_terms(self) -> int:
+        """Number of terms of columns."""
+        return (2 if self.squares else 1) * self._n_columns
 
     def _halves(self, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Split the last axis (q) into the part of the columns and the part of their squares.

@@ -449,7 +449,7 @@ class RowScorer:
         scale = self.regressions.scale(z)[i]
         expected = z[i] - self.regressions.residuals(standard, row.codes)[0, i] / scale
         ends = expected + np.array(_range(self.residuals, i)) / scale
-        ends += self.regressions.uncertainty(standard)[0, i] * np.array([-1.0, 1.0])
+        ends += [shift[0, i] for shift in self.regressions.extrapolation(standard)]
         # The columns that move the prediction away from the value; at most two, of which the second
         # is named only if it matters about as much as the first.
         pull = self.regressions.contributions(z, row.codes[0], i) * np.sign(expected - z[i])
