@@ -73,7 +73,8 @@ def batch_tables(schema: Schema, batch: Any, nan_policy: str) -> Iterator[Table]
     used = tuple(column for column in schema.columns if column.use != "omit")
     compared = Schema(used, schema.named, reference=_REFERENCE)
     _check_columns(compared, batch)
-    empty, label = True, _BATCH
+    empty = True
+    label: str = _BATCH
     if isinstance(batch, Sample):
         tables = compared.chunks(batch, _BATCH, hint=_KINDS_HINT)
         label = _BATCH if batch._label == _BATCH else f"{_BATCH} ({batch._label})"
