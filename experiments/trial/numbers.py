@@ -49,9 +49,8 @@ def agrees(text: str, value: float) -> bool:
     if value is None or pd.isna(value):
         return False
     if re.fullmatch(DATE, text):
-        minutes = (pd.Timestamp(text.removesuffix(" UTC")) - pd.Timestamp(0)).total_seconds() / 60
         # A day without a time of day may be a rounded number of days.
-        return abs(minutes - value * 1440) <= (1.0 if " " in text else 720.0)
+        return abs(day(text) - value) <= (1.0 / 1440 if " " in text else 0.5)
     if text.endswith("%"):
         text, value = text[:-1], 100 * value
     printed = float(text)
@@ -63,8 +62,20 @@ def agrees(text: str, value: float) -> bool:
 def as_number(text: str) -> float:
     """Return a printed number, or the days since 1970 of a date."""
     if re.fullmatch(DATE, text):
-        return days(pd.Series([text.removesuffix(" UTC")])).iloc[0]
+        return day(text)
     return float(text)
+
+
+def day(text: str) -> float:
+    """Return the days since 1970 of a printed date, of any year.
+
+    Examples
+    --------
+    >>> day("1970-01-02"), day("1970-01-01 12:00 UTC"), day("1600-01-01")
+    (1.0, 0.5, -135140.0)
+    """
+    time = np.datetime64(text.removesuffix(" UTC").replace(" ", "T"), "s")
+    return float(time.astype(np.int64)) / 86_400
 
 
 def days(values: pd.Series) -> pd.Series:

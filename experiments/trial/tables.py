@@ -25,7 +25,8 @@ FORMER = (
     "ratdat/complete_old", "stevedata/USFAHR", "survival/pbcseq (pbc)", "wooldridge/happiness",
 )  # fmt: skip
 SETS = {
-    "trial": sources.TRIAL, "retrial": sources.RETRIAL, "practice": PRACTICE, "former": FORMER,
+    "trial": sources.TRIAL, "retrial": sources.RETRIAL, "unseen": sources.UNSEEN,
+    "practice": PRACTICE, "former": FORMER,
 }  # fmt: skip
 #: Columns with dates as strings that are parsed, so that their type is that of dates.
 DATES = {

@@ -120,7 +120,7 @@ def test_printed_precision() -> None:
     assert not agrees("0%", 0.006)
 
 
-@pytest.mark.parametrize("name", ["trial", "retrial"])
+@pytest.mark.parametrize("name", ["trial", "retrial", "unseen"])
 def test_the_tables_are_new(name: str) -> None:
     own = {*sources.SETS[name]}
     others = set().union(*(names for key, names in sources.SETS.items() if key != name))

@@ -188,7 +188,7 @@ def test_a_change_is_listed_only_for_pairs_that_differ() -> None:
             {"may": BAGS["a"], "june": BAGS["a"][:1]},
             {},
             InvalidInputError,
-            r"Y must have at least 2 rows .* \(X is samples\['may'\], Y is samples\['june'\]\)",
+            r"Y must have at least 2 rows .*\nX is samples\['may'\], Y is samples\['june'\]",
         ),
     ],
 )

@@ -232,7 +232,7 @@ def test_the_first_row_is_compared_without_a_warning(convert: Any) -> None:
         source = isodepth.scan(lambda: iter([convert(values)]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert [len(chunk.table) for chunk in source._parts[0].raw_frames(100)] == [50]
+        assert [len(chunk.table) for chunk in source._parts[0].raw_chunks(100)] == [50]
 
 
 @pytest.mark.filterwarnings("ignore::isodepth.errors.ColumnWarning")
@@ -320,7 +320,7 @@ def test_a_function_must_give_the_same_rows_at_every_call(
             yield frame.assign(word="u") if frames else rows
 
     (part,) = isodepth.scan(chunks)._parts
-    readings = itertools.chain(part.raw_frames(100), part.raw_frames(100))
+    readings = itertools.chain(part.raw_chunks(100), part.raw_chunks(100))
     with pytest.raises(InvalidInputError, match=rf"chunks has changed .*\({change}\); the data"):
         list(readings)
 
@@ -360,7 +360,7 @@ def test_a_function_must_give_the_same_values_at_every_call(column: str, change:
     source = isodepth.scan(chunks)
     (part,) = source._parts
     where = f" in column '{column}'" if column else ""
-    reading = part.raw_frames if column else part.read
+    reading = part.raw_chunks if column else part.read
     assert sum(1 for _ in reading(100)) == 2
     with pytest.raises(InvalidInputError, match=rf"\(10 rows, then other values{where}\); the"):
         list(reading(100))

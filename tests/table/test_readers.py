@@ -544,7 +544,7 @@ def test_periods_in_a_file_are_read_without_an_import_of_pandas(tmp_path: Path) 
     code = (
         "import sys, isodepth; assert 'pandas' not in sys.modules; "
         f"(part,) = isodepth.scan({str(tmp_path / 'a.parquet')!r})._parts; "
-        "print(next(part.frames(9)).table.column('month').to_pylist())"
+        "print(next(part.raw_chunks(9)).table.column('month').to_pylist())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['2020-01', '2020-02', '2020-03', '2020-04']"
@@ -563,7 +563,7 @@ def test_an_error_of_memory_names_the_file(
         frame.to_csv(path, index=False)
     else:
         frame.to_parquet(path)
-    monkeypatch.setattr("pyarrow.csv.read_csv", fail)
+    monkeypatch.setattr("pyarrow.csv.open_csv", fail)
     monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", fail)
     message = r"t\.\w+: it does not fit into memory \(malloc of size 64 failed\)"
     with pytest.raises(UnreadableFileError, match=message):

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 import enum
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
+
+from isodepth.base.readonly import ReadOnlyDict
 
 
 class Names:
@@ -87,18 +89,18 @@ class Message(str):
     """
 
     template: str
-    values: dict[str, Any]
+    values: Mapping[str, Any]
     kind: enum.Enum | None
 
     def __new__(cls, template: str, kind: enum.Enum | None = None, /, **values: Any) -> Self:
         """Create the string with the names of Python."""
         self = super().__new__(cls, _Renderer(PYTHON).vformat(template, (), values))
-        self.template, self.values, self.kind = template, values, kind
+        self.template, self.values, self.kind = template, ReadOnlyDict(values), kind
         return self
 
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         # Arguments with which pickle and copy call __new__.
-        return (self.template, self.kind), self.values
+        return (self.template, self.kind), dict(self.values)
 
     def rendered(self, names: Names) -> str:
         """Return the message as a string with the names of options, functions and samples."""
@@ -130,6 +132,31 @@ class Sample(str):
     def rendered(self, names: Names) -> str:
         """Return the name of the sample."""
         return names.sample(str(self))
+
+
+class Group(str):
+    """Name of a collection of samples in messages, such as "samples".
+
+    `labels` are the labels of its samples, or None.
+
+    Examples
+    --------
+    >>> sample_name(Group("samples", ["june", "july"]), 1), sample_name("samples", 1)
+    ("samples['july']", 'samples[1]')
+    """
+
+    labels: Sequence[Any] | None
+
+    def __new__(cls, name: str, labels: Sequence[Any] | None) -> Self:
+        self = super().__new__(cls, name)
+        self.labels = labels
+        return self
+
+
+def sample_name(group: str, place: int) -> Sample:
+    """Return the name of one sample of a collection, with its label if `group` is a `Group`."""
+    labels = group.labels if isinstance(group, Group) else None
+    return Sample(f"{group}[{place if labels is None else labels[place]!r}]")
 
 
 def in_code(name: str) -> str:
@@ -167,7 +194,7 @@ class Wording(enum.Enum):
     ...     CODES = "{count} distinct values; choose {--category} if they are codes"
     >>> note = Note.CODES(count=3)
     >>> note, note.kind is Note.CODES
-    ('3 distinct values; choose category if they are codes', True)
+    ("3 distinct values; choose 'category' if they are codes", True)
     """
 
     def __call__(self, **values: Any) -> Message:

@@ -356,8 +356,8 @@ class Option:
 
     @property
     def default_text(self) -> str:
-        """The default in words, for the command line."""
-        return (self.none or "none") if self.default is None else str(self.default)
+        """The default in words, for the command line; "" if there is none."""
+        return (self.none or "") if self.default is None else str(self.default)
 
     @property
     def description(self) -> str:

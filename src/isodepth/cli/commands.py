@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import click
 
 from isodepth.base.export import printable
-from isodepth.base.messages import rendered
+from isodepth.base.messages import Message, rendered
 from isodepth.base.options import option_error, suggested_name
 from isodepth.base.paths import system_reason
 from isodepth.cli.names import CommandNames
@@ -75,11 +75,14 @@ class Session:
         Warnings issued so far.
     about : str
         Files that errors of the library are about, in parentheses.
+    samples : dict
+        Names of samples by their names in messages of the library.
     """
 
     arguments: Sequence[str]
     caught: list[warnings.WarningMessage] = field(default_factory=list)
     about: str = ""
+    samples: dict[str, str] = field(default_factory=dict)
 
     def notes(self) -> list[tuple[str, str]]:
         """Return pairs ("note" or "warning", message) for the distinct warnings of the run.
@@ -98,13 +101,13 @@ class Session:
 
     def error_text(self, error: IsodepthError) -> str:
         """Return the message of an error, with flags and the names of the samples."""
-        names = command_names()
-        text = rendered(error, names)
+        names, text = command_names(), rendered(error, command_names())
         option = error.option if isinstance(error, InvalidOptionError) else None
-        flag = names.option(option) if option else ""
-        if flag.startswith("-") and flag not in text:
-            text = f"{flag}: {text}"
-        return f"{text} ({self.about})" if self.about and not flag else text
+        if option is None or names.option(option) == option:
+            return f"{text} ({self.about})" if self.about else text
+        message = error.args[0]
+        mentioned = isinstance(message, Message) and option in message.options
+        return text if mentioned else f"{names.option(option)}: {text}"
 
 
 def session() -> Session:
@@ -114,7 +117,7 @@ def session() -> Session:
 
 def command_names() -> CommandNames:
     """Return the names in messages of the current command."""
-    return CommandNames(click.get_current_context().command.params)
+    return CommandNames(click.get_current_context().command.params, session().samples)
 
 
 class Command(click.Command):

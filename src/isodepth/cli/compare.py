@@ -125,7 +125,7 @@ def _reading(
     labels = [name for name in (blocks, group and group[0]) if name is not None]
     options = {
         "columns": [*columns, *labels] if columns else [],
-        "drop": [] if columns else list(read.left_out),
+        "drop": [] if columns else [name for name in read.left_out if name not in labels],
         "missing": split_names(reading.missing),
     }
     return Reading(path, options, blocks=blocks, group=group)

@@ -45,25 +45,11 @@ def monitor() -> None:
 @monitor.command(cls=Command)
 @click.argument("reference")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The monitor (.npz).")
-@click.option("--overwrite", is_flag=True, help="Replace an existing monitor and its history.")
-@click.option("--blocks", metavar="COLUMN", help="Rows with the same value depend on each other.")
-@click.option("--groups", metavar="COLUMN", help="Watch each group of rows separately.")
-@click.option(
-    "--alpha", type=cli.read_share, metavar="P",
-    help="Maximum probability of any false alarm (default 0.01).",
-)  # fmt: skip
-@click.option("--arl", type=float, help="Instead of alpha: mean batches between false alarms.")
-@click.option(
-    "--tolerance", metavar="SHARE", callback=cli.parse_share,
-    help="Share of rows that may be contaminated.",
-)  # fmt: skip
-@click.option("--patience", type=int, help="Crossings of a threshold before an alarm (default 1).")
+@cli.add_options("options", cli.MONITOR)
 @cli.reading_options(TEST_NAN_POLICIES, kinds=True)
-@cli.add_options("settings", cli.METRIC.only("random_state"))
 def fit(
-    reference: str, output: str, overwrite: bool, blocks: str | None, groups: str | None,
-    reading: cli.ReadingOptions, settings: dict[str, Any], **alarms: Any,
-) -> Answer:  # fmt: skip
+    reference: str, output: str, options: dict[str, Any], reading: cli.ReadingOptions
+) -> Answer:
     """Fit a monitor to the rows of a reference table.
 
     The file of the monitor contains no rows. It contains settings, counts, statistics of columns
@@ -78,29 +64,27 @@ def fit(
     """
     from isodepth.monitor.saved import check_new
 
-    if not overwrite and Path(output).exists():
+    if not options["overwrite"] and Path(output).exists():
         raise InvalidOptionError(f"{output} exists already; replace the monitor with --overwrite")
-    check_new(output, overwrite)
+    check_new(output, options["overwrite"])
     if Path(reference).is_dir():
         raise InvalidOptionError(
             f"{reference} is a folder, and a monitor is fitted to one file; join its files, or use "
             f"isodepth.Monitor(isodepth.scan({reference!r})) in Python, which reads all of them"
         )
-    sources = open_sources([reference])
-    labels = {name: label_column(sources[0], name) for name in (blocks, groups) if name is not None}
-    found = read_tables(sources, reading, without=[blocks, groups], text="keep")
+    (source,) = open_sources([reference])
+    columns = [options["blocks"], options["groups"]]
+    labels = {name: label_column(source, name) for name in columns if name is not None}
+    found = read_tables([source], reading, without=columns, text="keep")
     (table,) = frames_of(found, reading.kinds)
     # Only a table with column names can have columns of labels, which are then checked in batches.
-    options: dict[str, Any] = {"blocks": blocks, "groups": groups}
     if found[0].columns is None:
-        options = {option: labels.get(name) for option, name in options.items()}
+        options |= {name: labels.get(options[name]) for name in ("blocks", "groups")}
     else:
         table = with_labels(table, labels)
     made = isodepth.Monitor(
-        table, path=output, overwrite=overwrite, nan_policy=reading.nan_policy,
-        kinds=reading.kinds, **options, **settings,
-        **{name: value for name, value in alarms.items() if value is not None},
-    )  # fmt: skip
+        table, path=output, nan_policy=reading.nan_policy, kinds=reading.kinds, **options
+    )
     if words := ",".join(reading.missing):
         note(f"the monitor does not store --missing; add --missing {words} to monitor check")
     return _shown(made)

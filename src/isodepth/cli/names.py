@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -16,6 +16,8 @@ _COMMANDS = {"two_sample_test": "isodepth test"}
 class CommandNames(Names):
     """Names in messages of the command with the parameters `params`.
 
+    `samples` has the names of samples by their names in messages of the library.
+
     Examples
     --------
     >>> from isodepth.base.messages import Message
@@ -27,7 +29,10 @@ class CommandNames(Names):
 
     python = False
 
-    def __init__(self, params: Sequence[click.Parameter]) -> None:
+    def __init__(
+        self, params: Sequence[click.Parameter], samples: Mapping[str, str] | None = None
+    ) -> None:
+        self._samples = samples or {}
         self._metavars = {each.name: each.metavar for each in params if each.metavar}
         self._choices = {each.name: getattr(each.type, "choices", None) for each in params}
         flags = {str(each.name): max(each.opts, key=len) for each in params}
@@ -53,6 +58,9 @@ class CommandNames(Names):
         if value is None or shown == "...":
             shown = "none" if value is None else self._metavars.get(name, "VALUE")
         return f"{flag} {shown}"
+
+    def sample(self, role: str) -> str:
+        return self._samples.get(role, role)
 
     def function(self, name: str) -> str:
         return _COMMANDS.get(name, name)

@@ -20,6 +20,7 @@ from isodepth.base.extras import load_extra
 from isodepth.base.messages import joined
 from isodepth.base.options import (
     Allowed,
+    Boolean,
     Choice,
     Integer,
     Number,
@@ -75,6 +76,16 @@ REPORT = COMPARE.change("n_permutations", default=TEST["n_permutations"].default
 DIRECTIONS = declared.TEST.only("n_directions") | PAIRWISE.only("scale", "random_state")
 #: Options of a depth.
 DEPTH = METRIC.only("depth", "n_directions", "random_state")
+#: Options of a monitor.
+MONITOR = (
+    declared.MONITOR.only(
+        "overwrite", "blocks", "groups", "alpha", "arl", "tolerance", "patience", "random_state"
+    )
+    .change("overwrite", text="Replace an existing monitor and its history.")
+    .change("blocks", text="Rows with the same value in this column depend on each other.")
+    .change("groups", text="Watch each group of rows with the same value in this column.")
+    .change("random_state", default=0)
+)
 #: Options of the score of texts.
 SCORE = declared.ENCODER.only("model", "layer", "batch_size") | declared.SCORE.only(
     "depth", "eps", "p", "q", "n_directions", "random_state", "multi_ref"
@@ -109,12 +120,15 @@ def add_options(argument: str, options: Options) -> Any:
 
 def flag_of(option: Option) -> Any:
     """Return the decorator of Click that adds a declared option to a command."""
+    flag = "--" + option.name.replace("_", "-")
+    if isinstance(option.allowed, Boolean):
+        return click.option(flag, option.name, is_flag=True, help=option.text)
     type_, metavar = _click_type(option.name, option.allowed)
-    text = f"{option.text.removesuffix('.')} (default {option.default_text})."
+    default = f" (default {option.default_text})" if option.default_text else ""
+    text = f"{option.text.removesuffix('.')}{default}."
     return click.option(
-        "--" + option.name.replace("_", "-"), option.name, type=type_, default=option.default,
-        metavar=metavar, help=text,
-    )  # fmt: skip
+        flag, option.name, type=type_, default=option.default, metavar=metavar, help=text
+    )
 
 
 def _click_type(name: str, allowed: Allowed) -> tuple[Any, str | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.base.export import document
 from isodepth.base.output import check_target, csv_bytes, replace_file
-from isodepth.cli.commands import Answer, Command, progress_wanted
+from isodepth.cli.commands import Answer, Command, progress_wanted, session
 from isodepth.cli.tables import open_sources, read_samples, read_tables
 from isodepth.errors import InvalidInputError
 from isodepth.table.frames import in_order
@@ -60,10 +59,8 @@ def pairwise(
             f"pairwise needs at least two samples, got {labels[0]}; add others, or use --by"
         )
     named = dict(zip(labels, tables, strict=True))
-    try:
-        matrix = isodepth.pairwise(named, progress=progress_wanted(), **options)
-    except InvalidInputError as error:
-        raise InvalidInputError(_with_names(str(error))) from None
+    session().samples = {f"samples[{label!r}]": label for label in labels}
+    matrix = isodepth.pairwise(named, progress=progress_wanted(), **options)
     if target is not None:
         replace_file(target, csv_bytes(matrix._rows()))
     content = matrix.to_dict() | {"scale": settings["scale"], "left_out": reading.left_out}
@@ -71,17 +68,6 @@ def pairwise(
     lines = _summary(matrix, settings["scale"]) + _files(reading, output)
     lines += ["", *matrix._matrix_lines()] if len(matrix) <= _PRINTED else []
     return Answer(lines, content)
-
-
-def _with_names(message: str) -> str:
-    """Replace samples['june'], ... in a message by the names of the samples.
-
-    Examples
-    --------
-    >>> _with_names("'a' is only in samples['july']")
-    "'a' is only in july"
-    """
-    return re.sub(r"\bsamples\[(['\"])(.*?)\1\]", r"\2", message)
 
 
 def _summary(matrix: Any, scale: str | None) -> list[str]:

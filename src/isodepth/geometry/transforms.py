@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth import _core
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.base.options import must
+from isodepth.errors import InvalidInputError
 
 COVARIANCES = ("empirical", "mcd", "ledoit-wolf")
 
@@ -31,10 +32,8 @@ def check_covariance(covariance: Any) -> None:
     if isinstance(covariance, str):
         known = covariance in COVARIANCES
     if not known:
-        raise InvalidOptionError(
-            f"covariance must be one of {', '.join(COVARIANCES)}, or a scikit-learn covariance "
-            f"estimator (with fit and covariance_), got {covariance!r}"
-        )
+        others = "a scikit-learn covariance estimator (with fit and covariance_)"
+        raise must("covariance", f"be one of {', '.join(COVARIANCES)}, or {others}", covariance)
 
 
 def shrinks(covariance: Any) -> bool:

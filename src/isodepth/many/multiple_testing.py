@@ -17,9 +17,11 @@ from isodepth.base.annotations import (
     VectorLike,
 )
 from isodepth.base.declared import TEST
-from isodepth.base.export import ResultMixin, keys, label_column, label_texts, read_only
+from isodepth.base.export import ResultMixin, keys, label_column, label_texts
+from isodepth.base.messages import Group, sample_name
 from isodepth.base.options import MOST
 from isodepth.base.progress import progress_bar
+from isodepth.base.readonly import read_only
 from isodepth.base.words import listed
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelError
 from isodepth.geometry.directions import integer_seed
@@ -289,9 +291,8 @@ def pairwise_test(
                     inputs[i], inputs[j], n_permutations=n_permutations, alpha=alpha, **options
                 )
             except InvalidInputError as error:
-                mine, theirs = (k if labels is None else names[k] for k in (i, j))
-                pair = f"(X is samples[{mine!r}], Y is samples[{theirs!r}])"
-                error.args = (f"{error} {pair}", *error.args[1:])
+                x, y = (sample_name(Group("samples", labels), k) for k in (i, j))
+                error.add_note(f"X is {x}, Y is {y}")
                 raise
             both = (names[i], names[j])
             shown = [f"sample {name}" for name in both] if labels is None else label_texts(both)

@@ -213,8 +213,8 @@ class _WindowChanges:
         for h, member in enumerate(self._members):
             if member.columns != (column,):
                 continue
-            ones = tuple(int(counts.ones[h]) for counts in self._described)
-            others = tuple(n - k for n, k in zip(present, ones, strict=True))
+            first, second = (int(counts.ones[h]) for counts in self._described)
+            ones, others = (first, second), (present[0] - first, present[1] - second)
             below = np.nextafter(member.value, -np.inf)
             match member.event, member.upper:
                 case "column", _:

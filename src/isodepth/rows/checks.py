@@ -142,6 +142,10 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
     city: new category c (10 rows, 50%)
     repeated rows within each sample: 0% -> 100%
     """
+    X, Y = (
+        given if typed is None else typed
+        for given, typed in zip((X, Y), samples.typed, strict=True)
+    )
     columns = _columns(samples)
     stored = _stored_columns(X, Y, samples)
     words = _words_among_numbers(stored)

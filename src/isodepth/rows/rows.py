@@ -15,7 +15,7 @@ from isodepth.errors import InvalidInputError
 from isodepth.table.arrays import column_labels
 from isodepth.table.columns import ColumnKind
 from isodepth.table.kind_lines import column_lines, numeric_hint
-from isodepth.table.table import Table, tables_of
+from isodepth.table.table import Table, tables_of, typed_rows
 from isodepth.table.validation import is_chunked
 
 
@@ -40,6 +40,8 @@ class TwoSamples:
         Names of the columns that only X has, and of those that only Y has.
     named : bool
         Whether the numeric columns have names in the data.
+    typed : pair of pyarrow.Table or None
+        Columns of tables of text files with the types that the schema has; None for other data.
     """
 
     points: tuple[np.ndarray, np.ndarray]
@@ -48,6 +50,7 @@ class TwoSamples:
     kinds: tuple[ColumnKind, ...] = ()
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     named: bool = True
+    typed: tuple[Any, Any] = (None, None)
 
     @property
     def n_rows(self) -> tuple[int, int]:
@@ -127,8 +130,9 @@ class TwoSamples:
         points = (x.numbers, y.numbers)
         dtype = np.result_type(*points)
         points = (points[0].astype(dtype, copy=False), points[1].astype(dtype, copy=False))
+        typed = (typed_rows(x), typed_rows(y))
         return cls(
-            points, schema.numeric_names, categories, kinds, (only[0], only[1]), schema.named
+            points, schema.numeric_names, categories, kinds, (only[0], only[1]), schema.named, typed
         )
 
     def numbers(self, column: str) -> tuple[np.ndarray, np.ndarray]:

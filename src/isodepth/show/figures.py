@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.metric.comparison import Comparison
 from isodepth.show import style
-from isodepth.significance.result import TwoSampleResult
+from isodepth.significance.result import TestedComparison, TwoSampleResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +69,7 @@ def gap_profile(result: Comparison | TwoSampleResult, *, ax: Axes | None = None)
     if edges[-1] > edges[0]:
         ax.set_xlim(edges[0], edges[-1])
     top = max(largest.gap, distance)
-    null = getattr(comparison, "_null_profile", None)
+    null = comparison._null_profile if isinstance(comparison, TestedComparison) else None
     if null is not None:
         low, high = null.band
         ax.fill_between(

@@ -75,18 +75,14 @@ def repeat_code(result: Any, files: Sequence[Reading] | None) -> str:
     comment with the reason if the result cannot be repeated.
     """
     test: TwoSampleResult | None = result._test
-    data: dict[str, Any] = {
-        "kinds": {each.column: each.option for each in result._tested.kinds if each.option}
-    }
-    lines, calls = ["import isodepth"], []
-    if files is not None:
-        lines += _reading_lines(files)
+    blocks = None if files is None else files[0].blocks
+    kinds = {each.column: each.option for each in result._tested.kinds if each.option}
+    lines, calls = ["import isodepth", *_reading_lines(files or ())], []
     if isinstance(result, Comparison):
-        calls.append(_comparison_call(result, data))
+        labels = {} if blocks is None else {blocks: "omit"}
+        calls.append(_comparison_call(result, kinds | labels))
     if test is not None:
-        if test.settings["blocks"] is not None:
-            data["blocks"] = None if files is None else files[0].blocks
-        calls.append(_test_call(test, data))
+        calls.append(_test_call(test, kinds, blocks))
     if None in calls or not all(file.has_call for file in files or ()):
         return CANNOT_REPEAT
     name = "comparison" if test is None else "test"
@@ -119,16 +115,21 @@ def keywords(options: dict[str, Any]) -> str:
 
 
 def _reading_lines(files: Sequence[Reading]) -> list[str]:
-    """Return statements that read the samples X and Y."""
-    if files[0].group is None:
-        return [f"{name} = {file._call}" for name, file in zip("XY", files, strict=True)]
-    column, groups = files[0].group[0], [file.group and file.group[1] for file in files]
-    rows = f"table[table[{column!r}] == group].drop(columns={column!r})"
-    return [f"table = {files[0]._call}", f"X, Y = ({rows} for group in {groups!r})"]
+    """Return statements that read the samples X and Y; [] without files."""
+    groups = [file.group for file in files if file.group is not None]
+    if not groups:
+        return [f"{name} = {file._call}" for name, file in zip("XY", files, strict=False)]
+    column = groups[0][0]
+    mask = f"[label == group for label in table[{column!r}].to_pylist()]"
+    rows = f"table.filter({mask}).drop_columns({column!r})"
+    return [
+        f"table = {files[0]._call}",
+        f"X, Y = ({rows} for group in {[group for _, group in groups]!r})",
+    ]
 
 
-def _comparison_call(comparison: Comparison, data: dict[str, Any]) -> str | None:
-    """Return a statement that repeats a comparison; `data` are arguments that depend on the data.
+def _comparison_call(comparison: Comparison, kinds: dict[str, Any]) -> str | None:
+    """Return a statement that repeats a comparison with the option `kinds`.
 
     Return None if the value of an argument cannot be written as code.
     """
@@ -138,18 +139,18 @@ def _comparison_call(comparison: Comparison, data: dict[str, Any]) -> str | None
     if "n_levels" in options:
         options = {"n_directions": 1000} | {k: v for k, v in options.items() if k != "refine"}
         metric = f"isodepth.Metric.paper({keywords(options).removeprefix(', ')})"
-        return f"comparison = {metric}.compare(X, Y{keywords(data)})"
+        return f"comparison = {metric}.compare(X, Y{keywords({'kinds': kinds})})"
     test, omitted = comparison._test, comparison.missing is not None
     if test is not None:
         shares = test.missing.shares if test.missing else ()
         omitted = omitted or any(share.before or share.after for share in shares)
         omitted = omitted or any(each.value == MISSING for each in test.category_shares)
-    options["nan_policy"] = "omit" if omitted else None
-    return f"comparison = isodepth.compare(X, Y{keywords(options | data)})"
+    options |= {"nan_policy": "omit" if omitted else None, "kinds": kinds}
+    return f"comparison = isodepth.compare(X, Y{keywords(options)})"
 
 
-def _test_call(test: TwoSampleResult, data: dict[str, Any]) -> str | None:
-    """Return a statement that repeats a test; `data` are arguments that depend on the data.
+def _test_call(test: TwoSampleResult, kinds: dict[str, Any], blocks: str | None) -> str | None:
+    """Return a statement that repeats a test with the options `kinds` and `blocks`.
 
     Return None if the value of an argument cannot be written as code.
     """
@@ -158,7 +159,7 @@ def _test_call(test: TwoSampleResult, data: dict[str, Any]) -> str | None:
     has_objects = (
         str(options["scale"]).startswith("given:"),
         metric is not None and metric["depth"] not in BY_NAME,
-        test.settings["blocks"] is not None and data["blocks"] is None,
+        test.settings["blocks"] is not None and blocks is None,
     )
     if any(has_objects):
         return None
@@ -167,4 +168,5 @@ def _test_call(test: TwoSampleResult, data: dict[str, Any]) -> str | None:
         options["method"] = Code(f"isodepth.Metric({changed})")
     if not test._has_all_rows:
         options["max_rows"] = max(test.n_used_rows)
-    return f"test = isodepth.two_sample_test(X, Y{keywords(TEST.changed(options) | data)})"
+    options = TEST.changed(options) | {"kinds": kinds, "blocks": blocks}
+    return f"test = isodepth.two_sample_test(X, Y{keywords(options)})"

@@ -13,15 +13,19 @@ from isodepth.base.options import unknown_option
 from isodepth.base.output import PAGE_ENDINGS, check_target, replace_file
 from isodepth.base.showing import ReportOptions
 from isodepth.errors import InvalidInputError
+from isodepth.metric.comparison import Comparison
 from isodepth.monitor.monitor import Monitor
 from isodepth.show.page import asset, render
 from isodepth.show.pair import Pair
 from isodepth.show.repeat import Reading, load_code
 from isodepth.show.style import WIDTH, loose_figure
 from isodepth.show.timeline import timeline
+from isodepth.significance.result import TwoSampleResult
 
 
-def html_report(result: Any, **options: Unpack[ReportOptions]) -> str:
+def html_report(
+    result: Comparison | TwoSampleResult | Monitor, **options: Unpack[ReportOptions]
+) -> str:
     """Return the report of a result as an HTML page.
 
     All strings from the data are escaped. Equal results give pages with equal bytes.

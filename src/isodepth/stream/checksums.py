@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.stream.frames import arrow_table
 from isodepth.table.arrow import DATES, class_of_type
 from isodepth.table.frames import NamedArray, is_frame
+from isodepth.table.raw import raw_table
 
 # Value in place of a missing value in a column of int64.
 _MISSING = -(2**63)
@@ -38,7 +38,7 @@ def add_to_checksums(checksums: dict[str, int], chunk: Any, origin: str) -> None
         # With order "K", an array in Fortran order is not copied.
         _add(checksums, "", _plain(values.ravel(order="K")))
         return
-    table = arrow_table(chunk, origin)
+    table = raw_table(chunk, origin)
     for name, column in zip(table.column_names, table.columns, strict=True):
         for part in column.chunks:
             for kind, values in _values(part):
@@ -75,12 +75,15 @@ def _values(column: Any) -> Iterator[tuple[str, Any]]:
 
     A column of strings has two checksums: one of the lengths of the strings, and one of their
     characters. The suffix is appended to the name of the column to get the name of the checksum.
-    `column` is a column of a table that `arrow_table` returned.
+    `column` is a column of a table that `raw_table` returned.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     stored = class_of_type(str(column.type))
+    if pa.types.is_dictionary(column.type) or pa.types.is_large_string(column.type):
+        values = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        column = values.cast(pa.string())
     if stored == "strings":
         yield _LENGTHS, pc.binary_length(column).fill_null(-1).to_numpy()
         known = column.drop_null()

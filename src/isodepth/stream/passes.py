@@ -49,15 +49,12 @@ class FrameReading:
         Maximum number of rows that a pass reads, see `Preparation`.
     names : tuple of str or None
         New names of the columns; None to keep the names in the source.
-    raw : bool
-        Whether to keep the types in which values are stored, see `Part.raw_frames`.
     """
 
     chunk_rows: int = 1 << 16
     n_threads: int = 1
     most_rows: int | None = None
     names: tuple[str, ...] | None = None
-    raw: bool = False
 
     #: Whether several threads read the parts of a source.
     is_parallel: ClassVar[bool] = True
@@ -69,14 +66,8 @@ class FrameReading:
         in the same way, needs it.
         """
         for part in parts:
-            start = part.offset
-            frames = part.raw_frames if self.raw else part.frames
-            for table, origin, _ in frames(self.chunk_rows):
-                if self.names is not None:
-                    table = table.rename_columns(list(self.names))
-                decimal = part.decimal if part.untyped else ""
-                yield RawChunk(table, origin, part.place, start, decimal)
-                start += len(table)
+            for chunk in part.raw_chunks(self.chunk_rows):
+                yield chunk if self.names is None else chunk.renamed(self.names)
 
 
 # -- passes ---------------------------------------------------------------------------------------

@@ -19,8 +19,6 @@ from isodepth.base.paths import refuse
 from isodepth.base.words import numbered
 from isodepth.errors import ColumnWarning, InvalidInputError, warn_user
 from isodepth.stream.frames import (
-    arrow_table,
-    categorical_types,
     has_large_integers,
     may_number_rows,
 )
@@ -38,6 +36,7 @@ from isodepth.table.csv_files import csv_chunks, csv_string_chunks, first_rows
 from isodepth.table.csv_format import check_distinct, csv_format, index_note
 from isodepth.table.frames import NamedArray, is_frame
 from isodepth.table.input_file import TEXT_ENDINGS, InputFile, open_input, table_files
+from isodepth.table.raw import raw_table
 from isodepth.table.readers import (
     array_of,
     check_ending,
@@ -46,9 +45,8 @@ from isodepth.table.readers import (
     refuse_damaged,
     without_index,
 )
-from isodepth.table.rules import MOST_CATEGORIES
 
-# Number of rows that `few_valued_strings` and `_first_integers` read.
+# Number of rows that `_first_integers` reads.
 _FIRST_ROWS = 1 << 14
 
 
@@ -116,7 +114,7 @@ def scan(
     >>> bool(np.isclose(in_chunks, isodepth.distance(whole, whole + 3, **options)))
     True
     """
-    dtype, chunk_rows = SCAN["dtype"].check(dtype), SCAN["chunk_rows"].check(chunk_rows)
+    checked = SCAN.check({"dtype": dtype, "chunk_rows": chunk_rows})
     if isinstance(columns, str):
         raise InvalidInputError(
             f"columns must be a sequence of names, got {columns!r}; write [{columns!r}]"
@@ -126,7 +124,7 @@ def scan(
         raise InvalidInputError("columns is empty: a sample needs at least one column")
     parts, label = _parts_and_label(data, dtype is not None)
     source = source_of(parts, selected, weights, label)
-    return replace(source, dtype=dtype or source.dtype, chunk_rows=chunk_rows)
+    return replace(source, **checked | {"dtype": checked["dtype"] or source.dtype})
 
 
 def as_source(data: Any) -> Source:
@@ -201,25 +199,6 @@ class FilePart(Part):
         except Exception as error:
             refuse_damaged(file._replace(path=Path(origin)), error)
 
-    def few_valued_strings(self) -> list[str]:
-        """Return the columns of strings with at most 200 distinct values in the first 16,384 rows.
-
-        These columns are read faster if they are dictionary-encoded. The list is empty for a file
-        that is not in the Parquet format.
-        """
-        strings = [
-            name for name in self.labels if class_of_type(self.others.get(name, "")) == "strings"
-        ]
-        if self.untyped or not strings:
-            return []
-        for chunk in replace(self, labels=strings, encoded=()).frames(_FIRST_ROWS):
-            return [
-                name
-                for name, column in zip(strings, chunk.table.columns, strict=True)
-                if len(column.unique()) <= MOST_CATEGORIES
-            ]
-        return []
-
     def _read(self, file: InputFile, rows: int, raw: bool) -> Iterator[Any]:
         if file.ending in TEXT_ENDINGS:
             form = csv_format(file)
@@ -234,7 +213,7 @@ class FilePart(Part):
             import pyarrow as pa
 
             columns, groups = list(self.labels), None if self.group is None else [self.group]
-            with open_parquet(file, self.encoded) as reader:
+            with open_parquet(file) as reader:
                 for batch in reader.iter_batches(rows, groups, columns, use_threads=False):
                     yield pa.Table.from_batches([batch]).select(columns)
         else:
@@ -348,10 +327,10 @@ def dask_parts(data: Any) -> list[Part]:
     if hasattr(data, "dtypes"):
         # pyarrow does not know the type of an empty column of Python objects.
         objects = {str(name): "object" for name, type_ in data.dtypes.items() if type_.kind == "O"}
-        table, delayed = arrow_table(data._meta, "the Dask data frame"), data.to_delayed()
+        table, delayed = raw_table(data._meta, "the Dask data frame"), data.to_delayed()
         single = [str(name) for name, type_ in data.dtypes.items() if type_ == np.float32]
         whole = Part.like(table, "", None, None)
-        others = whole.others | objects | categorical_types(data._meta)
+        others = whole.others | objects
         counting = any(type_.kind in "iu" for type_ in data.dtypes)
         whole = replace(whole, single=single, others=others, numbered=counting)
         counts = [np.nan] * len(delayed)

@@ -21,8 +21,6 @@ from isodepth.base.words import listed, numbered
 from isodepth.errors import InvalidInputError
 from isodepth.stream.checksums import add_to_checksums, different_column
 from isodepth.stream.frames import (
-    arrow_table,
-    categorical_types,
     has_large_integers,
     has_other_types,
     may_number_rows,
@@ -58,23 +56,6 @@ class Chunk(NamedTuple):
     """
 
     values: np.ndarray
-    origin: str
-    first: int
-
-
-class FrameChunk(NamedTuple):
-    """Rows as they were read, with the selected columns in the types in which they are stored.
-
-    Attributes
-    ----------
-    table : pyarrow.Table
-        The columns of a text file are strings, because their types are not known before all rows
-        have been read.
-    origin, first
-        As in `Chunk`.
-    """
-
-    table: Any
     origin: str
     first: int
 
@@ -170,13 +151,13 @@ class Source(Sample):
         return self.columns is not None
 
     def _raw_chunks(self, names: Sequence[str]) -> Iterator[RawChunk]:
-        reading = within(FrameReading(raw=True), self)
+        reading = within(FrameReading(), self)
         yield from reading.read(self._without_weights()._select(names)._parts)
 
     def _run(self, fold: Fold, names: Sequence[str]) -> Any:
         source = self._without_weights()._select(names)
         runner = self._runner or runner_of(self)
-        return fold.finish(runner.fold(source, fold, FrameReading(raw=True))[0])
+        return fold.finish(runner.fold(source, fold, FrameReading())[0])
 
     def _chunks(self, rows: int) -> Iterator[Chunk]:
         """Yield all chunks, of at most `rows` rows each."""
@@ -212,13 +193,6 @@ class Source(Sample):
         """Return a source in which the strings in `words` stand for missing values."""
         parts = tuple(replace(part, missing=tuple(words)) for part in self._parts)
         return replace(self, _parts=parts)
-
-    def _encoding(self, names: Collection[str]) -> Source:
-        """Return a source that reads the columns `names` dictionary-encoded, if this is faster.
-
-        See `Part.encoded`.
-        """
-        return replace(self, _parts=tuple(replace(part, encoded=names) for part in self._parts))
 
     def _without_weights(self) -> Source:
         """Return the source without its column of weights."""
@@ -367,11 +341,8 @@ class Part:
         Decimal mark of the numbers in a text file.
     reader : Schema or None
         Numeric columns, if they must be converted to numbers.
-    encoded : collection of str
-        Names of columns of strings that `frames` may return dictionary-encoded. Parquet files are
-        read faster in this way if a column has few distinct strings.
     missing : tuple of str
-        Strings that stand for missing values in `frames`, in addition to the usual ones.
+        Strings that stand for missing values in `raw_chunks`, in addition to the usual ones.
     is_array : bool
         Whether the data are arrays, which have no names of columns, not data frames.
     large : bool
@@ -395,7 +366,6 @@ class Part:
     untyped: bool = False
     decimal: str = "."
     reader: Any = None
-    encoded: Collection[str] = ()
     missing: tuple[str, ...] = ()
     is_array: bool = False
     large: bool = False
@@ -432,15 +402,11 @@ class Part:
         """
         yield self.data, self.origin, 0
 
-    def few_valued_strings(self) -> list[str]:
-        """Return the columns that are read faster if they are dictionary-encoded; [] by default."""
-        return []
-
     def read(self, rows: int) -> Iterator[Chunk]:
         """Yield the columns `labels` as chunks of numbers, of at most `rows` rows each."""
         if self.reader is not None:
-            for frame in self.raw_frames(rows):
-                yield Chunk(self._converted(frame), frame.origin, frame.first)
+            for chunk in self.raw_chunks(rows):
+                yield Chunk(self._converted(chunk), chunk.origin, chunk.start)
             return
         for table, origin, start in self.tables(rows):
             if has_other_types(table):
@@ -456,16 +422,14 @@ class Part:
                 selected = np.take(values[first : first + rows], indices, axis=1)
                 yield Chunk(selected, origin, start + first)
 
-    def _converted(self, frame: FrameChunk) -> np.ndarray:
+    def _converted(self, chunk: RawChunk) -> np.ndarray:
         """Return the columns of a chunk as numbers; a last column has the weights."""
-        decimal = self.decimal if self.untyped else ""
-        chunk = RawChunk(frame.table, frame.origin, self.place, frame.first, decimal)
         numbers = self.reader.table(chunk).numbers
-        width = frame.table.num_columns
+        width = chunk.table.num_columns
         if width == numbers.shape[1]:
             return np.asarray(numbers)
-        weights = frame.table.column(width - 1)
-        if decimal:
+        weights = chunk.table.column(width - 1)
+        if chunk.decimal:
             weights = typed_column(weights, "double")
         return np.column_stack([numbers, weights.to_numpy()])
 
@@ -476,22 +440,19 @@ class Part:
             frame, tuple(labels[i] for i in indices_of(self.labels, labels, origin))
         )
 
-    def frames(self, rows: int) -> Iterator[FrameChunk]:
-        """Yield the columns `labels` as chunks of any types, of at most `rows` rows each."""
-        for table, origin, start in self.tables(rows, raw=True):
-            frame = arrow_table(table, origin, () if self.missing else self.encoded)
-            frame = without_words(frame, self.missing)
-            frame = frame.select(indices_of(self.labels, frame.column_names, origin))
-            for first in range(0, len(frame), rows):
-                yield FrameChunk(frame.slice(first, rows), origin, start + first)
+    def raw_chunks(self, rows: int) -> Iterator[RawChunk]:
+        """Yield the columns `labels` in the types in which they are stored.
 
-    def raw_frames(self, rows: int) -> Iterator[FrameChunk]:
-        """Yield the columns `labels` in the types in which they are stored, see `frames`."""
-        for table, origin, start in self.tables(rows, raw=True):
+        A chunk has at most `rows` rows.
+        """
+        decimal, number = self.decimal if self.untyped else "", self.offset
+        for table, origin, _ in self.tables(rows, raw=True):
             frame = without_words(raw_table(table, origin), self.missing)
             frame = frame.select(indices_of(self.labels, frame.column_names, origin))
             for first in range(0, len(frame), rows):
-                yield FrameChunk(frame.slice(first, rows), origin, start + first)
+                own = frame.slice(first, rows)
+                yield RawChunk(own, origin, self.place, number + first, decimal)
+            number += len(frame)
 
 
 class CallPart(Part):
@@ -511,7 +472,7 @@ class CallPart(Part):
                 self.data.check_first_row(_first_row(chunk, number))
             n_rows += _length(chunk)
             if raw and has_other_types(chunk):
-                chunk = arrow_table(chunk, origin, self.encoded)  # converts strings only once
+                chunk = raw_table(chunk, origin)  # converts strings only once
             add_to_checksums(checksums, chunk, origin)
             yield chunk, origin, 0
         self.data.check_rows(n_rows, checksums)
@@ -580,7 +541,7 @@ def _first_row(table: Any, number: int) -> str:
     if not is_frame(first):
         return repr(np.asarray(first).tolist())
     if has_other_types(first):
-        return repr(arrow_table(first, origin).to_pylist())
+        return repr(raw_table(first, origin).to_pylist())
     # Numbers are not converted to floats, which would warn of large integers at each reading.
     return repr(check_frame(first, origin).rows())
 
@@ -609,7 +570,7 @@ def as_table(data: Any) -> Any:
 def _numbers_or_frame(table: Any, origin: str) -> Any:
     """Return a `NamedArray` of numbers, or a pyarrow table if some columns are not numeric."""
     if has_other_types(table):
-        frame = arrow_table(table, origin)
+        frame = raw_table(table, origin)
         if any(class_of_type(str(type_)) != "numbers" for type_ in frame.schema.types):
             return frame
     return NamedArray(*_numbers_and_names(table, origin))
@@ -630,7 +591,7 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
     parts = [
         replace(
             part,
-            others=part.others | categorical_types(table),
+            others=part.others,
             is_array=not is_frame(table),
             large=has_large_integers(table),
             numbered=may_number_rows(table),
@@ -659,7 +620,7 @@ def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
             call = RepeatedCall(make, label, _first_row(chunk, number))
             part = CallPart.like(table, label, call, None)
             single = isinstance(table, NamedArray) and table.points.dtype == np.float32
-            others = part.others | categorical_types(chunk)
+            others = part.others
             return replace(
                 part, others=others, only_single=not any_dtype and single,
                 is_array=not is_frame(chunk), large=has_large_integers(chunk),

@@ -42,13 +42,6 @@ def class_of_type(type_: str) -> str | None:
     return "other values"
 
 
-def is_encoded(type_: Any) -> bool:
-    """Return whether a pyarrow type is that of dictionary-encoded strings."""
-    import pyarrow as pa
-
-    return pa.types.is_dictionary(type_) and class_of_type(str(type_.value_type)) == "strings"
-
-
 def encode(column: Any) -> tuple[np.ndarray, Any]:
     """Return the code of each value of a column, as an array (n,), and the distinct values.
 

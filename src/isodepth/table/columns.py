@@ -44,14 +44,12 @@ class Reason(Wording):
     )
     NUMBERS_ALONE = "choose {--numeric} to compare the numbers alone"
     WORDS_MISSING = (
-        "values that are not numbers, such as {word!r}, are read as missing; choose {--category} if "
-        "they are not missing values"
+        "values that are not numbers, such as {word!r}, are read as missing; choose {--category} "
+        "if they are not missing values"
     )
     # Numbers
     MAYBE_CODES = "{count} distinct values; choose {--category} if they are codes"
-    LEADING_ZEROS = (
-        "{value!r} is read without leading zeros; choose {--category} if they are codes"
-    )
+    LEADING_ZEROS = "{value!r} is read without leading zeros; choose {--category} if they are codes"
     STRINGS = "read from strings such as {value!r}"
     UNITS = "different units: {units}"
     DECIMAL_MARK = "{value!r} in {sample} is read with {mark!r} as the decimal mark"
@@ -78,7 +76,7 @@ class Note(NamedTuple):
     Examples
     --------
     >>> Note(Reason.MAYBE_CODES, {"count": 3}).text
-    "3 distinct values; choose {--category} if they are codes"
+    "3 distinct values; choose 'category' if they are codes"
     """
 
     reason: Reason

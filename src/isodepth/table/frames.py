@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.base.messages import in_code
+from isodepth.base.messages import Message, in_code, joined
 from isodepth.base.words import FEW, describe, is_missing, listed, numbered
 from isodepth.errors import InvalidInputError, NotNumbersError
 from isodepth.table.arrays import (
@@ -348,13 +348,15 @@ def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: 
         alone = [repr(name) for name in names if name not in others]
         if alone:
             verb = "is" if len(alone) == 1 else "are"
-            odd.append(f"{listed(alone, FEW)} {verb} only in {where}")
+            odd.append(
+                Message(f"{{names}} {verb} only in {{x}}", names=listed(alone, FEW), x=where)
+            )
     advice = "select columns that both have"
     if not set(first) & set(second):
         advice = "they have no column in common; rename the columns of one of them"
-    return InvalidInputError(
-        f"{one} and {other} name their columns differently: {', '.join(odd)}; {advice}"
-    )
+    template = "{one} and {other} name their columns differently: {odd}; {advice}"
+    values = {"one": one, "other": other, "odd": joined(", ", odd), "advice": advice}
+    return InvalidInputError(Message(template, **values))
 
 
 def _counts(names: tuple[str, ...]) -> bool:

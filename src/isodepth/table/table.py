@@ -609,8 +609,8 @@ def matched_names(
         else:
             raise differing(first._labels, own, labels[0], label)
     if is_common:
-        both = zip(samples, names, strict=True)
-        known = next((own for sample, own in both if sample._named), names[0])
+        pairs = zip(samples, names, strict=True)
+        known = next((own for sample, own in pairs if sample._named), names[0])
         return [*names, known], [()] * len(samples)
     both = tuple(n for n in first._labels if all(n in each._labels for each in samples))
     if not both:
@@ -674,3 +674,14 @@ def typed_columns(chunk: RawChunk, schema: Schema) -> Any:
             values = typed_column(table.column(at), column.text_type)
             table = table.set_column(at, column.name, values)
     return table.rename_columns([column.name for column in schema.columns])
+
+
+def typed_rows(table: Table) -> Any:
+    """Return the raw rows of a table that was read from a text file, with the types of the schema.
+
+    Return None for other tables.
+    """
+    raw = table.origin.raw
+    if raw is None or not any(map(decimal_of, raw.schema)):
+        return None
+    return typed_columns(RawChunk(raw, table.origin.sample), table.schema)

@@ -108,7 +108,7 @@ def test_usual_ranges_are_within_the_values_of_usual_rows(seed: int) -> None:
         parts.append(pd.DataFrame({"size": size, "wind": wind, "kind": kind}))
     x, y = parts
     clean = {"X": y[20:].copy(), "Y": x.drop(index=range(100, 111))}  # the other sample
-    y.loc[:19, "size"] = 1e6
+    y.loc[:19, "size"] = 1e8
     x.loc[100:110, "size"] = -1e5
     found = read(x, y)
     assert len(found) >= 20
@@ -589,3 +589,13 @@ def test_rows_are_numbered_by_position() -> None:
     assert str(found).splitlines()[0] == "1 suspicious row in Y (row positions, from 0)"
     assert str(found).splitlines()[1].startswith("  Y[3]: a = -9999")
     assert Y.iloc[found.indices("Y")]["a"].tolist() == [-9999]
+
+
+def test_a_value_that_the_other_sample_has_more_often_does_not_look_wrong() -> None:
+    """All scores of Y above 470 are 470, which 1.2% of the rows of X have, too."""
+    rng = np.random.default_rng(37)
+    x, y = (pd.DataFrame({"score": rng.normal(440, 30, 1000).round()}) for _ in range(2))
+    x.loc[:9, "score"] = 470.0
+    y["score"] = y["score"].clip(upper=470.0)
+    result = isodepth.two_sample_test(x, y, n_permutations=99, random_state=0)
+    assert "rows of X look wrong" not in str(result)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import isodepth
 from isodepth.rows.suspicious.regression import Regressions, _moments
 
 NO_CATEGORIES = np.empty((400, 0), dtype=np.int64)
@@ -216,3 +218,17 @@ def test_a_column_with_few_values_is_not_used() -> None:
         regressions.outside(with_value, codes, -bound, bound),
         regressions.outside(without, codes, -bound, bound),
     )
+
+
+def test_predictions_beyond_the_values_of_a_predictor_are_uncertain() -> None:
+    """The column a is b - c - 6. Few rows have a small c, whose logarithm predicts a."""
+    rng = np.random.default_rng(33)
+    parts = []
+    for small in ([8, 7, 7, 6, 6, 5, 4, 3], [6, 5, 4, 3, 2, 2, 1, 1]):
+        b, c = rng.integers(24, 35, 1000), rng.normal(13, 1.5, 1000).round()
+        c[:8] = small
+        parts.append(pd.DataFrame({"a": b - c - 6.0, "b": b, "c": c}))
+    x, y = parts
+    y.loc[100:101, "a"] -= 8
+    found = isodepth.compare(x, y, random_state=0).suspicious_rows()
+    assert sorted((row.sample, row.row) for row in found) == [("Y", 100), ("Y", 101)]

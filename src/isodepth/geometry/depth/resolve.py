@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.base.export import equal_values
+from isodepth.base.options import must, suggested_value
 from isodepth.base.words import describe
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.depth import BY_NAME
@@ -92,10 +93,9 @@ def resolve_depth(depth: Any) -> DepthSource:
         return depth
     if _is_estimator(depth) or callable(depth):
         return CustomDepth(depth)
-    raise InvalidOptionError(
-        f"depth must be one of {', '.join(BY_NAME)}, a depth estimator (with fit and "
-        f"score_samples) or a callable that returns one depth per row; got {depth!r}"
-    )
+    others = "a depth estimator (with fit and score_samples) or a callable"
+    allowed = f"be one of {', '.join(BY_NAME)}, {others} that returns one depth per row"
+    raise must("depth", allowed, depth, suggested_value(depth, [*BY_NAME]))
 
 
 def _check_without_effect(depth: Depth) -> None:

@@ -85,9 +85,9 @@ def suspicious_source_rows(
             _, row, point = state.found[at]
             rows.append(_at(replace(row, row=at), found, index))
             points[sample, index] = point
-        indices = pair.indices(side)
+        drawn = pair.indices(side)
         for row in (each for each in contradictions if each.sample == sample):
-            rows.append(_at(row, origin, int(indices[row.row])))
+            rows.append(_at(row, origin, int(drawn[row.row])))
             points[sample, rows[-1].row] = samples.points[side][row.row].copy()
         unlisted.append(state.count - len(state.found))
     exact = [

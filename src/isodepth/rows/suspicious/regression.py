@@ -24,6 +24,10 @@ _MIN_FITTED, _ROWS_PER_TERM, _MAX_COLUMNS = 40, 3, 100
 # regressions. If at most 60% of the rows are this close, all rows are used. Regressions clip values
 # at this distance.
 _FAR = 8.0
+# Bound on standardized values whose squares do not overflow.
+_MAX_VALUE = 1e100
+# Rank of the smallest and of the largest value of a predictor that is not an extrapolation.
+_RANK = 5
 _PENALTY = 1e-3
 # Minimum fraction of the rows that have a value of a category with an indicator.
 _MIN_SHARE = 0.05
@@ -107,6 +111,10 @@ class Regressions:
 
     A prediction above the maximum of the column, or below its minimum, is an extrapolation. It is
     replaced by this maximum or minimum. The residual is 0 if the value itself is beyond it.
+
+    The data do not show how a relation continues beyond the values of a predictor. From the fifth
+    smallest and the fifth largest value among the fitted rows on, it may stay constant, or continue
+    with the value, with its square, or with both. All these predictions are possible.
     """
 
     def __init__(self, standard: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> None:
@@ -142,6 +150,7 @@ class Regressions:
         #: leave-one-out residuals.
         plain, scale = self._plain_residuals(standard, codes)
         self.fitted_residuals = plain * scale
+        self._inner = _inner_ranges(standard[fitted])
         leverage = self._leverage(standard[fitted], codes[fitted]) / len(fitted)
         self.fitted_residuals[fitted] /= np.maximum(1 - leverage, 0.05)
 
@@ -156,6 +165,54 @@ class Regressions:
         standard = self._used(standard)
         plain, scale = self._plain_residuals(standard, codes)
         return self._supported(plain, standard) * scale
+
+    def certain_residuals(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return the differences (m, d) of values and the nearest of all possible predictions.
+
+        They are residuals, or 0 if the value is a possible prediction; see `extrapolation`.
+        """
+        standard = self._used(standard)
+        plain, scale = self._plain_residuals(standard, codes)
+        residuals = self._supported(plain, standard)
+        rows = np.flatnonzero(self._extrapolated(standard))
+        if len(rows):
+            below, above = (
+                self._supported(plain[rows] - shift, standard[rows])
+                for shift in self.extrapolation(standard[rows])
+            )
+            nearest = np.minimum(below, 0.0) + np.maximum(above, 0.0)
+            residuals[rows] = nearest
+        return residuals * scale
+
+    def _extrapolated(self, standard: np.ndarray) -> np.ndarray:
+        """Return a bool array (m,): whether a row has a value outside a range of fitted values."""
+        low, high = self._inner
+        return ((standard < low.max(axis=0)) | (standard > high.min(axis=0))).any(axis=1)
+
+    def extrapolation(self, standard: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lowest and the highest possible predictions (m, d), minus the predictions.
+
+        They differ in rows with a value of a predictor that is an extrapolation, see the class. The
+        regressions for complete rows are used for all rows.
+        """
+        missing = np.isnan(standard)
+        linear, square = (
+            -part for part in self._halves(self._complete.weights[1 : 1 + self._n_terms].T)
+        )
+        values = np.where(missing, 0.0, np.clip(standard, -_MAX_VALUE, _MAX_VALUE))
+        used = np.clip(values, -_FAR, _FAR)
+        low, high = np.empty(standard.shape), np.empty(standard.shape)
+        for j, ends in enumerate(zip(*self._inner, strict=True)):
+            inner = np.where(missing, 0.0, np.clip(used, *ends))
+            weights = np.delete(np.stack([linear[j], square[j] / _FAR]), j, axis=1)[:, None]
+            inner, own, all_of = (np.delete(each, j, axis=1) for each in (inner, used, values))
+            # The square bends the relation as the data show it, not as it continues: changes by a
+            # value and by its square may add up or not.
+            changes = weights * np.stack([all_of - inner, all_of**2 - inner**2])
+            from_inner = (weights * np.stack([own - inner, own**2 - inner**2])).sum(axis=(0, 2))
+            low[:, j] = np.minimum(changes, 0.0).sum(axis=(0, 2)) - from_inner
+            high[:, j] = np.maximum(changes, 0.0).sum(axis=(0, 2)) - from_inner
+        return low, high
 
     def _plain_residuals(
         self, standard: np.ndarray, codes: np.ndarray
@@ -306,6 +363,11 @@ class Regressions:
         entries[:, missing[:, :d]] = np.array([[1.0], [0.0], [1.0]])
         return predictions, products + project(predictions, inverse).T, entries
 
+    @property
+    def _n_terms(self) -> int:
+        """Number of terms of columns."""
+        return (2 if self.squares else 1) * self._n_columns
+
     def _halves(self, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Split the last axis (q) into the part of the columns and the part of their squares.
 
@@ -383,6 +445,26 @@ class Regressions:
         category is missing, they are all 0, as for its most frequent value.
         """
         return np.concatenate([missing, missing], axis=-1) if self.squares else missing
+
+
+def _inner_ranges(standard: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the fifth smallest and the fifth largest values, both (d, d), of fitted rows (n, d).
+
+    Line j has those of each column among the rows that have a value of column j. They are 0 if
+    there are fewer than ten.
+    """
+    d = standard.shape[1]
+    low, high = np.zeros((d, d)), np.zeros((d, d))
+    known = ~np.isnan(standard)
+    masks, line = np.unique(known, axis=1, return_inverse=True)
+    for k, mask in enumerate(masks.T):
+        ordered = np.sort(standard[mask], axis=0)  # missing values are last
+        count = known[mask].sum(axis=0)
+        columns = np.flatnonzero(count >= 2 * _RANK)
+        own = np.ix_(np.flatnonzero(line == k), columns)
+        low[own] = ordered[_RANK - 1, columns] if len(columns) else 0.0
+        high[own] = ordered[count[columns] - _RANK, columns] if len(columns) else 0.0
+    return low, high
 
 
 def _frequent_values(codes: np.ndarray, most: int) -> list[tuple[int, int]]:

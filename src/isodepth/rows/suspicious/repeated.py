@@ -131,7 +131,12 @@ def find_sentinels(
                 sentinels.append(Sentinel(side, j, value, (own, other), score))
         if sentinels:
             few = _of_few_rows(sentinels, sizes)
-            found += few or [each for each in sentinels if each.value in certain]
+            # The values of a changed column are not scored by themselves, see `ChangedColumns`.
+            found += few or [
+                each
+                for each in sentinels
+                if each.value in certain or (j in changed[each.side] and _is_far(parts, each.value))
+            ]
     return found
 
 
@@ -300,8 +305,9 @@ def repeated_values(
         points = samples.points[side]
         for value, share in sorted(shares[side].items(), key=lambda item: -item[1]):
             other = shares[1 - side][value]
-            shared = other >= _MIN_FRACTION and share > NEARLY_ABSENT * other
-            if (share >= _MIN_FRACTION or shared) and share <= _MAX_FRACTION:
+            # A value that is nearly absent here is unusual in the other sample only.
+            frequent = max(share, other) >= _MIN_FRACTION and share > NEARLY_ABSENT * other
+            if frequent and share <= _MAX_FRACTION:
                 counts = (points == value).sum(axis=0)
                 count = round(share * len(points))
                 columns = tuple(np.array(samples.columns)[counts == count].tolist())

@@ -449,6 +449,7 @@ class RowScorer:
         scale = self.regressions.scale(z)[i]
         expected = z[i] - self.regressions.residuals(standard, row.codes)[0, i] / scale
         ends = expected + np.array(_range(self.residuals, i)) / scale
+        ends += [shift[0, i] for shift in self.regressions.extrapolation(standard)]
         # The columns that move the prediction away from the value; at most two, of which the second
         # is named only if it matters about as much as the first.
         pull = self.regressions.contributions(z, row.codes[0], i) * np.sign(expected - z[i])
@@ -513,7 +514,8 @@ class RowScorer:
         parts = [self.values.ratios(points), self.logs.ratios(standard)]
         if self.regressions is not None:
             related = self._of_related(standard)
-            parts.append(self.residuals.ratios(self.regressions.residuals(related, rows.codes)))
+            residuals = self.regressions.certain_residuals(related, rows.codes)
+            parts.append(self.residuals.ratios(residuals))
         if self.groups:
             deviations = [
                 each.deviations(self._scaled(each, points, standard), rows.codes)
