@@ -21,6 +21,7 @@ import pytest
 
 from isodepth import Metric, RegionTable
 from isodepth.base import output
+from isodepth.base.export import json_settings
 from isodepth.errors import InvalidOptionError, UnreadableFileError
 from isodepth.metric.settings import used_settings
 
@@ -160,7 +161,8 @@ def as_header(text: bytes) -> bytes:
 
 def header(**changes: Any) -> bytes:
     fields: dict[str, Any] = {"format": "isodepth", "version": 1, "kind": "region table"}
-    fields |= {"signature": SIGNATURE, "width": 2, "columns": None} | changes
+    fields |= {"settings": json_settings(TABLE.settings), "isodepth_version": TABLE.version}
+    fields |= {"signature": SIGNATURE, "algorithm": 1, "width": 2, "columns": None} | changes
     return as_header(json.dumps(fields).encode())
 
 

@@ -194,7 +194,7 @@ def test_results_and_their_parts_are_frozen() -> None:
     """
     changing = {"Depth", "AIIRW", "_BagTransformer", "DistanceTransformer", "ReadResult",
                 "Halfspace", "Bracket", "SuspectState", "ColumnProfile", "Reservoir", "RepeatedCall",
-                "KeptRows", "RowNumbers",
+                "KeptRows", "RowNumbers", "Strings",
                 "RowsInMemory", "RowsOfRegions", "RowsOfSources", "TestedRows"}  # fmt: skip
     found = set()
     packages = ("base", "table", "stream", "geometry", "functions", "rows", "metric",
