@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 
 from isodepth import Metric, scan
+from isodepth.errors import InvalidInputError
 from isodepth.metric.chunked import reading
-from isodepth.metric.chunked.reading import CheckedSource, Limits, Summary, selection_of
+from isodepth.metric.chunked.reading import (
+    CheckedSource,
+    Limits,
+    Summary,
+    load_table,
+    selection_of,
+)
 from isodepth.metric.chunked.selection import margin_of
 from isodepth.stream.passes import DaskRunner, Runner, row_keys
 
@@ -106,3 +113,15 @@ def test_the_pilot_of_pooled_sources(
     assert selection.margin == pytest.approx(margin_of(mass**2 / squares))
     # Masses are weights multiplied by a power of two.
     assert selection.mass / 2.0 ** (60 - mass.bit_length()) == pytest.approx(mass)
+
+
+def test_a_reference_that_does_not_fit_into_memory() -> None:
+    rows = RNG.normal(size=(73, 3))
+    # 10,485 bytes for 6 copies of 24 bytes per row.
+    with mock.patch.object(reading, "MEMORY_MB", 0.01):
+        found = load_table(scan(rows[:72]), "reference", None, None)
+        assert np.array_equal(found.numbers, rows[:72])
+        with pytest.raises(InvalidInputError, match=r"than 72 rows, .* 0\.01 MB"):
+            load_table(scan(rows), "reference", None, None)
+        found = load_table(scan(rows, chunk_rows=10), "reference", None, 3)
+    assert len(found) == 72

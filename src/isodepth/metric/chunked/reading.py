@@ -16,10 +16,14 @@ from isodepth.geometry.scaling import is_integral
 from isodepth.metric.chunked.preparation import MassUnit, Preparation, Rows
 from isodepth.metric.chunked.selection import Selection, margin_of
 from isodepth.metric.fitted import FittedMetric
+from isodepth.metric.settings import MEMORY_MB
 from isodepth.stream.passes import Runner, row_keys
+from isodepth.stream.scan import as_source
 from isodepth.stream.source import Source, changed_between_readings
+from isodepth.stream.subsets import random_rows
 from isodepth.table.arrays import column_labels
 from isodepth.table.missing import MissingReport
+from isodepth.table.table import Table
 
 LEAST_PILOTS = 1 << 12
 _PILOTS = 1 << 16
@@ -306,3 +310,43 @@ def selection_of(*sources: CheckedSource) -> Selection:
     mass = int(fold(MassPass())[0]) if weighted else n_rows
     margin = margin_of(share.sum() ** 2 / np.square(share).sum())
     return Selection(fold, pilot, margin, mass, n_rows, first.limits.numbers, first.how.n_threads)
+
+
+# -- rows in memory -------------------------------------------------------------------------------
+
+# Estimated number of copies of the loaded rows that exist at one time. The maximum number of rows
+# depends on it, so that all copies fit into the memory limit.
+_COPIES = 6
+
+
+def load_table(data: Any, name: str, kinds: Any, seed: int | None) -> Table:
+    """Load the rows of a source with columns of any type into memory, as a table.
+
+    If the rows do not fit into memory, a random subset is loaded, and `seed` is its seed. If the
+    seed is None, an error is raised in this case. `name` is the name of the sample in messages, and
+    `kinds` is the option of :func:`isodepth.two_sample_test`.
+    """
+    source = as_source(data)
+    rows = random_rows(
+        source, labels=[f"the {name}"], max_rows=rows_in_memory(source), seeds=[seed or 0],
+        kinds=kinds,
+    )  # fmt: skip
+    if not rows.is_whole and seed is None:
+        raise too_many_rows(source, name)
+    return rows.tables[0]
+
+
+def rows_in_memory(source: Source) -> int:
+    """Return the number of rows of a source that fit into `MEMORY_MB`."""
+    return max(1, int(MEMORY_MB * 2**20 / (_COPIES * source.n_features * 8)))
+
+
+def too_many_rows(source: Source, name: str) -> InvalidInputError:
+    """Return the error for a source whose rows do not fit into memory.
+
+    `name` is the name of the sample in the message.
+    """
+    return InvalidInputError(
+        f"{name} ({source._label}) has more than {rows_in_memory(source)} rows, which do not fit "
+        f"into {MEMORY_MB:g} MB of memory; give a smaller {name}"
+    )
