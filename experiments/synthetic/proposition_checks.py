@@ -175,7 +175,7 @@ def _length_of_median(
     """Return the length of the median of a sample with a share of far rows, less than `share`.
 
     The far rows are at one point, along a ray, or a copy of the sample. The median is the deepest
-    of all rows and of points near the mean of the other rows.
+    of all rows and of 1000 points with the distribution of the other rows.
     """
     X = rng.standard_normal((n, d))
     count = int(np.ceil(n * share / (1 - share))) - 1
@@ -188,7 +188,7 @@ def _length_of_median(
     sample = np.concatenate([X, far])
     estimators = {"halfspace": HalfspaceDepth, "irw": IRWDepth, "projection": ProjectionDepth}
     fitted = estimators[str(rng.choice(depths))](n_directions=500, random_state=0).fit(sample)
-    points = np.concatenate([sample, X.mean(axis=0) + 0.3 * rng.standard_normal((200, d))])
+    points = np.concatenate([sample, rng.standard_normal((1000, d))])
     return float(np.linalg.norm(points[int(np.argmax(fitted.score_samples(points)))]))
 
 
