@@ -391,8 +391,8 @@ def _test_sources(
         checks: tuple[Check, ...] = ()
         if pair.is_whole:
             names = [each.column for each in read.kinds]
-            raw = [table.rename_columns(names) for table in (pair.x, pair.y)]
-            checks = table_checks(*raw, read)
+            first, second = (table.rename_columns(names) for table in (pair.x, pair.y))
+            checks = table_checks(first, second, read)
         else:
             decision = replace(decision, changes=[*map(among_random_rows, decision.changes)])
         # With a tolerance, rare events may change. Regions do not depend on rare events.
