@@ -241,7 +241,9 @@ def test_crafted_files_are_refused(tmp_path: Path, blocks: Any) -> None:
             return True
 
     rng = np.random.default_rng(0)
-    arrays, numbers = list(arrays_of(state)), list(leaves(state))
+    arrays = list(arrays_of(state))
+    # The policy of a region table is not used after its creation.
+    numbers = [(each, key) for each, key in leaves(state) if each[key] != "raise"]
     for array in (arrays[i] for i in rng.permutation(len(arrays))[:8]):
         dtype, shape, data = array
         for array[0] in ("|b1", "|O"):
@@ -284,10 +286,13 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
                   {"ranks": dict.fromkeys(state.groups, RankEvidence.start(False, 1))},
                   {"groups": {**state.groups, None: group}}):  # fmt: skip
         yield replace(state, **other)
-    for other in ({"width": 3}, {"columns": ("b", "b")}, {"categories": {}},
-                  {"columns": ("a", "b", "b")}, {"styles": {"a": ()}},
-                  {"styles": {"a": (Style(".", "."),)}}):  # fmt: skip
-        yield replace(state, reader=replace(state.reader, **other))
+    schema = state.reader.schema
+    a, b, *_ = schema.columns
+    for columns in (
+        schema.columns[1:], (b, b, *schema.columns[2:]), schema.columns[:2],
+        (replace(a, styles=(Style(".", "."),)), *schema.columns[1:]),
+    ):  # fmt: skip
+        yield replace(state, reader=replace(state.reader, schema=replace(schema, columns=columns)))
     f, counts, (first, *_) = group.functions, group.reference, group.sums.runs
     groups = [
         *(group._replace(functions=replace(f, **other)) for other in (
