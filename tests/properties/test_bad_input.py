@@ -193,7 +193,7 @@ def test_results_and_their_parts_are_frozen() -> None:
     Kept rows store the results that were computed from them.
     """
     changing = {"Depth", "AIIRW", "_BagTransformer", "DistanceTransformer", "ReadResult",
-                "Halfspace", "Bracket", "SuspectState", "ProfileState", "RepeatedCall", "KeptRows",
+                "Halfspace", "Bracket", "Suspects", "ProfileState", "RepeatedCall", "KeptRows",
                 "RowNumbers",
                 "RowsInMemory", "RowsOfRegions", "RowsOfSources", "TestedRows"}  # fmt: skip
     found = set()
