@@ -49,6 +49,43 @@ def robot(X: Any, Y: Any, lam: float, p: float = 2) -> float:
     return _transport_cost(a, b, np.minimum(cdist(x, y) ** p, 2 * lam)) ** (1 / p)
 
 
+def partial_wasserstein(X: Any, Y: Any, eps: float, p: float = 2) -> float:
+    """Return the robust Wasserstein distance W_p^eps of Nietert et al. (2022).
+
+    A share eps of the mass of each sample is left unmatched, and the rest is scaled to mass one.
+
+    Examples
+    --------
+    >>> Y = np.array([[1.0, 0], [1, 0], [1, 0], [100, 0]])
+    >>> round(partial_wasserstein(np.zeros((4, 2)), Y, eps=0.25), 6)
+    1.0
+    """
+    x, y, a, b = _read(X, Y, None)
+    cost = ot.partial.partial_wasserstein2(a, b, cdist(x, y) ** p, m=1 - eps)
+    return float(cost / (1 - eps)) ** (1 / p)
+
+
+def sliced_unbalanced(X: Any, Y: Any, rho: float, directions: np.ndarray, p: float = 2) -> float:
+    """Return sliced unbalanced transport (Bonet et al. 2024) along directions (K, d).
+
+    `rho` is the weight of the Kullback-Leibler divergences of the marginals. The result is the mean
+    cost to the power 1/p. It needs torch.
+
+    Examples
+    --------
+    >>> X, Y = np.zeros((4, 1)), np.array([[1.0], [1], [1], [100]])
+    >>> sliced_unbalanced(X, Y, rho=1.0, directions=np.ones((1, 1))) < 2
+    True
+    """
+    import torch
+
+    x, y, _, _ = _read(X, Y, None)
+    samples = torch.from_numpy(x), torch.from_numpy(y)
+    projections = torch.from_numpy(np.ascontiguousarray(directions.T))
+    cost = ot.unbalanced.sliced_unbalanced_ot(*samples, rho, projections=projections, p=p)
+    return float(cost) ** (1 / p)
+
+
 def random_directions(d: int, n_directions: int, random_state: Any) -> np.ndarray:
     """Return uniform random directions of shape (n_directions, d)."""
     return ot.sliced.get_random_projections(d, n_directions, seed=random_state).T

@@ -49,6 +49,7 @@ ENTRIES = {
         _entry("approximation", "relative error against the number of directions", "Figure 1"),
         _entry("time", "time against the number of directions", "Figure 2", module="timing"),
         _entry("robustness", "relative error against the share of outliers", "Figures 3, 9"),
+        _entry("rivals", "relative error of newer robust transport against the share of outliers"),
         _entry("contours", "depth contours of a contaminated sample", "Figure 4"),
         _entry("illustration", "nested regions of two samples and their gaps", "Figure 5"),
         _entry("rates", "error against the sample size", "Figure 6"),

@@ -13,7 +13,11 @@ _OURS: Row = {
 #: Label of each row, and the row of the long table that it shows.
 ROWS: dict[str, Row] = {
     "**isodepth**, default settings": _OURS,
-    "the authors' algorithm": {"who": "authors", "depth": "projection", "dtype": "float64"},
+    "Algorithm 1 of the paper (NumPy)": {
+        "who": "authors",
+        "depth": "projection",
+        "dtype": "float64",
+    },
     "max-sliced Wasserstein (POT)": {"who": "POT max-sliced W", "dtype": "float64"},
     "Wasserstein, exact (POT)": {"who": "POT exact W", "dtype": "float64"},
     "MMD (scikit-learn)": {"who": "MMD (scikit-learn)", "dtype": "float64"},

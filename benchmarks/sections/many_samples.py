@@ -104,7 +104,7 @@ def markdown(result: dict[str, Any]) -> str:
     """Return the time of all pairs and the memory of region tables as Markdown."""
     lines = [
         f"`pairwise` on bags of about 390 x 3 points, projection depth, K = {K}, {LEVELS} levels, "
-        "and the authors' algorithm pair by pair (extrapolated from some pairs):",
+        "and Algorithm 1 of the paper (NumPy) pair by pair (extrapolated from some pairs):",
         "",
         "| bags | threads | isodepth | the authors | times faster |",
         "|---|---|---|---|---|",

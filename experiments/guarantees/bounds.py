@@ -53,8 +53,20 @@ def as_read(monitor: Any, stream: Any) -> np.ndarray:
 
     Reading all rows at once is faster than reading each batch.
     """
-    (whole,), _ = monitor._state.reader.read(stream)
-    return whole
+    from isodepth.monitor.reading import batch_tables, open_batch
+
+    (whole,) = batch_tables(monitor._state.schema, open_batch(stream), "keep")
+    return whole.matrix
+
+
+def _table(monitor: Any, rows: np.ndarray) -> Any:
+    """Return rows in the form of the result of `as_read` as a table, with one new category."""
+    from isodepth.table.table import Table
+
+    schema = monitor._state.schema
+    width, words = len(schema.numeric), [("new",)] * len(schema.categorical)
+    codes = np.where(np.isnan(rows[:, width:]), -1, rows[:, width:]).astype(np.int32)
+    return Table(rows[:, :width], codes, schema, new_words=tuple(words))
 
 
 def check(monitor: Any, batch: np.ndarray, group: str | None = None) -> Any:
@@ -63,7 +75,7 @@ def check(monitor: Any, batch: np.ndarray, group: str | None = None) -> Any:
     `group` is the group of the rows, or None.
     """
     state = monitor._state
-    counted = state.groups[group].counted([batch], {})
+    counted = state.groups[group].counted([_table(monitor, batch)])
     monitor._state, verdict = state.after_batch(group, counted)
     return verdict
 
@@ -90,9 +102,11 @@ def _central_rows(
     The window has batches of m rows, and `share` is the share of replaced rows.
     """
     bad = np.argsort(_outlyingness(window))[: int(share * len(window))]
-    width = monitor._state.reader.width
+    schema = monitor._state.schema
+    new = [len(column.categories) for column in schema.categorical]
+    width = len(schema.numeric)
     window[bad, :width] = value
-    window[bad, width:] = np.nan if np.isnan(value) else -1  # the code of a new category
+    window[bad, width:] = np.nan if np.isnan(value) else new
     return bad
 
 
@@ -123,12 +137,13 @@ def _extreme_cell(monitor: Any, window: np.ndarray, m: int, share: float, rng: R
     (n, a, _), found = group.reference, []
     for scale in range((len(window) // m).bit_length()):
         part = window[-(m << scale) :]
-        b = group.functions.count(part).ones
+        b = group.functions.count(_table(monitor, part)).ones
         logs = log_pvalues(a, n, b, len(part)) - np.log(confidence_error(scale))
         h = int(logs.argmin())
         found.append((logs[h], len(part), h, b[h] * n > a[h] * len(part)))
     _, size, h, above = min(found)
-    ones = np.array([group.functions.count(row[None]).ones[h] for row in window[-size:]], bool)
+    rows = _table(monitor, window[-size:])
+    ones = np.array([group.functions.count(rows.take([i])).ones[h] for i in range(size)], bool)
     donors, others = (np.flatnonzero(ones == same) for same in (above, not above))
     bad = len(window) - size + rng.permutation(others)[: int(share * size)]
     if not len(donors):

@@ -27,4 +27,3 @@ from .monitor.monitor import Monitor as Monitor
 from .significance.two_sample import two_sample_test as two_sample_test
 from .stream.read_table import read_table as read_table
 from .stream.scan import scan as scan
-from .table.public import read_table as read_table

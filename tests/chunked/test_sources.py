@@ -296,7 +296,7 @@ def test_a_comparison_has_all_output_except_for_rows() -> None:
     assert shown[:2] == str(whole).splitlines()[:2]
     assert "levels=5" in parts.signature
     assert "refine=0" in parts.signature
-    with pytest.raises(InvalidInputError, match="gradient is not available"):
+    with pytest.raises(InvalidInputError, match="the gradient needs the rows"):
         parts.gradient()
     for call in (isodepth.ProjectionDepth().fit, isodepth.Metric().regions):
         with pytest.raises(InvalidInputError, match=r"Source\(array: 60 rows"):

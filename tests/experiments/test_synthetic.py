@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from experiments.__main__ import main
 from experiments.framework import Experiment, Part, Streams, Table, Verdict
+from experiments.framework.report import counts
 from experiments.framework.run import fill, run_experiment
 from experiments.framework.table import OtherResultsError
 from experiments.framework.verdict import FAILS, HOLDS, IN_PART, outcome
@@ -156,6 +158,28 @@ def test_the_report_replaces_the_lines_of_its_results(tmp_path, results):
     assert [line in lines for line in former] == [True, False, False, True, False]
     assert sum("experiments breakdown`" in line for line in lines) == 2
     assert lines.index(former[0]) < lines.index(former[3])
+
+
+def test_verdicts_are_counted_from_their_table():
+    lines = [
+        "| a | 1 | **holds** | `python -m experiments epsilon` |",
+        "| b | 2 | **holds in part** | `python -m experiments epsilon` |",
+        "| c \\| d | 3 | **does not hold** | `python -m experiments epsilon` |",
+        "| e | 4 | **remark** | `python -m experiments epsilon` |",
+        "| (isodepth) f | 5 | **holds** | `python -m experiments epsilon` |",
+        "- `epsilon` (full): runs = 3",
+    ]
+    assert counts(lines) == (
+        "Of 3 statements of the paper, 1 hold, 1 hold in part and 1 do not hold. "
+        "Of 1 statements of isodepth, 1 hold, 0 hold in part and 0 do not hold."
+    )
+
+
+def test_the_page_has_the_counts_of_its_table():
+    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text("utf-8")
+    summary = page.partition("<!-- COUNTS -->")[2].partition("<!-- /COUNTS -->")[0]
+    table = page.partition("<!-- VERDICTS -->")[2].partition("<!-- /VERDICTS -->")[0]
+    assert summary.strip() == counts(table.splitlines())
 
 
 def test_an_interrupted_command_can_be_continued(tmp_path, capsys):

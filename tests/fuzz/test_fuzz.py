@@ -24,13 +24,15 @@ import pandas as pd
 import pytest
 from chunked.streaming import cut, small_scale
 from fuzz.samples import SAMPLES, sample, weights
+from monitor.coded import coded
 from twins import naive, naive_families, naive_means
 
 import isodepth
 from isodepth.functions.families import FAMILIES, Rows
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.metric.chunked.entry import compare as compare_chunks
-from isodepth.monitor.functions import Functions, total
+from isodepth.monitor.choice import choose_functions
+from isodepth.monitor.functions import total
 
 pytestmark = pytest.mark.slow
 
@@ -323,10 +325,11 @@ def check_counts_of_rows(case: Case) -> None:
     reference, batch = (
         frame.drop(columns="color").to_numpy(float) for frame in mixed_frames(case, 60, case.m)
     )
-    functions = Functions.choose(reference, reference.shape[1], case.rng)
+    width = reference.shape[1]
+    functions = choose_functions(coded(reference, width), case.rng)
     for rows in (reference, batch):
-        alone = total(functions.count(rows[i : i + 1]) for i in range(len(rows)))
-        together = functions.count(np.asfortranarray(rows))
+        alone = total(functions.count(coded(rows[i : i + 1], width)) for i in range(len(rows)))
+        together = functions.count(coded(np.asfortranarray(rows), width))
         assert together.ones.tolist() == alone.ones.tolist()
 
 

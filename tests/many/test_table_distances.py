@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from twins import naive, naive_gaps, naive_tables
 
-from isodepth import Metric, pairwise
-from isodepth.base.compiled import Resources, table_distances
+from isodepth import Metric, _core, pairwise
 from isodepth.errors import InvalidInputError
 from isodepth.metric import region_table as table_module
 from isodepth.metric.region_table import RegionTables
@@ -80,12 +79,16 @@ def test_means_of_any_order_and_size(dtype: str, scale: float, q: float, p: floa
         )
 
 
+def table_distances(rows, columns, *, p, q, unit, length, n_threads=1):
+    return _core.table_distances(rows, columns, p, q, length, n_threads) / unit
+
+
 def test_same_bits_for_any_number_of_threads() -> None:
     values = np.random.default_rng(0).normal(size=(40, 5, 200))
     for q in (1.5, 2.0, math.inf):
         means = {"p": 2.0, "q": q, "unit": 1.0, "length": 1.0}
         found = {
-            table_distances(values, None, **means, resources=Resources.of(n_jobs)).tobytes()
+            table_distances(values, None, **means, n_threads=n_jobs).tobytes()
             for n_jobs in (1, 2, 7, 16)
         }
         assert len(found) == 1

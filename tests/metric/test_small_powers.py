@@ -10,7 +10,7 @@ import pytest
 from twins.naive import power_mean_of_many_digits
 
 import isodepth
-from isodepth.base.compiled import table_distances
+from isodepth import _core
 from isodepth.geometry.regions import SMALL_POWER, power_mean
 
 POWERS = [9.9e-4, 1e-9, 1e-15, 1.1e-100, 0.9e-100, 5e-324]
@@ -35,8 +35,8 @@ def of_tables(gaps: np.ndarray, p: float, length: float) -> float:
     `length` is the factor of the mean.
     """
     values = gaps[None, :, None]
-    means = {"p": p, "q": math.inf, "unit": 1.0, "length": length}
-    return float(table_distances(values, np.zeros_like(values), **means)[0, 0])
+    found = _core.table_distances(values, np.zeros_like(values), p, math.inf, length, 1)
+    return float(found[0, 0])
 
 
 def tolerance(gaps: list[float]) -> float:

@@ -178,7 +178,7 @@ def test_sizes_and_options_of_blocks() -> None:
         with pytest.raises(InvalidInputError, match="60 to 60"):
             monitor.check(rng.normal(size=(size, 2)))
     assert not monitor.check(rng.normal(size=(66, 2))).exact_guarantee
-    with pytest.raises(InvalidOptionError, match="tolerance=0.1 has no guarantee with blocks"):
+    with pytest.raises(InvalidOptionError, match=r"tolerance=0\.1 has no guarantee with blocks"):
         Monitor(reference, blocks=day, tolerance=0.1)
     with pytest.raises(InvalidInputError, match="at least 4"):
         Monitor(reference, blocks=day // 4)

@@ -8,24 +8,31 @@ from __future__ import annotations
 import itertools
 import json
 import warnings
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from monitor.coded import coded
 
 from isodepth.base.records import packed, unpacked
+from isodepth.monitor import choice
 from isodepth.monitor import functions as module
+from isodepth.monitor.choice import choose_functions, cut_points, fit_functions
 from isodepth.monitor.functions import (
+    BatchFold,
     Functions,
-    fit_functions,
+    Thresholds,
+    project,
+    standardized,
     total,
 )
-from isodepth.monitor.quartiles import PartsSummary
+from isodepth.monitor.quartiles import order_statistics, summary_of_parts
 from isodepth.monitor.saved import NAMES
-from isodepth.monitor.thresholds import cut_points, project, standardized
 from isodepth.monitor.usual import UsualValues
+from isodepth.table.table import Origin
 
 RNG = np.random.default_rng(5)
 
@@ -62,7 +69,7 @@ def by_loops(functions: Functions, rows: np.ndarray) -> list[int]:
     ]
     counts = [
         sum(indicators[int(kind)](v, t, upper) for v in features[int(j)])
-        for j, kind, t, upper in functions.stored_thresholds.T
+        for j, kind, t, upper in zip(*functions.thresholds, strict=True)
     ]
     counts += [sum(z[:, i] * z[:, j] > 0) for i, j in functions.pairs]
     counts += [sum(np.isnan(column)) for column in rows.T]
@@ -80,11 +87,12 @@ def by_loops(functions: Functions, rows: np.ndarray) -> list[int]:
 def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     # Values that the choosing rows do not have are counted together.
     rows = table(500)
-    rows[rows[:, 3] == 3, 3] = np.nan
-    functions, rows = Functions.choose(np.vstack([rows, rows]), 3, RNG), table(300)
+    rows[(rows[:, 3] == 3) | (rows[:, 3] < 0), 3] = np.nan
+    functions, rows = choose_functions(coded(np.vstack([rows, rows]), 3), RNG), table(300)
     rows[:40, 1], rows[50:53, 2], rows[60:65, 0] = np.nan, 20.0, [0.0, -9999.0, 5.0, 0.3, 1e3]
     usual = UsualValues(np.array([[-3.0] * 3, [3.0] * 3]), np.array([[-2.0] * 3, [2.0] * 3]))
-    whole, _, suspicious, *_ = functions.count_batch([rows], {}, usual)
+    fold = BatchFold(functions, usual, keep_numbers=True)
+    whole, _, suspicious, numbers, unseen, _ = fold.run([coded(rows, 3)])
     assert whole.ones.tolist() == by_loops(functions, rows)
     assert suspicious.tolist() == [
         i for i, row in enumerate(rows) if (abs(row[:3]) > 2.0).any() or row[3] < 0
@@ -94,12 +102,17 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
         "column", "deviation", "direction", "distance", "pair", "missing", "shares", "crossed",
         "value", "extremes", "beyond", "precision",
     }  # fmt: skip
-    # The division of a batch into parts, and of a part into chunks, has no effect.
+    new = [f"new {-1 - int(code)}" for code in rows[:, 3] if code < 0]
+    assert unseen == {3: Counter(new)}
+    # The division of a batch into chunks has no effect, nor has the order in which they are read.
     monkeypatch.setattr(module, "_CHUNK", 37)
-    again, *others = functions.count_batch([rows[:100], rows[100:]], {}, usual)
+    parts = [coded(rows[:100], 3), replace(coded(rows[100:], 3), origin=Origin(numbers=100))]
+    again, *others = fold.run(parts[::-1])
     assert again.ones.tolist() == whole.ones.tolist()
     assert again.n_rows == 300
     assert others[1].tolist() == suspicious.tolist()
+    np.testing.assert_array_equal(others[2], numbers)
+    assert others[3] == unseen
     expected = quartile_summary(rows[:, :3])
     assert whole.summaries == pytest.approx(expected)
     assert again.summaries == pytest.approx(expected)
@@ -126,10 +139,11 @@ def test_quartiles_of_a_batch_in_parts_are_those_of_all_rows() -> None:
     rows[:5000, 1] = np.nan  # the first parts have no value
     rows[::3, 2] = np.nan
     for sizes in ([4000, 8500], [1], [2500, 2510, 2520]):
-        collected = PartsSummary()
-        for part in np.split(rows, sizes):
-            collected.add(part)
-        found, expected = collected.summary(), quartile_summary(rows)
+        found = summary_of_parts([
+            order_statistics(np.sort(part.T), (~np.isnan(part)).sum(axis=0))
+            for part in np.split(rows, sizes)
+        ])  # fmt: skip
+        expected = quartile_summary(rows)
         assert found[0].tolist() == expected[0].tolist()
         for j, column in enumerate(rows.T):
             values, median = column[~np.isnan(column)], found[1, j] / found[0, j]
@@ -137,9 +151,6 @@ def test_quartiles_of_a_batch_in_parts_are_those_of_all_rows() -> None:
             assert below - 0.0006 <= 0.5 <= up_to + 0.0006
             assert found[2, j] == pytest.approx(expected[2, j], rel=0.01)
     assert np.mean([np.median(part[:, 0]) for part in np.split(rows, 3)]) > 1.2
-    single = PartsSummary()
-    single.add(rows)
-    assert single.summary() is None
 
 
 @pytest.mark.parametrize("d", [1, 8, 13, 20])
@@ -149,21 +160,22 @@ def test_a_function_depends_on_the_bits_of_a_row_alone(d: int) -> None:
     The cut points are values of the projections, so that any other rounding changes a count.
     """
     rows = np.tile(RNG.integers(0, 12, (200, 1)), (1, d)) * np.arange(1.0, d + 1) / 3
-    functions = Functions.choose(rows, d, RNG)
+    functions = choose_functions(coded(rows, d), RNG)
     z = standardized(rows, functions.center, functions.scale)
     along = project(functions.directions, z)
     cuts = [(2 * d + k, 0, cut, 1) for k in range(len(along)) for cut in np.unique(along[k])]
-    thresholds = np.hstack([np.array(cuts).reshape(-1, 4).T, functions.stored_thresholds])
-    functions = replace(functions, stored_thresholds=thresholds)
-    expected = functions.count(rows).ones.tolist()
-    single = total(functions.count(rows[i : i + 1]) for i in range(200))
+    both = zip(np.array(cuts).reshape(-1, 4).T, functions.thresholds, strict=True)
+    thresholds = Thresholds(*(np.append(more.astype(own.dtype), own) for more, own in both))
+    functions = replace(functions, thresholds=thresholds)
+    expected = functions.count(coded(rows, d)).ones.tolist()
+    single = total(functions.count(coded(rows[i : i + 1], d)) for i in range(200))
     assert single.ones.tolist() == expected
-    assert functions.count(np.asfortranarray(rows)).ones.tolist() == expected
+    assert functions.count(coded(np.asfortranarray(rows), d)).ones.tolist() == expected
     spaced = np.zeros((400, 2 * d))
     spaced[::2, ::2] = rows
-    assert functions.count(spaced[::2, ::2]).ones.tolist() == expected
+    assert functions.count(coded(spaced[::2, ::2], d)).ones.tolist() == expected
     stored = unpacked(Functions, json.loads(json.dumps(packed(functions, NAMES))), NAMES)
-    assert stored.count(rows).ones.tolist() == expected
+    assert stored.count(coded(rows, d)).ones.tolist() == expected
     # Exact sums of the rounded values, as they are computed on any machine.
     for k, i in itertools.product(range(len(along)), range(0, 200, 40)):
         values = [Fraction(round(x * 2**20), 2**20) for x in z[i].tolist()]
@@ -173,13 +185,13 @@ def test_a_function_depends_on_the_bits_of_a_row_alone(d: int) -> None:
 
 def test_the_digest_of_a_batch_is_of_its_rows_in_any_order() -> None:
     rows = table(300)
-    functions = Functions.choose(table(200), 3, RNG)
 
     def digest(*parts: np.ndarray) -> int:
-        return int(functions.count_batch(parts, {}).hashes.sum())
+        return sum(sum(coded(part, 3).hashes().tolist()) for part in parts)
 
     expected = digest(rows)
-    assert digest(rows[:77], rows[77:]) == digest(rows[::-1]) == expected
+    assert digest(rows[::-1]) == expected
+    assert digest(rows[:77], rows[77:]) == expected
     rows[0, 1] = 0.0
     zero = digest(rows)
     rows[0, 1] = -0.0
@@ -187,15 +199,12 @@ def test_the_digest_of_a_batch_is_of_its_rows_in_any_order() -> None:
     others = [rows[:-1], rows[:, [1, 0, 2, 3, 4]], rows * [1, 1, 1 + 1e-16 * 3, 1, 1],
               np.vstack([rows, rows[:1]])]  # fmt: skip
     assert len({zero, *(digest(other) for other in others)}) == 5
-    # Rows that no function distinguishes.
-    far = [np.full((5, 5), 1e9), np.full((5, 5), 2e9)]
-    assert digest(far[0]) != digest(far[1])
 
 
 def test_cut_points_of_directions_are_quantiles() -> None:
     rows = RNG.normal(size=(1000, 2))
-    functions = Functions.choose(rows, 2, RNG)
-    counts = zip(functions.members, functions.count(rows).ones.tolist(), strict=True)
+    functions = choose_functions(coded(rows, 2), RNG)
+    counts = zip(functions.members, functions.count(coded(rows, 2)).ones.tolist(), strict=True)
     along = [ones for function, ones in counts if function.event == "direction"]
     assert along == [20, *range(100, 1000, 100), 980] * 30
 
@@ -205,8 +214,8 @@ def test_units_do_not_matter(scale: float) -> None:
     numbers = np.random.default_rng(0).normal(size=(300, 3))
     counts = []
     for factor in (1.0, scale):
-        rows = numbers * factor
-        functions = Functions.choose(rows, 3, np.random.default_rng(1))
+        rows = coded(numbers * factor, 3)
+        functions = choose_functions(rows, np.random.default_rng(1))
         counts.append(functions.count(rows).ones)
     # Rounding may move one value across a cut point. The functions of precision depend on units.
     relative = [member.event != "precision" for member in functions.members]
@@ -215,18 +224,17 @@ def test_units_do_not_matter(scale: float) -> None:
 
 def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
     codes = np.repeat(np.arange(20), 20)[:, None] * np.ones(6, np.int64)
-    rows = np.hstack([RNG.normal(size=(400, 1)), codes])
-    functions = Functions.choose(rows, 1, RNG)
+    rows = coded(np.hstack([RNG.normal(size=(400, 1)), codes]), 1)
+    functions = choose_functions(rows, RNG)
     assert len(functions.crossed) == 100
     # Half of the 20 rows of each category are at most the median within the category.
     within = [member.event == "crossed" for member in functions.members]
     assert functions.count(rows).ones[within].tolist() == [10] * 100
-    functions = Functions.choose(np.hstack([RNG.normal(size=(400, 20)), codes]), 20, RNG)
+    functions = choose_functions(coded(np.hstack([RNG.normal(size=(400, 20)), codes]), 20), RNG)
     assert (len(functions.crossed), len(functions.pairs)) == (5, 100)
     # The 50 most frequent of 60 categories are counted one by one.
-    (known,) = Functions.choose(
-        np.repeat(np.arange(60.0), np.arange(60) // 3 + 1)[:, None], 0, RNG
-    ).known
+    codes = np.repeat(np.arange(60.0), np.arange(60) // 3 + 1)[:, None]
+    (known,) = choose_functions(coded(codes, 0), RNG).known
     assert known.tolist() == [9, 10, *range(12, 60)]
 
 
@@ -246,11 +254,15 @@ def test_few_values_are_all_cut_points(most: float, cuts: Any, midpoints: Any) -
 
 @pytest.mark.parametrize(("n", "size"), [(1000, 250), (100_000, 20_000)])
 def test_no_row_is_used_twice(n: int, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen, choose = [], Functions.choose
-    monkeypatch.setattr(Functions, "choose", lambda *args: chosen.extend(args[0]) or choose(*args))
-    functions, counts, of_all, _ = fit_functions(
-        RNG.permutation(n)[:, None] * 1.0, 1, RNG, ["a"], "rows"
-    )
+    chosen: list[float] = []
+
+    def choose(rows: Any, rng: np.random.Generator) -> Functions:
+        chosen.extend(rows.numbers.ravel())
+        return choose_functions(rows, rng)
+
+    monkeypatch.setattr(choice, "choose_functions", choose)
+    rows = coded(RNG.permutation(n)[:, None] * 1.0, 1)
+    functions, counts, of_all, _ = fit_functions(rows, RNG, "rows")
     # The values are 0, ..., n - 1: of all rows, v + 1 are at most v.
     cuts = np.array([value for kind, _, value, _ in functions.members if kind == "column"])
     first = np.sort(chosen, axis=None)
@@ -272,7 +284,7 @@ def test_the_level_of_the_check_of_dependence_is_one_per_mille(seed: int, warned
     rows = rng.normal(size=(140, 1)) + np.linspace(0.0, 1.2, 140)[:, None]
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        fit_functions(rows, 1, rng, ["a"], "rows")
+        fit_functions(coded(rows, 1), rng, "rows")
     assert ["5 consecutive parts have 6.2 times" in str(each.message) for each in found] == (
         [True] * warned
     )

@@ -27,7 +27,7 @@ from isodepth.errors import (
     InvalidOptionError,
 )
 from isodepth.functions.changes import Change
-from isodepth.monitor.batch_labels import label_string
+from isodepth.monitor.labels import label_string
 from isodepth.monitor.windows import AlarmPolicy
 from isodepth.table.frames import NamedArray
 from isodepth.typing import Verdict
@@ -931,7 +931,7 @@ def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
     assert verdict.n_suspicious == 8
     with pytest.raises(InvalidInputError, match="not a data frame"):
         monitor.check(REFERENCE[:, :2])
-    with pytest.raises(InvalidInputError, match="no rows"):
+    with pytest.raises(InvalidInputError, match="has no row"):
         Monitor(batch[["kind"]], random_state=0).check(batch[["kind"]][:0])
 
 

@@ -284,20 +284,23 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
                   {"ranks": dict.fromkeys(state.groups, RankEvidence.start(False, 1))},
                   {"groups": {**state.groups, None: group}}):  # fmt: skip
         yield replace(state, **other)
-    for other in ({"width": 3}, {"columns": ("b", "b")}, {"categories": {}},
-                  {"columns": ("a", "b", "b")}, {"styles": {"a": ()}},
-                  {"styles": {"a": (Style(".", "."),)}}):  # fmt: skip
-        yield replace(state, reader=replace(state.reader, **other))
+    first, second, *others = state.schema.columns
+    for columns in ((first, *others), (first, first, *others), (first, second),
+                    (first, second, second, *others),
+                    (replace(first, styles=(Style(".", "."),)), second, *others)):  # fmt: skip
+        yield replace(state, schema=replace(state.schema, columns=columns))
     f, counts, (first, *_) = group.functions, group.reference, group.sums.runs
+    t = f.thresholds
     groups = [
         *(group._replace(functions=replace(f, **other)) for other in (
             {"scale": f.scale * [0, 1]}, {"scale": f.scale[:1]}, {"center": f.center * np.inf},
             {"middles": f.middles * [[1], [0]]}, {"middles": np.vstack([f.middles] * 2)},
             {"middles": f.middles[:, :1]},
             {"medians": f.medians + np.nan}, {"known": (f.known[0][::-1],)},
-            {"known": (f.known[0] + 1,)}, {"stored_thresholds": f.stored_thresholds[:3]},
-            {"stored_thresholds": f.stored_thresholds + [[0], [4], [0], [0]]},
-            {"stored_thresholds": f.stored_thresholds + [[1], [0], [0], [0]]},
+            {"known": (f.known[0] + 1,)}, {"thresholds": t._replace(upper=t.upper[1:])},
+            {"thresholds": t._replace(relation=t.relation + 4)},
+            {"thresholds": t._replace(feature=t.feature + 1)},
+            {"thresholds": t._replace(value=t.value * np.inf)},
         )),
         *(group._replace(reference=counts._replace(**other)) for other in (
             {"n_rows": 0}, {"n_rows": 1 << 31}, {"n_rows": int(counts.ones.max()) - 1},

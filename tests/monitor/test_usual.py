@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from monitor.coded import coded
 
 from isodepth.monitor.usual import UsualValues
 from isodepth.rows.suspicious.scoring import Rows, RowScorer
@@ -29,7 +30,7 @@ def test_rows_outside_the_ranges_are_those_with_scores_above_one(n: int) -> None
         tried = np.concatenate([column, values * scale])[:, None]
         codes = np.empty((len(tried), 0), np.int64)
         scorer = RowScorer(Rows(column[:, None], codes[:n]), related=())
-        found = UsualValues.of_rows(column[:, None], 1).suspicious(tried)
+        found = UsualValues.of_numbers(column[:, None]).suspicious(coded(tried, 1))
         assert found.tolist() == (scorer.score(Rows(tried, codes)) > 1).tolist()
         assert not found[:n].any()
 
@@ -39,11 +40,10 @@ def test_the_value_of_a_constant_column_is_usual(value: float) -> None:
     """The value of a constant column, and its neighboring float, are inside the usual range."""
     rows = np.full((300, 1), value)
     for column in (rows, np.where(np.arange(300)[:, None] % 2, value, np.nextafter(value, np.inf))):
-        assert not UsualValues.of_rows(column, 1).suspicious(column).any()
-    usual = UsualValues.of_rows(rows, 1)
-    assert usual.suspicious(rows * [[1.0 + 1e-9]]).all()
+        assert not UsualValues.of_numbers(column).suspicious(coded(column, 1)).any()
+    assert UsualValues.of_numbers(rows).suspicious(coded(rows * [[1.0 + 1e-9]], 1)).all()
 
 
 def test_no_numeric_columns() -> None:
-    codes = np.array([[0.0], [-1.0], [np.nan]])
-    assert UsualValues.of_rows(codes, 0).suspicious(codes).tolist() == [False, True, False]
+    rows = coded(np.array([[0.0], [-1.0], [np.nan]]), 0)
+    assert UsualValues.of_numbers(rows.numbers).suspicious(rows).tolist() == [False, True, False]

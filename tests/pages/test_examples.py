@@ -26,8 +26,8 @@ NOT_RUN = {
 }
 #: Number of blocks that run; 0 for other pages.
 RUN = {
-    "README.md": 2, "alternatives.md": 1, "choosing.md": 2, "command_line.md": 4,
-    "concepts.md": 5, "howto.md": 13,
+    "README.md": 2, "alternatives.md": 1, "authors_code.md": 1, "choosing.md": 2,
+    "command_line.md": 4, "concepts.md": 5, "howto.md": 13,
     "index.md": 2, "json.md": 1, "many_samples.md": 8, "options.md": 1, "scale.md": 2,
     "significance.md": 4, "monitoring.md": 7,
     "project_page.md": 1, "tensors.md": 3, "text.md": 6,

@@ -253,7 +253,7 @@ def test_columns_share_the_level_with_rare_events() -> None:
 def test_options_that_are_refused() -> None:
     with pytest.raises(InvalidOptionError, match="max_rows applies to samples"):
         isodepth.two_sample_test(X, Y, max_rows=100)
-    with pytest.raises(InvalidOptionError, match="blocks are not available"):
+    with pytest.raises(InvalidOptionError, match="blocks is not available"):
         isodepth.two_sample_test(scan(X), Y, blocks=np.arange(540))
 
 

@@ -72,7 +72,7 @@ def test_the_global_generator_is_not_used(pair):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"refine": 5}, "refine=5"),
+        ({"refine": 5}, "'refine' is an option of Metric"),
         ({"resample": 1}, "resample must be True or False"),
         ({"random_state": -1}, "random_state must be an integer"),
         ({"seed": 1}, "unknown option"),

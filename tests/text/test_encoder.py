@@ -112,7 +112,7 @@ def test_long_texts_are_truncated_with_one_warning_that_counts():
 
 
 def test_invalid_settings_are_refused(tmp_path):
-    with pytest.raises(InvalidOptionError, match=r"layer .* 6 .*got layer=7"):
+    with pytest.raises(InvalidOptionError, match=r"layer .* 6 .*got 7"):
         Encoder(layer=7, progress=False)(["a"])
     with pytest.raises(InvalidOptionError, match="max_length must be at most 512"):
         Encoder(max_length=513, progress=False)(["a"])

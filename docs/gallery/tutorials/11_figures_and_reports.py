@@ -3,7 +3,7 @@ Figures and reports
 ===================
 
 A result can be shown as a figure, sent to a colleague as one HTML file, or passed to another
-program. Weather in June and July, with a test:
+program. A test of the weather in June and July:
 """
 
 from pathlib import Path
@@ -17,16 +17,8 @@ columns = ["temp", "dewp", "humid", "wind_speed", "pressure", "visib"]
 folder = Path("../../../examples/weather")
 june, july = (pd.read_csv(folder / f"{month}.csv")[[*columns, "day"]] for month in ("june", "july"))
 days = june.pop("day"), july.pop("day")
-result = isodepth.compare(
-    june,
-    july,
-    scale="pooled",
-    nan_policy="omit",
-    q=2,
-    n_directions=300,
-    n_permutations=199,
-    blocks=days,
-    random_state=0,
+result = isodepth.two_sample_test(
+    june, july, n_directions=300, n_permutations=199, blocks=days, random_state=0
 )
 
 # %%
@@ -36,8 +28,7 @@ result = isodepth.compare(
 result
 
 # %%
-# A data frame of the columns: the contribution of each to the distance, its change, and its
-# p-value.
+# A data frame of the columns: the change of each, its size, and its p-value.
 
 result.to_frame()
 
@@ -45,7 +36,7 @@ result.to_frame()
 # **The gap at every level.** The hatched band contains the gaps when whole days are assigned to the
 # two months at random. The observed gaps are above it at every level.
 
-ax = result.plot()
+ax = result.plot("gap_profile")
 
 # %%
 # **The two samples** in the plane of their largest difference, with regions of four levels.
@@ -59,7 +50,7 @@ ax = result.plot("contributions")
 
 # %%
 
-ax = result.plot("null_distribution")
+ax = result.plot()
 
 # %%
 # Every function accepts axes (``ax=``) and returns them, so figures can be combined and modified.
@@ -74,7 +65,7 @@ ax = bagplot(june[["humid", "wind_speed"]].dropna())
 # %%
 # **For programs**: dictionaries, JSON and data frames of pandas, polars or pyarrow:
 
-print(result.test.to_json(indent=1)[:320], "...")
+print(result.to_json(indent=1)[:320], "...")
 
 # %%
 # **A report** is one self-contained HTML file: the headline, the changes with figures, the rows

@@ -24,9 +24,7 @@ print(july.head().to_string())
 # identifiers are not compared. The result lists every column with its kind, and its use in the
 # words of the option ``kinds``.
 
-result = isodepth.compare(
-    january, july, nan_policy="omit", scale="pooled", n_permutations=199, random_state=0
-)
+result = isodepth.two_sample_test(january, july, n_permutations=199, random_state=0)
 for each in result.kinds:
     print(f"{each.column:10} {each.kind:10} {each.use:9} {each.note}")
 
@@ -37,12 +35,12 @@ for each in result.kinds:
 #
 # The test lists the changes in the units of their columns:
 
-print(result.test)
+print(result)
 
 # %%
 # The shares of the categories in both samples:
 
-shares = pd.DataFrame(result.test.category_shares).set_index(["column", "value"])
+shares = pd.DataFrame(result.category_shares).set_index(["column", "value"])
 ax = shares.plot.barh(figsize=(8, 6))
 
 # %%

@@ -41,15 +41,15 @@ patients = pd.read_csv(file)
 slow, quick = (
     patients[patients["progress"] == name].drop(columns="progress") for name in ("slow", "quick")
 )
-result = isodepth.compare(
-    slow, quick, kinds={"sex": "category"}, scale="pooled", n_permutations=199, random_state=0
+result = isodepth.two_sample_test(
+    slow, quick, kinds={"sex": "category"}, n_permutations=199, random_state=0
 )
 print(result)
 
 # %%
 # The test of every column:
 
-print(result.test.to_frame().round(3).to_string(index=False))
+print(result.to_frame().round(3).to_string(index=False))
 
 # %%
 # Sex has about the same shares in both groups. The body mass index and s5 (the logarithm of the

@@ -1,4 +1,4 @@
-"""Threads and memory for functions of the compiled core, and distances between region tables."""
+"""Threads and memory for functions of the compiled core."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import NamedTuple, TypeVar
-
-import numpy as np
 
 from isodepth import _core as core
 
@@ -116,41 +114,3 @@ def available_cores() -> int:
     cores = joblib.cpu_count()
     limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
     return min(cores, int(limit)) if limit.isdecimal() and int(limit) > 0 else cores
-
-
-def table_distances(
-    rows: np.ndarray,
-    columns: np.ndarray | None,
-    *,
-    p: float,
-    q: float,
-    unit: float,
-    length: float,
-    resources: Resources = ALONE,
-) -> np.ndarray:
-    """Compute the distances (N, M) between region tables.
-
-    A table (L, 2K) contains the support values of the regions of a sample, at L levels and along K
-    directions and their opposites.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (N, L, 2K)
-        Tables of N samples, which are the rows of the result.
-    columns : ndarray of shape (M, L, 2K) of the same dtype, or None
-        Tables of M samples, which are the columns of the result. None for the tables in `rows`.
-    p : float in (0, inf]
-        Order of the mean of the gaps over levels.
-    q : float in [1, inf]
-        Order of the mean over directions that defines the gap of a level.
-    unit : float
-        Divisor of the mean over directions.
-    length : float
-        Factor of the mean over levels: 1, or 1 - eps for the integral over [0, 1 - eps].
-    resources : Resources
-    """
-    rows = np.ascontiguousarray(rows)
-    against = None if columns is None else np.ascontiguousarray(columns)
-    found = core.table_distances(rows, against, p, q, length, resources.n_threads)
-    found /= unit
-    return found

@@ -12,6 +12,8 @@ import string
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
+from isodepth.base.readonly import ReadOnlyDict
+
 
 class Names:
     """Names in messages for Python users; the command line has a subclass with flags and files."""
@@ -87,18 +89,18 @@ class Message(str):
     """
 
     template: str
-    values: dict[str, Any]
+    values: Mapping[str, Any]
     kind: enum.Enum | None
 
     def __new__(cls, template: str, kind: enum.Enum | None = None, /, **values: Any) -> Self:
         """Create the string with the names of Python."""
         self = super().__new__(cls, _Renderer(PYTHON).vformat(template, (), values))
-        self.template, self.values, self.kind = template, values, kind
+        self.template, self.values, self.kind = template, ReadOnlyDict(values), kind
         return self
 
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         # Arguments with which pickle and copy call __new__.
-        return (self.template, self.kind), self.values
+        return (self.template, self.kind), dict(self.values)
 
     def rendered(self, names: Names) -> str:
         """Return the message as a string with the names of options, functions and samples."""

@@ -48,7 +48,7 @@ def rng_for(random_state: Any, purpose: Purpose, *keys: int) -> np.random.Genera
 
 def seed_sequence(random_state: Any, purpose: Purpose, *keys: int) -> np.random.SeedSequence:
     """Return the seed sequence from which `rng_for` creates a generator for these arguments."""
-    checked = check_random_state(random_state)
+    checked = random_state if type(random_state) is int else check_random_state(random_state)
     entropy: Any = checked
     if isinstance(checked, np.random.Generator):
         entropy = checked.integers(2**32, size=4).tolist()

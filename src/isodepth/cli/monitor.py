@@ -281,7 +281,7 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
     from isodepth.table.kinds import column_lines
 
     summary = fitted.to_dict()
-    lines = [f"columns     {', '.join(fitted.columns or fitted._state.reader.names)}"]
+    lines = [f"columns     {', '.join(fitted.columns or fitted._state.schema.names)}"]
     lines += [f"            {line}" for line in column_lines(fitted.kinds, codes=False)]
     for own in summary["groups"]:
         group = "" if own["group"] is None else f" of group {own['group']}"

@@ -53,7 +53,7 @@ def read_tables(
     options = ReadOptions(
         missing=reading.nan_policy != "raise", columns=reading.columns or None,
         drop=(*reading.drop, *taken), text="drop" if reading.numeric_only else text,
-        missing_words=split_names(reading.missing),
+        categories=split_names(reading.category), missing_words=split_names(reading.missing),
     )  # fmt: skip
     results = [read_table(source, options) for source in sources]
     if reading.numeric_only:

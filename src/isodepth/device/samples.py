@@ -18,7 +18,7 @@ from isodepth.device.host import check_both_tensors, to_host
 from isodepth.device.kernels import passes_for
 from isodepth.device.ranks import mean_rank_weight
 from isodepth.errors import InvalidInputError
-from isodepth.geometry.backend import Backend
+from isodepth.geometry.backend import Backend, Queries
 from isodepth.geometry.regions import SupportRows
 from isodepth.geometry.transforms import column_exponents, exact_center, inverse_root, stretch_of
 from isodepth.geometry.weights import exact_masses
@@ -107,6 +107,7 @@ class DeviceSample(Backend):
     rows: torch.Tensor  # the n input rows, of shape (n, d)
     weights: np.ndarray | None  # weights (n,) of the rows on the host
     budget: int = 0  # bytes for blocks of projections
+    locates: bool = True  # whether `level_gaps` returns the maximizing directions, for gradients
 
     #: The points are not the vertices of a simplex: such samples are computed on the host.
     is_simplex: ClassVar[bool] = False
@@ -153,14 +154,14 @@ class DeviceSample(Backend):
 
     # -- primitives, see `Backend` ------------------------------------------------------------
 
-    def outlyingness(self, directions: np.ndarray, queries: None = None) -> torch.Tensor:
+    def outlyingness(self, directions: np.ndarray, queries: Queries = None) -> torch.Tensor:
         points = self.standardized()
         passes = passes_for(points, self.masses)
         units = self._units(directions)
         far = passes.largest_outlyingness(points, self.masses, self.total, units, self.budget)
         return far.double()
 
-    def smallest_masses(self, directions: np.ndarray, queries: None = None) -> torch.Tensor:
+    def smallest_masses(self, directions: np.ndarray, queries: Queries = None) -> torch.Tensor:
         points = self.with_ranks()
         passes = passes_for(points, self.masses)
         units = self._units(directions)
@@ -168,7 +169,7 @@ class DeviceSample(Backend):
         return least.double()
 
     def rank_weights(
-        self, directions: np.ndarray, queries: None = None, white: torch.Tensor | None = None
+        self, directions: np.ndarray, queries: Queries = None, white: torch.Tensor | None = None
     ) -> torch.Tensor:
         points = self.with_ranks() if white is None else white
         units = self._units(directions)
@@ -188,13 +189,16 @@ class DeviceSample(Backend):
         self, x: torch.Tensor, y: torch.Tensor, plan: Any, directions: np.ndarray, q: float,
         resources: Any = None,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-        sizes, units = [self.from_host(each) for each in plan.prefix_sizes], self._units(directions)
+        first, second = (self.from_host(each) for each in plan.prefix_sizes)
+        units = self._units(directions)
         x, y = (rows[: int(each[-1])] for rows, each in zip((x, y), plan.prefix_sizes, strict=True))
         search = passes_for(x, None).search_gaps
-        gaps, codes = search(x, y, *sizes, units, self.budget, math.isinf(q))
+        gaps, codes = search(
+            x, y, first, second, units, self.budget, self.locates and math.isinf(q)
+        )
         if q < math.inf:
-            gaps = mean_gaps(x, y, *sizes, units, q, gaps, self.budget)
-        codes = torch.zeros_like(sizes[0]) if codes is None else codes
+            gaps = mean_gaps(x, y, first, second, units, q, gaps, self.budget)
+        codes = torch.zeros_like(first) if codes is None else codes
         return gaps.cpu().numpy(), codes.cpu().numpy()
 
     def support_rows(
@@ -206,7 +210,7 @@ class DeviceSample(Backend):
         lows, low_rows = supports(-along, sizes)
         return SupportRows(tops.double(), -lows.double(), top_rows, low_rows)
 
-    xp = torch
+    xp: ClassVar[Any] = torch
 
     @property
     def is_double(self) -> bool:

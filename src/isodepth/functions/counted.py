@@ -264,5 +264,6 @@ def _values(
     ordered = np.sort(beyond)
     moved = ordered[(ranks / max(total, 1) * len(ordered)).astype(np.int64)]
     others = np.where(at == 0, np.minimum(moved, cuts[0]), others)
-    others = np.where(at == len(cuts), np.maximum(moved, np.nextafter(cuts[-1], np.inf)), others)
+    above = np.nextafter(cuts[-1], np.inf)
+    others = np.where(at == len(cuts), np.maximum(moved, np.nextafter(above, np.inf)), others)
     return np.sort(np.concatenate([single, others]))

@@ -198,6 +198,8 @@ def _orthogonal(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarr
 
 def integer_seed(random_state: Any) -> int:
     """Return `random_state` if it is an integer, otherwise a random integer below 2**31."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**31))
     checked = check_random_state(random_state)
     return checked if isinstance(checked, int) else int(rng_for(checked, "seeds").integers(2**31))
 

@@ -24,7 +24,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -250,7 +250,7 @@ class Sample(Backend):
     ) -> SupportRows:
         return support_rows(points.astype(np.float64, copy=False), prefix_sizes, directions)
 
-    xp = np
+    xp: ClassVar[Any] = np
 
     @property
     def is_double(self) -> bool:
@@ -649,16 +649,16 @@ class SupportRows(NamedTuple):
 
     Attributes
     ----------
-    tops, lows : ndarrays of shape (L, K)
+    tops, lows : arrays of shape (L, K)
         Maximum and minimum projection of the region of each level on each direction.
-    top_rows, low_rows : int64 ndarrays of shape (L, K)
+    top_rows, low_rows : int64 arrays of shape (L, K)
         Indices of the first rows with these projections.
     """
 
-    tops: np.ndarray
-    lows: np.ndarray
-    top_rows: np.ndarray
-    low_rows: np.ndarray
+    tops: Any
+    lows: Any
+    top_rows: Any
+    low_rows: Any
 
 
 def support_rows(

@@ -15,7 +15,8 @@ import numpy as np
 
 from isodepth.base.annotations import FrameLike
 from isodepth.base.export import label_texts
-from isodepth.base.messages import sample_name
+from isodepth.base.messages import Sample
+from isodepth.base.options import option_error
 from isodepth.base.words import describe
 from isodepth.device.host import to_host
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
@@ -24,7 +25,7 @@ from isodepth.metric.metric import Metric
 from isodepth.metric.region_table import RegionTable, RegionTables
 from isodepth.stream.source import SampleLike
 from isodepth.table.arrays import precision_of
-from isodepth.table.frames import in_order, is_frame, labels_of
+from isodepth.table.frames import NamedArray, in_order, is_frame, labels_of
 from isodepth.table.kinds import check_kinds, split_columns
 from isodepth.table.missing import many_dropped
 from isodepth.table.validation import check_same_columns, check_same_width, is_chunked, is_tensor
@@ -59,6 +60,17 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
             "that defines its samples, or pass several frames",
         )
     return samples, None
+
+
+def names_of(name: str, count: int, labels: Sequence[Any] | None = None) -> list[str]:
+    """Return the names of `count` samples in messages, with labels or positions.
+
+    Examples
+    --------
+    >>> names_of("samples", 2), names_of("samples", 1, ["june"])
+    (['samples[0]', 'samples[1]'], ["samples['june']"])
+    """
+    return [Sample(f"{name}[{each!r}]") for each in (range(count) if labels is None else labels)]
 
 
 def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[Any]]:
@@ -159,62 +171,68 @@ def _sorted(keys: Iterable[Any], positions: Sequence[Mapping[Any, int]]) -> list
         return list(keys)
 
 
-def with_kinds(groups: Mapping[str, Sequence[Any]], kinds: Any) -> list[Sequence[Any]]:
+def with_kinds(
+    groups: Sequence[Sequence[Any]], names: Sequence[Sequence[str]], kinds: Any
+) -> list[Sequence[Any]]:
     """Apply the option `kinds` to all data frames of collections.
 
     The columns that are keys of `kinds` are converted to numbers, in the same way in all frames, or
-    are left out if their kind is "category" or "omit". Other columns are not changed. `groups` maps
-    the name of each collection in messages to the collection. Return the converted collections.
+    are left out if their kind is "category" or "omit". Other columns are not changed. `names` has
+    the names of the samples of each collection in messages. Return the converted collections.
 
     Examples
     --------
     >>> import pandas as pd
     >>> bag = pd.DataFrame({"a": [1.0, 2.0], "size": ["S", "L"], "id": ["x1", "x2"]})
-    >>> [[frame]] = with_kinds({"samples": [bag]}, {"size": ["S", "M", "L"], "id": "omit"})
+    >>> [[frame]] = with_kinds([[bag]], [["bag"]], {"size": ["S", "M", "L"], "id": "omit"})
     >>> frame.to_dict("list")
-    {'a': [1.0, 2.0], 'size': [0, 2]}
+    {'a': [1.0, 2.0], 'size': [0.0, 2.0]}
     """
     entries = {} if kinds is None else check_kinds(kinds)
     if not entries:
-        return list(groups.values())
-    samples = [each for group in groups.values() for each in group]
-    names = [sample_name(name, i) for name, group in groups.items() for i in range(len(group))]
+        return list(groups)
+    samples = [each for group in groups for each in group]
+    labels = [name for group in names for name in group]
     odd = next((each for each in samples if is_chunked(each) or not is_frame(each)), None)
     if odd is not None:
         raise InvalidOptionError(
             f"kinds needs data frames in memory, got {type(odd).__name__}; remove it",
             option="kinds",
         )
-    mixed = split_columns(samples, names, entries, warn=False)
+    mixed = split_columns(samples, labels, entries, warn=False)
     assert mixed is not None  # because `kinds` is not empty
     read = [
         _replace_columns(frame, numeric, entries, name)
-        for frame, numeric, name in zip(samples, mixed.numeric, names, strict=True)
+        for frame, numeric, name in zip(samples, mixed.numeric, labels, strict=True)
     ]
-    ends = np.cumsum([len(group) for group in groups.values()])
-    return [read[end - len(group) : end] for end, group in zip(ends, groups.values(), strict=True)]
+    ends = np.cumsum([len(group) for group in groups])
+    return [read[end - len(group) : end] for end, group in zip(ends, groups, strict=True)]
 
 
-def _replace_columns(frame: Any, numeric: Any, names: Iterable[str], sample: str) -> Any:
+def _replace_columns(
+    frame: Any, numeric: NamedArray | None, names: Iterable[str], sample: str
+) -> Any:
     """Return a data frame in which the columns `names` are replaced by those of `numeric`.
 
-    Columns that `numeric`, a data frame or None, does not have are left out. `sample` is the name
-    of the sample in messages.
+    Columns that `numeric` does not have are left out. `sample` is the name of the sample in
+    messages.
     """
     import narwhals as nw
 
-    whole = nw.from_native(frame, eager_only=True)
-    parts = dict(zip(labels_of(frame) or (), whole.iter_columns(), strict=True))
-    found = {}
+    whole = nw.maybe_reset_index(nw.from_native(frame, eager_only=True))
+    numbers: dict[str, np.ndarray] = {}
     if numeric is not None:
-        columns = nw.from_native(numeric, eager_only=True).iter_columns()
-        found = dict(zip(labels_of(numeric) or (), columns, strict=True))
-    kept = {name: found.get(name) if name in names else part for name, part in parts.items()}
-    chosen = [part for part in kept.values() if part is not None]
+        numbers = dict(zip(numeric.columns or (), numeric.points.T, strict=True))
+    chosen = []
+    for name, part in zip(labels_of(frame) or (), whole.iter_columns(), strict=True):
+        if name not in names:
+            chosen.append(part)
+        elif name in numbers:
+            chosen.append(nw.new_series(part.name, numbers[name], backend=whole.implementation))
     if not chosen:
-        raise InvalidOptionError(
-            f"kinds leaves no column of {sample} to compare; leave out fewer columns",
-            option="kinds",
+        raise option_error(
+            "{--kinds} leaves no column of {sample} to compare; leave out fewer columns",
+            sample=sample,
         )
     return whole.select(chosen).to_native()
 
@@ -229,8 +247,8 @@ class SampleGroup(NamedTuple):
         Weights of each sample, or None for a sample without weights.
     columns : tuple of str or None
         Names of the columns.
-    name : str
-        Name of the group in messages.
+    names : list of str
+        Names of the samples in messages.
     in_chunks : bool
         Whether any sample is read in chunks.
     """
@@ -238,36 +256,40 @@ class SampleGroup(NamedTuple):
     samples: list[Any]
     weights: Sequence[Any]
     columns: tuple[str, ...] | None
-    name: str
+    names: list[str]
     in_chunks: bool
+
+    @property
+    def width(self) -> int:
+        """Number of columns of samples in memory."""
+        return self.samples[0].points.shape[1]
 
 
 def prepare_group(
     inputs: Sequence[Any],
     weights: Any,
     metric: Metric,
-    name: str = "samples",
+    names: list[str],
     columns: tuple[str, ...] | None = None,
-    like: str = "samples[0]",
+    like: str = "",
     convert: bool = False,
 ) -> SampleGroup:
     """Validate the samples `inputs`, and bring their columns into a common order.
 
     `weights` has the weights of each sample, or is None. `metric` has the options `dtype` and
     `nan_policy`; its scale is not applied. The order is that of `columns`, or of the first sample
-    if `columns` is None. In messages, `name` is the name of the group, and `like` that of the
+    if `columns` is None. In messages, `names` are the names of the samples, and `like` that of the
     sample to which `columns` belong. Samples that are read in chunks are validated later, when they
     are read. If `convert`, all samples are converted to the dtype of the first sample. Otherwise
     different dtypes are an error, because a conversion to float64 would let one sample change the
     distances between float32 samples.
     """
-    weights = weights_of_each(weights, len(inputs), name)
-    names = [sample_name(name, i) for i in range(len(inputs))]
+    weights = weights_of_each(weights, names)
     if columns is None:
         columns, like = _columns_of(inputs[0]), names[0]
     samples = [_matched(X, columns, label, like) for X, label in zip(inputs, names, strict=True)]
     if any(map(is_chunked, samples)):
-        return SampleGroup(samples, weights, columns, name, in_chunks=True)
+        return SampleGroup(samples, weights, columns, names, in_chunks=True)
     first = metric._read(samples[0], weights[0], names[0], None)
     if convert:
         metric = replace(metric, dtype=precision_of(first.points))
@@ -285,7 +307,7 @@ def prepare_group(
     reports = [part.missing for part in parts if part.missing is not None]
     if reports and (phrase := many_dropped(reports)):
         warn_user(f"{phrase}; leave out these columns", ColumnWarning)
-    return SampleGroup(parts, weights, first.columns, name, in_chunks=False)
+    return SampleGroup(parts, weights, first.columns, names, in_chunks=False)
 
 
 def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
@@ -315,9 +337,11 @@ def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
     if any(group.in_chunks for group in groups):
         from isodepth.metric.chunked.entry import shared_scale
 
-        return replace(metric, scale=shared_scale(metric, samples, weights, groups[0].name))
+        return replace(
+            metric, scale=shared_scale(metric, samples, weights, groups[0].names + groups[-1].names)
+        )
     first, last = samples[0], samples[-1]
-    check_same_width(first.shape[1], last.shape[1], f"{groups[0].name}[0]", f"{groups[-1].name}[0]")
+    check_same_width(first.shape[1], last.shape[1], groups[0].names[0], groups[-1].names[0])
     return replace(metric, scale=units_of_samples(samples, weights, metric.eps))
 
 
@@ -368,11 +392,12 @@ def as_list(samples: Any, name: str) -> Any:
     return [to_host(X) for X in result] if any(map(is_tensor, result)) else result
 
 
-def weights_of_each(weights: Any, count: int, name: str) -> Sequence[Any]:
+def weights_of_each(weights: Any, names: Sequence[str]) -> Sequence[Any]:
     """Return a list with one entry per sample: its weights, or None.
 
-    `count` is the number of samples, and `name` their name in messages.
+    `names` are the names of the samples in messages.
     """
+    count, name = len(names), names[0].partition("[")[0]
     if weights is None:
         return [None] * count
     arrays = [to_host(entry) for entry in weights] if isinstance(weights, Iterable) else None

@@ -33,8 +33,14 @@ from isodepth.base.declared import TABLE_DTYPE, TABLES
 from isodepth.base.options import takes
 from isodepth.errors import NotFittedError
 from isodepth.geometry.directions import mean_of_direction
-from isodepth.geometry.trimmed import TrimmedRegions
-from isodepth.many.collections import SampleGroup, as_list, prepare_group, with_shared_scale
+from isodepth.geometry.regions import Nested
+from isodepth.many.collections import (
+    SampleGroup,
+    as_list,
+    names_of,
+    prepare_group,
+    with_shared_scale,
+)
 from isodepth.many.pairwise import TABLE_LEVELS, fit_tables, table_metric
 from isodepth.many.refined import fill_refined_distances, fit_regions
 from isodepth.metric.region_table import RegionTables, check_comparable, fill_distances
@@ -82,12 +88,12 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         # Bags after the first `count` bags are needed only to estimate a common scale.
         needed = bags if isinstance(metric.scale, str) else bags[:count]
         _refuse_chunks(needed)
-        group = prepare_group(needed, None, metric, "X", convert=True)
+        group = prepare_group(needed, None, metric, names_of("X", len(needed)), convert=True)
         metric = replace(metric, dtype=precision_of(group.samples[0].points))
         self.metric_ = with_shared_scale(metric, group)
-        self.n_features_in_ = group.samples[0].points.shape[1]
+        self.n_features_in_ = group.width
         self._columns = group.columns
-        return group._replace(samples=group.samples[:count])
+        return group._replace(samples=group.samples[:count], names=group.names[:count])
 
     def _fit_tables(self, X: Any, count: int | None = None) -> RegionTables:
         """Fit the metric to the bags X, and return the region tables of the first `count` bags."""
@@ -98,8 +104,9 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _group(self, X: Any) -> SampleGroup:
         """Validate bags, and bring their columns into the order of the fitted bags."""
         self._check_is_fitted()
-        like = "the fitted bags"
-        return prepare_group(as_list(X, "X"), None, self.metric_, "X", self._columns, like)
+        bags, like = as_list(X, "X"), "the fitted bags"
+        names = names_of("X", len(bags))
+        return prepare_group(bags, None, self.metric_, names, self._columns, like)
 
     def _tables(self, X: Any) -> RegionTables:
         stack = fit_tables(self._group(X), self.metric_, self.table_dtype, False)
@@ -282,7 +289,7 @@ class DistanceTransformer(_BagTransformer):
         y : ignored
         """
         self.tables_: RegionTables | None = None
-        self._regions: list[TrimmedRegions] | None = None
+        self._regions: list[Nested] | None = None
         if self.refine:
             group = self._fit_metric(X)
             _, (self._regions,) = fit_regions([group], self.metric_, False)
@@ -312,7 +319,7 @@ class DistanceTransformer(_BagTransformer):
             bags = as_list(X, "X")
             _refuse_chunks(bags)
             group = self._group(bags)
-            width = group.samples[0].points.shape[1]
+            width = group.width
             check_same_width(self.n_features_in_, width, "the fitted bags", "X")
             fitted, (regions,) = fit_regions([group], self.metric_, False)
             out = np.empty((len(regions), self._n_features_out))

@@ -17,10 +17,11 @@ from isodepth.base.annotations import (
     VectorLike,
 )
 from isodepth.base.declared import TEST
-from isodepth.base.export import ResultMixin, keys, label_column, label_texts, read_only
+from isodepth.base.export import ResultMixin, keys, label_column, label_texts
 from isodepth.base.messages import Group, sample_name
 from isodepth.base.options import MOST
 from isodepth.base.progress import progress_bar
+from isodepth.base.readonly import read_only
 from isodepth.base.words import listed
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnknownLabelError
 from isodepth.geometry.directions import integer_seed

@@ -13,21 +13,19 @@ from typing import Any, Unpack
 import numpy as np
 
 from isodepth.base.annotations import KindsLike, Precision, VectorLike
-from isodepth.base.compiled import Resources, thread_map
 from isodepth.base.declared import TABLE_DTYPE, TABLE_LEVELS, TABLES
-from isodepth.base.messages import Group, sample_name
 from isodepth.base.options import Integer, option_error, takes
 from isodepth.base.progress import progress_bar
 from isodepth.base.words import describe
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import draws_at_random, integer_seed
 from isodepth.geometry.regions import Sample
-from isodepth.geometry.scaling import scaled
 from isodepth.many.collections import (
     SampleGroup,
     SamplesLike,
     as_list,
     labeled,
+    names_of,
     prepare_group,
     with_kinds,
     with_shared_scale,
@@ -132,9 +130,10 @@ def region_tables(
     """
     metric = table_metric(options)
     samples, labels = labeled(samples, by)
-    name = Group("samples", labels)
-    (inputs,) = with_kinds({name: as_list(samples, name)}, kinds)
-    group = prepare_group(inputs, weights, metric, name)
+    inputs = as_list(samples, "samples")
+    names = names_of("samples", len(inputs), labels)
+    (inputs,) = with_kinds([inputs], [names], kinds)
+    group = prepare_group(inputs, weights, metric, names)
     tables = fit_tables(group, with_shared_scale(metric, group), table_dtype, progress)
     return replace(tables, labels=None if labels is None else tuple(labels))
 
@@ -251,10 +250,11 @@ def pairwise(
         version = stacks[0].version
     else:
         metric = table_metric(options, refine)
-        names = Group("samples", labels), Group("other", other_labels)
-        collections = dict(zip(names, inputs, strict=False))
-        inputs = with_kinds(collections, kinds)
-        groups = _prepare_groups(dict(zip(collections, inputs, strict=True)), weights, metric)
+        names = [names_of("samples", shape[0], labels)]
+        if other is not None:
+            names.append(names_of("other", shape[1], other_labels))
+        inputs = with_kinds(inputs, names, kinds)
+        groups = _prepare_groups(inputs, names, weights, metric)
         if metric.refine:
             _check_refinable(metric, groups, table_dtype)
         used = with_shared_scale(metric, *groups)
@@ -281,19 +281,19 @@ def _labels_of(samples: Any) -> Sequence[Any] | None:
 
 
 def _prepare_groups(
-    inputs: Mapping[str, Sequence[Any]], weights: Any, metric: Metric
+    inputs: Sequence[Sequence[Any]], names: Sequence[list[str]], weights: Any, metric: Metric
 ) -> list[SampleGroup]:
     """Validate one collection or two collections of samples.
 
-    `inputs` has the collections. `weights` has the weights of the samples of one collection, or a
-    pair of these for two collections; None for equal weights.
+    `inputs` has the collections, and `names` the names of their samples. `weights` has the weights
+    of the samples of one collection, or a pair of these for two collections; None for equal
+    weights.
     """
     mine, theirs = (weights, None) if len(inputs) == 1 else split_weights(weights)
-    (name, samples), *others = inputs.items()
-    groups = [prepare_group(samples, mine, metric, name)]
-    like = sample_name(name, 0)
-    for other, rows in others:
-        groups.append(prepare_group(rows, theirs, metric, other, groups[0].columns, like))
+    groups = [prepare_group(inputs[0], mine, metric, names[0])]
+    if len(inputs) == 2:
+        columns, like = groups[0].columns, names[0][0]
+        groups.append(prepare_group(inputs[1], theirs, metric, names[1], columns, like))
     return groups
 
 
@@ -350,63 +350,36 @@ def fit_tables(
 ) -> RegionTables:
     """Compute the region tables of a group of samples.
 
-    `table_dtype` is the dtype of the tables. If `progress`, a progress bar is shown.
+    Samples in memory are processed in parallel, and samples that are read in chunks one after the
+    other. `table_dtype` is the dtype of the tables. If `progress`, a progress bar is shown.
     """
     check_for_tables(metric)
     table_dtype = TABLE_DTYPE.check(table_dtype)
-    make = _tables_of_chunks if group.in_chunks else _tables_of_arrays
     with progress_bar(progress, len(group.samples), "regions", "sample") as advance:
-        stack, simplices = make(group, metric, table_dtype, advance)
-    metric._source._warn_if_uninformative(*simplices)
-    return stack
+        if group.in_chunks:
+            return _tables_of_chunks(group, metric, table_dtype, advance)
+        fitted = metric.with_directions(group.width)
+        values = np.empty((len(group.samples), *fitted._table_shape), dtype=table_dtype)
 
+        def fit(i: int, sample: Sample) -> Sample | None:
+            fitted._write_table(fitted._nest(sample), values[i], sample.resources)
+            # All points of samples with at most d + 1 distinct points may have equal depth.
+            return sample if sample.n_points <= sample.n_features + 1 else None
 
-def _tables_of_arrays(
-    group: SampleGroup, metric: Metric, table_dtype: Precision, advance: Callable[[int], None]
-) -> tuple[RegionTables, list[Sample]]:
-    """Compute the region tables of the samples of a group, which are in memory.
-
-    Threads process samples in parallel, or the directions of one sample if there are few samples.
-    `table_dtype` is the dtype of the tables, and `advance` is called with 1 after each sample.
-    Return the tables, and the samples with at most d + 1 distinct points, in which all points may
-    have equal depth.
-    """
-    samples, name = group.samples, group.name
-    first = samples[0].points
-    fitted = metric.with_directions(first.shape[1])
-    workers = fitted._workers(len(samples) // 2, len(samples) * len(first) * metric.n_directions)
-    if workers > 1:
-        fitted = replace(fitted, _resources=Resources(1, fitted._resources.memory_mb / workers))
-    values = np.empty((len(samples), *fitted._table_shape), dtype=table_dtype)
-
-    def fit(i: int) -> Sample | None:
-        points, columns, weights, *_ = samples[i]
-        if metric.scale is not None:
-            points = scaled(points, metric._units, sample_name(name, i), columns)
-        sample = Sample.of(points, weights, resources=fitted._resources)
-        fitted._write_table(fitted._nest(sample), values[i])
-        advance(1)
-        return sample if sample.n_points <= sample.n_features + 1 else None
-
-    simplices = thread_map(fit, range(len(samples)), workers)
-    settings = fitted._table_settings(str(first.dtype))
-    stack = RegionTables(values, settings, first.shape[1], group.columns, scale=metric._units)
-    return stack, [sample for sample in simplices if sample is not None]
+        small = fitted._map(fit, group.samples, group.names, advance)
+    metric._source._warn_if_uninformative(*(sample for sample in small if sample is not None))
+    settings = fitted._table_settings(str(group.samples[0].points.dtype))
+    return RegionTables(values, settings, group.width, group.columns, scale=metric._units)
 
 
 def _tables_of_chunks(
     group: SampleGroup, metric: Metric, table_dtype: Precision, advance: Callable[[int], None]
-) -> tuple[RegionTables, list[Sample]]:
-    """Compute the region tables of samples that are read in chunks, one after the other.
-
-    The arguments and results are those of `_tables_of_arrays`, but the returned list of samples is
-    empty.
-    """
+) -> RegionTables:
     tables = []
     for sample, weights in zip(group.samples, group.weights, strict=True):
         tables.append(metric.region_table(sample, weights=weights, table_dtype=table_dtype))
         advance(1)
-    return RegionTables._of(tables, group.name), []
+    return RegionTables._of(tables, group.names[0].partition("[")[0])
 
 
 def _n_jobs_for_tables(of_rows: Mapping[str, Any], options: Mapping[str, Any]) -> int | None:

@@ -12,10 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from isodepth.base.compiled import Resources, thread_map, worker_count
-from isodepth.base.messages import sample_name
 from isodepth.base.progress import progress_bar
-from isodepth.geometry.scaling import scaled
-from isodepth.geometry.trimmed import TrimmedRegions
+from isodepth.geometry.regions import Nested
 from isodepth.many.collections import SampleGroup
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.metric import Metric
@@ -24,35 +22,32 @@ from isodepth.table.validation import check_same_width
 
 def fit_regions(
     groups: Sequence[SampleGroup], metric: Metric, progress: bool = False
-) -> tuple[FittedMetric, list[list[TrimmedRegions]]]:
+) -> tuple[FittedMetric, list[list[Nested]]]:
     """Compute the nested regions of each sample of some groups, which must be in memory.
 
     Return the metric with the sampled directions, and one list of regions per group. If `progress`,
     a progress bar is shown.
     """
     first, *others = groups
-    width = first.samples[0].points.shape[1]
     for group in others:
-        names = f"{first.name}[0]", f"{group.name}[0]"
-        check_same_width(width, group.samples[0].points.shape[1], *names)
-    fitted = metric.with_directions(width)
+        check_same_width(first.width, group.width, first.names[0], group.names[0])
+    fitted = metric.with_directions(first.width)
     found = []
     total = sum(len(group.samples) for group in groups)
     with progress_bar(progress, total, "regions", "sample") as advance:
         for group in groups:
-            checked = []
-            for i, (points, columns, weights, *_) in enumerate(group.samples):
-                if metric.scale is not None:
-                    points = scaled(points, metric._units, sample_name(group.name, i), columns)
-                checked.append((points, columns, weights))
-            found.append(fitted._fit_samples(checked, advance))
+            nested = fitted._map(
+                lambda _, sample: fitted._nest(sample), group.samples, group.names, advance
+            )
+            fitted._source._warn_if_uninformative(*(each.sample for each in nested))
+            found.append(nested)
     return fitted, found
 
 
 def fill_refined_distances(
     fitted: FittedMetric,
-    rows: Sequence[TrimmedRegions],
-    columns: Sequence[TrimmedRegions] | None,
+    rows: Sequence[Nested],
+    columns: Sequence[Nested] | None,
     out: np.ndarray,
     progress: bool = False,
 ) -> None:
@@ -69,7 +64,7 @@ def fill_refined_distances(
     ]
     if columns is None:
         np.fill_diagonal(out, 0.0)
-    n_points = sum(each.n_rows for each in rows) // len(rows)
+    n_points = sum(len(each.points) for each in rows) // len(rows)
     operations = len(pairs) * n_points * len(fitted.directions)
     workers = worker_count(fitted.metric.n_jobs, len(pairs) // 2, operations)
     # Threads process pairs in parallel, so each pair is processed by one thread. If there are few
@@ -81,7 +76,7 @@ def fill_refined_distances(
 
         def fill(pair: tuple[int, int]) -> None:
             i, j = pair
-            out[i, j] = inner.distance(rows[i], against[j])
+            out[i, j] = inner._distance(rows[i], against[j])
             if columns is None:
                 out[j, i] = out[i, j]
             advance(1)

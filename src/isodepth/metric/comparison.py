@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.base.export import Headline, ResultMixin, equal_values, keys, printable, read_only
+from isodepth.base.export import Headline, ResultMixin, equal_values, keys, printable
 from isodepth.base.options import Integer
+from isodepth.base.readonly import read_only
 from isodepth.base.seeds import rng_for
 from isodepth.base.words import counted, listed
 from isodepth.errors import InvalidInputError, UnavailableError

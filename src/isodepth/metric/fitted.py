@@ -8,8 +8,8 @@ samples. It is computed along directions, which are unit vectors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from isodepth.geometry.regions import (
     power_mean,
     write_supports,
 )
+from isodepth.geometry.scaling import aligned_scale, scaled
 from isodepth.geometry.trimmed import TrimmedRegions
 from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
 from isodepth.metric.settings import (
@@ -49,6 +50,8 @@ from isodepth.table.validation import (
 
 if TYPE_CHECKING:
     from isodepth.base.annotations import TableLike, VectorLike
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,45 +165,54 @@ class FittedMetric(ReadOnlyFields):
                 f"{len(inputs)} samples"
             )
         names = names or [f"samples[{i}]" for i in range(len(inputs))]
-        checked = [
-            self._checked(X, w, name) for X, w, name in zip(inputs, weights, names, strict=True)
-        ]
-        return self._fit_samples(checked)
+        each = zip(inputs, weights, names, strict=True)
+        rows = [self._read(X, w, name) for X, w, name in each]
 
-    def _fit_samples(
+        def fit(i: int, sample: Sample) -> TrimmedRegions:
+            return self._fit_regions(sample, rows[i].columns)
+
+        found = self._map(fit, rows, names)
+        self._source._warn_if_uninformative(*(regions._nested.sample for regions in found))
+        return found
+
+    def _map(
         self,
-        checked: Sequence[tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]],
+        function: Callable[[int, Sample], Result],
+        rows: Sequence[SampleRows],
+        names: Sequence[str],
         advance: Callable[[int], None] = lambda _: None,
-    ) -> list[TrimmedRegions]:
-        """Compute the nested regions of validated and scaled samples.
+    ) -> list[Result]:
+        """Apply a function of the index and the sample to many validated samples in parallel.
 
-        Each sample is a triple of its points, the names of the columns or None, and the weights of
-        the points or None. `advance` is called with 1 after each sample.
+        The columns of the samples are divided by the scale of the metric first. `names` are the
+        names of the samples in messages, and `advance` is called with 1 after each sample.
         """
-        merged = [Sample.of(points, w, resources=self._resources) for points, _, w in checked]
-        self._source._warn_if_uninformative(*merged)
-        work = sum(len(points) for points, _, _ in checked) * len(self.directions)
-        workers = self._workers(len(checked) // 2, work)
+        work = sum(len(each.points) for each in rows) * len(self.directions)
         # Threads process samples in parallel, so each sample is processed by one thread. If there
         # are few samples, the threads process the directions of one sample instead.
-        inner = self
+        workers, resources = self._workers(len(rows) // 2, work), self._resources
         if workers > 1:
-            inner = replace(self, _resources=Resources(1, self._resources.memory_mb / workers))
+            resources = Resources(1, resources.memory_mb / workers)
 
-        def fit(i: int) -> TrimmedRegions:
-            sample = replace(merged[i], resources=inner._resources)
-            regions = inner._fit_regions(sample, checked[i][1])
+        def apply(i: int) -> Result:
+            points, columns, weights, *_ = rows[i]
+            if self._origin.scale is not None:
+                scale = aligned_scale(self._origin.scale, columns)
+                points = scaled(points, scale, names[i], columns)
+            result = function(i, Sample.of(points, weights, resources=resources))
             advance(1)
-            return regions
+            return result
 
-        return thread_map(fit, range(len(checked)), workers)
+        indices = range(len(rows))
+        return [*map(apply, indices)] if workers == 1 else thread_map(apply, indices, workers)
 
     def _workers(self, n_tasks: int, operations: int) -> int:
         """Return the number of threads that process samples in parallel, see `worker_count`.
 
         A depth function of the user may not be thread-safe, so it is not called in parallel.
         """
-        if not isinstance(self.metric._source, Depth):
+        small = operations < 2 * core.WORTH_A_THREAD
+        if small or not isinstance(self.metric._source, Depth):
             return 1
         return worker_count(self._resources.n_threads, n_tasks, operations)
 
@@ -254,7 +266,7 @@ class FittedMetric(ReadOnlyFields):
         """Check that the regions of two samples are comparable."""
         self._check(x, "x")
         self._check(y, "y")
-        check_same_width(x.n_features, y.n_features)
+        check_same_width(x.points.shape[1], y.points.shape[1])
         check_same_columns(x.columns, y.columns)
         if x.points.dtype != y.points.dtype:
             raise InvalidInputError(
@@ -292,14 +304,16 @@ class FittedMetric(ReadOnlyFields):
         """Return the settings of region tables of samples with this dtype."""
         return used_settings(self.metric, dtype, 0)
 
-    def _write_table(self, regions: Nested, out: np.ndarray) -> None:
+    def _write_table(
+        self, regions: Nested, out: np.ndarray, resources: Resources | None = None
+    ) -> None:
         """Write the support values of the regions of a sample to `out` (L, 2K).
 
         Rows of `out` are the L levels. Columns are the K directions, then their opposites.
         """
         assert self._betas is not None
         sizes = regions.prefix_sizes(self._betas)
-        write_supports(regions.points, sizes, self.directions, out, self._resources)
+        write_supports(regions.points, sizes, self.directions, out, resources or self._resources)
 
     @property
     def signature(self) -> str:
@@ -334,17 +348,16 @@ class FittedMetric(ReadOnlyFields):
                 "Metric.with_directions)"
             )
 
-    def _checked(
-        self, X: Any, weights: Any, name: str
-    ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
-        points, columns, checked, *_ = self.metric._read(X, weights, name, self._origin.scale)
-        check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
-        if points.dtype != self.directions.dtype == np.float32:
+    def _read(self, X: Any, weights: Any, name: str) -> SampleRows:
+        """Validate a sample; the name is that of the sample in messages."""
+        rows = self.metric._read(X, weights, name, None)
+        check_same_width(rows.points.shape[1], self.directions.shape[1], name, "the directions")
+        if rows.points.dtype != self.directions.dtype == np.float32:
             raise InvalidInputError(
-                f"{name} has dtype {points.dtype}, and the directions were sampled for "
+                f"{name} has dtype {rows.points.dtype}, and the directions were sampled for "
                 f"{self.directions.dtype}; remove dtype in Metric.with_directions"
             )
-        return points, columns, checked
+        return rows
 
     def __repr__(self) -> str:
         count, width = self.directions.shape
@@ -376,9 +389,9 @@ def fit_both(fitted: FittedMetric, sides: Sequence[SampleRows], way: str) -> lis
     """
     sizes = [len(side.points) for side in sides]
     resources = fitted._resources
-    work = sum(sizes) * len(fitted.directions)
-    small = resources.n_threads == 1 or work < 2 * core.WORTH_A_THREAD
-    workers = 1 if small else fitted._workers(2, work)
+    workers = 1
+    if resources.n_threads > 1:
+        workers = fitted._workers(2, sum(sizes) * len(fitted.directions))
 
     def fit(side: int) -> Any:
         rows, own = sides[side], resources

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.base.export import read_only
+from isodepth.base.readonly import read_only
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.geometry.hull import project_to_hull
@@ -74,7 +74,8 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
     gaps, regions, missing = comparison._gaps, comparison.regions, comparison.missing
     refined = regions[0].n_features > 1 and not gaps.exact
     check_has_gradient(scale=settings.scale, refine=settings._steps if refined else 0)
-    gradients = gradients_of_rows(*(each._nested for each in regions), gaps, settings)
+    x, y = (each._nested for each in regions)
+    gradients = gradients_of_rows(x, y, gaps, settings)
     if regions[0]._origin.scale is not None:
         gradients = [each / regions[0]._origin.scale for each in gradients]
     if missing is not None and missing.kept is not None:

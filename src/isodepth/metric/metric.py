@@ -6,7 +6,7 @@ Methods and functions accept arrays, data frames, tensors, and samples that are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack, cast, overload
@@ -544,14 +544,14 @@ class Metric(ReadOnlyFields):
             K is the number of directions: the length of an array `directions`, otherwise
             `n_directions`, or 1 if X has one column.
         """
-        table_dtype = TABLE_DTYPE.check(table_dtype)
+        precision = TABLE_DTYPE.check(table_dtype)
         check_for_tables(self)
         if is_chunked(X):
             from isodepth.metric.chunked import entry
 
-            return entry.region_table(self, X, weights, table_dtype)
+            return entry.region_table(self, X, weights, precision)
         fitted, regions = self._fit_one(X, weights, "a table of rows")
-        values = np.empty(fitted._table_shape, dtype=table_dtype)
+        values = np.empty(fitted._table_shape, dtype=precision)
         fitted._write_table(regions._nested, values)
         settings = fitted._table_settings(str(regions.points.dtype))
         return RegionTable(
@@ -646,7 +646,7 @@ class Metric(ReadOnlyFields):
         regions = fit_both(fitted, (x, y), way)
         nested = regions if way == "_nest" else [each._nested for each in regions]
         self._source._warn_if_uninformative(*(each.sample for each in nested))
-        return FittedPair(fitted, *regions, missing)
+        return FittedPair(fitted, regions[0], regions[1], missing)
 
     def _pair_scale(self, x: SampleRows, y: SampleRows) -> np.ndarray | None:
         """Return the divisors (d,) of the columns of two samples, which the option `scale` defines.
@@ -734,16 +734,13 @@ def _numeric(X: Any, Y: Any, kinds: Any) -> _NumericPair:
     return _NumericPair(x, y, (*used, *unmatched), (X, Y, kinds))
 
 
-def metric_of(options: Mapping[str, Any], shown: Iterable[str] = DISTANCE) -> Metric:
-    """Return the metric with keyword options of a function.
-
-    The error for an unknown option lists the names `shown`.
-    """
+def _metric_of(options: Mapping[str, Any]) -> Metric:
+    """Return the metric with the options of `distance` or `compare`."""
     if not options:
         return DEFAULT
     for name in options:
-        if name not in METRIC:
-            raise unknown_option(name, [*shown])
+        if name not in DISTANCE:
+            raise unknown_option(name, [*DISTANCE])
     return Metric(**options)
 
 
@@ -821,7 +818,7 @@ def distance(
     >>> round(isodepth.distance(X, X + [3, 4], random_state=0), 3)
     5.0
     """
-    return metric_of(options).distance(X, Y, weights=weights, kinds=kinds)
+    return _metric_of(options).distance(X, Y, weights=weights, kinds=kinds)
 
 
 @shows(DISTANCE)
@@ -870,4 +867,4 @@ def compare(
       suspicious_rows() lists the rows that look wrong
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
     """
-    return metric_of(options).compare(X, Y, weights=weights, kinds=kinds)
+    return _metric_of(options).compare(X, Y, weights=weights, kinds=kinds)

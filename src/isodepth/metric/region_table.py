@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from isodepth import _core as core
 from isodepth._version import __version__
-from isodepth.base.compiled import Resources, table_distances
+from isodepth.base.compiled import available_cores
 from isodepth.base.declared import METRIC
 from isodepth.base.export import EqualFields, has_label, json_settings, position_of
 from isodepth.base.progress import progress_bar
@@ -27,7 +28,6 @@ from isodepth.metric.signature import (
     ALGORITHM,
     SETTING_TYPES,
     array_text,
-    settings_from_signature,
     signature_text,
 )
 from isodepth.table.frames import clashing_columns
@@ -161,8 +161,11 @@ def distances_between(
     table whose settings apply to all tables.
     """
     p, q, length = _mean_settings(like.settings)
-    unit, resources = mean_of_direction(like.n_features, q), Resources.of(n_jobs)
-    return table_distances(rows, columns, p=p, q=q, unit=unit, length=length, resources=resources)
+    against = None if columns is None else np.ascontiguousarray(columns)
+    threads = n_jobs or available_cores()
+    found = core.table_distances(np.ascontiguousarray(rows), against, p, q, length, threads)
+    found /= mean_of_direction(like.n_features, q)
+    return found
 
 
 def _mean_settings(settings: Mapping[str, Any]) -> tuple[float, float, float]:
@@ -228,11 +231,6 @@ def _settings_in(header: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
     Raise ValueError if they are invalid.
     """
-    if "settings" not in header:
-        settings, version = settings_from_signature(header["signature"])
-        # The option `algorithm` of HalfspaceDepth was called `method` before 0.4.0.
-        depth = settings["depth"].replace("halfspace(method=", "halfspace(algorithm=")
-        return {**settings, "depth": depth}, version
     settings, version = header["settings"], header["isodepth_version"]
     if not isinstance(settings, dict) or not isinstance(version, str):
         raise ValueError("its settings are not a dictionary, or its version is not a string")
@@ -248,15 +246,13 @@ def _table_from_archive(
 ) -> RegionTable:
     """Create a table from the header and the arrays of a file, and check that they are valid.
 
-    Files of version 0.1.0 do not contain an algorithm number; their number is 1. Files of versions
-    before 0.4.0 contain the settings as a signature only. Raise UnreadableFileError if anything is
-    missing or invalid.
+    Raise UnreadableFileError if anything is missing or invalid.
     """
     from isodepth.base.output import unreadable
 
     try:
         values, columns = arrays["values"], header["columns"]
-        width, algorithm = header["width"], header.get("algorithm", 1)
+        width, algorithm = header["width"], header["algorithm"]
         settings, version = _settings_in(header)
         signature = signature_text(settings, version)
         _mean_settings(settings)

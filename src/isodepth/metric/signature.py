@@ -70,34 +70,6 @@ def key_values(name: str, fields: dict[str, Any]) -> str:
     return "|".join([name, *(f"{k}={v}" for k, v in values.items() if v is not None)])
 
 
-def settings_from_signature(signature: str) -> tuple[dict[str, Any], str]:
-    """Return the settings and the version of isodepth that the signature of a region table has.
-
-    Files of versions before 0.4.0 contain the signature only. It does not contain `nan_policy`,
-    which is "raise" in the result.
-    """
-    found = dict(part.split("=", 1) for part in signature.split("|")[1:])
-    directions, count, *_ = [*found["dirs"].split(":"), ""]
-    seed = found.get("seed", "none")
-    settings = {
-        "depth": found.get("depth", ""),
-        "p": float(found["p"]),
-        "q": float(found.get("q", "inf")),
-        "eps": float(found["eps"]),
-        "n_directions": int(count),
-        "directions": found["dirs"] if directions == "given" else directions,
-        "levels": int(found["levels"]),
-        "normalize": found.get("normalize", "yes") == "yes",
-        "refine": int(found.get("refine", 0)),
-        "gap": found.get("gap", "search"),
-        "scale": found.get("scale"),
-        "nan_policy": "raise",
-        "dtype": found.get("dtype"),
-        "random_state": int(seed) if seed.isdecimal() else None if seed == "none" else seed,
-    }
-    return settings, found.get("v", "")
-
-
 def kinds_text(kinds: Mapping[Any, Any] | None) -> str | None:
     """Describe the option `kinds` by its length and a hash; None if it is None."""
     if kinds is None:

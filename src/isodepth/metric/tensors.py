@@ -174,10 +174,11 @@ def distance_on_device(
     be the vertices of a simplex, whose depths are computed only on the host.
     """
     with working_on(pair.device):
-        fit = fit_on_device(metric, pair)
+        fit = fit_on_device(metric, pair, gradient)
         if fit is None:
             return None
-        return _distance_of_regions(fit.fitted, *fit.regions, pair, gradient)
+        x, y = fit.regions
+        return _distance_of_regions(fit.fitted, x, y, pair, gradient)
 
 
 def compare_on_device(metric: Any, pair: TensorPair) -> Comparison | None:
@@ -192,8 +193,11 @@ def compare_on_device(metric: Any, pair: TensorPair) -> Comparison | None:
     return fit.fitted.compare(*(_host_regions(fit.fitted, *side) for side in fit.sides))
 
 
-def fit_on_device(metric: Any, pair: TensorPair) -> DeviceFit | None:
-    """Compute the depths of two tensors with torch, or return None as `distance_on_device` does."""
+def fit_on_device(metric: Any, pair: TensorPair, gradient: bool = False) -> DeviceFit | None:
+    """Compute the depths of two tensors with torch, or return None as `distance_on_device` does.
+
+    `gradient` is whether the gradient of the distance is needed.
+    """
     host_only = {"nan_policy": metric.nan_policy != "raise", "scale": isinstance(metric.scale, str)}
     for name in (name for name, used in host_only.items() if used):
         raise InvalidOptionError(
@@ -215,7 +219,7 @@ def fit_on_device(metric: Any, pair: TensorPair) -> DeviceFit | None:
         check_finite_tensor(tensor, name)
     sides = []
     for tensor, weights, name in zip(tensors, pair.weights, "XY", strict=True):
-        sample = DeviceSample.of(tensor, weights, name, budget)
+        sample = replace(DeviceSample.of(tensor, weights, name, budget), locates=gradient)
         if len(sample.points) <= tensor.shape[1] + 1:
             return None
         sides.append((sample, source._depths(sample, fitted.directions)))

@@ -25,9 +25,11 @@ from isodepth.functions.fisher import log_pvalues
 from isodepth.geometry.scaling import column_units
 from isodepth.metric.metric import Metric
 from isodepth.metric.region_table import RegionTable
+from isodepth.monitor.choice import choose_functions
 from isodepth.monitor.functions import Batch, Counts, Functions, total
 from isodepth.monitor.windows import Evidence, pvalue_of
 from isodepth.significance.martingale import RankEvidence, conformal_pvalue
+from isodepth.table.table import Table
 
 # A batch is beyond all blocks if two conditions hold for a statistic. Its deviation from the mean
 # over the blocks is more than _BEYOND times the maximum deviation of a block, and its approximate
@@ -60,37 +62,37 @@ class BlockModel:
 
     @classmethod
     def fit(
-        cls, rows: np.ndarray, labels: np.ndarray, width: int, rng: np.random.Generator, seed: int
+        cls, rows: Table, labels: np.ndarray, rng: np.random.Generator, seed: int
     ) -> tuple[Functions, Counts, BlockModel]:
         """Choose functions from a random quarter of the blocks, and score the other blocks.
 
-        `rows` (n, c) are `width` numeric columns, followed by the codes of categories, and `labels`
-        (n,) are the blocks of the rows. `rng` chooses blocks and functions. `seed` determines the
-        directions of region tables, and the random numbers that break ties of later scores. Return
-        the functions, their counts in all rows of all blocks, and the model.
+        `labels` (n,) are the blocks of the rows. `rng` chooses blocks and functions. `seed`
+        determines the directions of region tables, and the random numbers that break ties of later
+        scores. Return the functions, their counts in all rows of all blocks, and the model.
         """
         _, index, sizes = np.unique(labels, return_inverse=True, return_counts=True)
         if len(sizes) < _LEAST_BLOCKS:
             message = f"blocks must have at least {_LEAST_BLOCKS} labels, got {len(sizes)}"
             raise InvalidInputError(message)
         fitting = rng.permutation(len(sizes))[: max(1, len(sizes) // 4)]
-        functions = Functions.choose(rows[np.isin(index, fitting)], width, rng)
-        blocks = [rows[index == b] for b in range(len(sizes))]
+        functions = choose_functions(rows.take(np.isin(index, fitting)), rng)
+        blocks = [rows.take(index == b) for b in range(len(sizes))]
         counts = [functions.count(block) for block in blocks]
         statistics = _spread_over_blocks(np.array([_statistics(functions, c) for c in counts]))
-        table = _mean_table([blocks[b][:, :width] for b in fitting], seed) if width else None
+        width = rows.numbers.shape[1]
+        table = _mean_table([blocks[b].numbers for b in fitting], seed) if width else None
         fitted = _statistics(functions, total(counts[b] for b in fitting))
         shares = _scored_shares(functions, fitted)
         units = np.array([[0.0, 1.0], [0.0, 1.0]])
         model = cls(seed, table, shares, sizes, statistics, units, np.empty(0))
         both = zip(blocks, counts, strict=True)
-        scores = np.array([model._scores(*each, functions) for each in both])
+        scores = np.array([model._scores(block.numbers, of, functions) for block, of in both])
         if table is not None and functions.known and len(fitting) > 2:
             spread = np.std(scores[fitting], axis=0)
             if np.isfinite(spread).all():
                 units = np.transpose([scores[fitting].mean(axis=0), np.where(spread, spread, 1)])
         scores = ((np.delete(scores, fitting, 0) - units[:, 0]) / units[:, 1]).max(axis=1)
-        reference = total(counts).with_quartiles(rows[:, :width])
+        reference = total(counts).with_quartiles(rows.numbers)
         return functions, reference, replace(model, units=units, scores=scores)
 
     def check_size(self, n_rows: int) -> None:
@@ -115,9 +117,9 @@ class BlockModel:
         `ranks` is the test martingale of earlier batches. `level` is the alarm threshold for 1 /
         evidence, and becomes `Evidence.threshold`.
         """
-        assert batch.rows is not None
+        assert batch.numbers is not None
         counts = batch.counts
-        score = float(self._scores(batch.rows, counts, functions).max())
+        score = float(self._scores(batch.numbers, counts, functions).max())
         uniform = 1.0 - float(rng_for(self.seed, "batches", number).random())
         pvalue = conformal_pvalue(score, self.scores, uniform)
         ranks = ranks.after(pvalue)
@@ -161,7 +163,7 @@ class BlockModel:
         adjusted = np.minimum(logs + math.log(count), 0.0)
         return np.append(adjusted, 0.0)[owner], bool(beyond.any())
 
-    def _scores(self, rows: np.ndarray, counts: Counts, functions: Functions) -> np.ndarray:
+    def _scores(self, numbers: np.ndarray, counts: Counts, functions: Functions) -> np.ndarray:
         """Return two standardized deviations (2,) of a batch from the mean of the reference blocks.
 
         The score of the batch is their maximum. The first number compares numeric columns by the
@@ -169,10 +171,10 @@ class BlockModel:
         is -inf without numeric columns, and inf if every row of the batch has a missing number. The
         second is -inf without category columns.
         """
-        root, width = math.sqrt(counts.n_rows) if functions.known else 1.0, len(functions.center)
+        root = math.sqrt(counts.n_rows) if functions.known else 1.0
         scores = np.full(2, -np.inf)
         if self.table is not None:
-            tables = _region_tables([rows[:, :width]], self.seed, self.table.scale)
+            tables = _region_tables([numbers], self.seed, self.table.scale)
             scores[0] = root * self.table.distance_to(tables[0]) if tables else np.inf
         if functions.known:
             shares = _scored_shares(functions, _statistics(functions, counts))

@@ -22,10 +22,10 @@ from isodepth.functions.describer import describe_column, direction_text, larges
 from isodepth.functions.families import UNSEEN, Member
 from isodepth.functions.fisher import least_changed, log_pvalues
 from isodepth.monitor.functions import Batch, Counts, Functions
-from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import RepeatedCounts
 from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
 from isodepth.table.kinds import date_columns, rank_columns, subtracted_integers
+from isodepth.table.table import Schema
 from isodepth.table.values import visible
 
 # Logarithm of the maximum adjusted p-value of a reported change, and maximum numbers of changes and
@@ -41,15 +41,15 @@ _EVENTS_OF_SHARES = ("value", "extremes", "beyond", "precision")
 
 
 def window_changes(
-    evidence: Evidence, reader: BatchReader, batch: Batch, reference: Counts
+    evidence: Evidence, schema: Schema, batch: Batch, reference: Counts
 ) -> list[Change]:
     """Return at most 10 changes of the window that `evidence` describes, smallest p-value first.
 
-    `reader` has the names and kinds of the columns. `batch` is the last batch. `reference` has the
+    `schema` has the names and kinds of the columns. `batch` is the last batch. `reference` has the
     counts of all rows of the reference, by which changes are described. The tests in `evidence` use
     a part of these rows.
     """
-    return _WindowChanges(evidence, reader, batch.unseen, batch.units, reference).all()
+    return _WindowChanges(evidence, schema, batch.unseen, batch.units, reference).all()
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class _WindowChanges:
     """
 
     evidence: Evidence
-    reader: BatchReader
+    schema: Schema
     unseen: dict[int, Counter[str]]
     units: np.ndarray  # (d,), of the last batch, see `Batch`
     reference: Counts  # of all rows, see `window_changes`
@@ -95,7 +95,7 @@ class _WindowChanges:
     @property
     def _shifted_columns(self) -> set[str]:
         """Columns compared by days, ranks or differences, which have no meaningful factor."""
-        kinds = self.reader.kinds
+        kinds = self.schema.kinds
         return {*date_columns(kinds), *rank_columns(kinds), *subtracted_integers(kinds)}
 
     def all(self) -> list[Change]:
@@ -120,7 +120,7 @@ class _WindowChanges:
         found = sorted(found, key=lambda change: change.pvalue)[:_MOST_CHANGES]
         if self.evidence.changed_share is not None:
             found = [self._with_changed_share(change) for change in found]
-        return for_kinds(found, self.reader.kinds)
+        return for_kinds(found, self.schema.kinds)
 
     def _repeated_rows(self) -> list[Change]:
         """Return the change of the share of repeated rows, if it is significant."""
@@ -137,7 +137,7 @@ class _WindowChanges:
 
         The share of the reference is therefore that of as many rows as the batch has.
         """
-        columns = " in the compared columns," * any(k.use == "omit" for k in self.reader.kinds)
+        columns = " in the compared columns," * any(k.use == "omit" for k in self.schema.kinds)
         if repeated.n_reference == repeated.n_batch:
             return f"repeated rows{columns} within a batch of {repeated.n_batch} rows:"
         return (
@@ -236,7 +236,7 @@ class _WindowChanges:
             )
             for side, counts in enumerate(self._described)
         )
-        name = self.reader.names[column]
+        name = self.schema.names[column]
         scalable = name not in self._shifted_columns and not self._is_exchanged(column)
         return CountedPair(
             name, np.array(ordered), np.array(numbers), before, after, discrete=discrete,
@@ -285,7 +285,7 @@ class _WindowChanges:
         """
         if change.kind == "repeated":
             return change
-        columns = tuple(self.reader.names.index(name) for name in change.columns)
+        columns = tuple(self.schema.names.index(name) for name in change.columns)
         own = [h for h, member in enumerate(self._members) if member.columns == columns]
         reference, window = self._both
         level = confidence_error(self.evidence.n_window_batches.bit_length() - 1)
@@ -298,8 +298,8 @@ class _WindowChanges:
     def _change(self, h: int) -> Change:
         """Return the change that function h detects."""
         member = self._members[h]
-        names = tuple(self.reader.names[c] for c in member.columns)
-        category = _category_of(member, self.reader)
+        names = tuple(self.schema.names[c] for c in member.columns)
+        category = _category_of(member, self.schema)
         pvalue = pvalue_of(float(self.evidence.logs[h]))
         change = member.change(names, category, *self._shares(h), pvalue)
         match member.event:
@@ -366,10 +366,10 @@ class _WindowChanges:
     def _condition(self, column: int, side: str, limit: float) -> str:
         """Return words for the rows with values on one side of a limit, such as "age above 30"."""
         change = Change(
-            kind="extremes", columns=(self.reader.names[column],), quantity="share", before=0.0,
+            kind="extremes", columns=(self.schema.names[column],), quantity="share", before=0.0,
             after=0.0, pvalue=1.0, limit=limit, side=side,
         )  # fmt: skip
-        return for_kinds([change], self.reader.kinds)[0]._label.removesuffix(":")
+        return for_kinds([change], self.schema.kinds)[0]._label.removesuffix(":")
 
     def _pair_text(self, member: Member) -> str:
         """Return words for the rows in which two columns are on the same side of their centers."""
@@ -388,7 +388,7 @@ class _WindowChanges:
         """
         if self._members[h].event == "distance":
             return "the distance from the center"
-        text = direction_text(self._functions.direction_of(h), self.reader.names).strip()
+        text = direction_text(self._functions.direction_of(h), self.schema.names).strip()
         # The text is "..." if all entries of the direction are small.
         return "a direction" if text == "..." else f"a direction ({text}, standardized)"
 
@@ -405,12 +405,12 @@ class _WindowChanges:
         return bool(np.delete(same, column).any())
 
 
-def _category_of(member: Member, reader: BatchReader) -> str | None:
+def _category_of(member: Member, schema: Schema) -> str | None:
     """Return the name of the category that a function counts; None if it is not a single one."""
     if member.event not in ("shares", "crossed") or member.value == UNSEEN:
         return None
     column = member.columns[-1]
-    return reader.categories[reader.names[column]][int(member.value)]
+    return schema[schema.names[column]].categories[int(member.value)]
 
 
 def _as_extreme(member: Member) -> Member:

@@ -1,8 +1,7 @@
 """Functions of a row with values 0 and 1, and the number of rows for which each is 1.
 
-Rows are an array (m, d + C) of d numeric columns and C category columns. A category is the index of
-its value in the reference, or a negative code of a value that the reference lacks. Missing values
-are NaN.
+Rows are a `Table` of d numeric columns and C category columns. New words of a batch have codes that
+no function knows.
 
 The functions are chosen from one part of the reference and stay fixed. A function is 1 if
 
@@ -25,51 +24,34 @@ from __future__ import annotations
 import functools
 import operator
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.base.messages import Message
-from isodepth.errors import DependenceWarning, warn_user
+from isodepth.base.fold import Fold
 from isodepth.functions.conversions import last_decimal
 from isodepth.functions.families import UNSEEN, Member, Precision, Rows, is_multiple
-from isodepth.geometry.directions import unit_vectors
-from isodepth.geometry.scaling import mad_spread
-from isodepth.monitor.quartiles import PartsSummary, summary_of_rows, summary_of_sorted
-from isodepth.monitor.repeated import ReferenceHashes
-from isodepth.monitor.thresholds import (
-    DIRECTION_STEP,
-    Thresholds,
-    choose_thresholds,
-    feature_names,
-    features_of,
-    project,
-    standardized,
+from isodepth.monitor.quartiles import (
+    order_statistics,
+    summary_of_parts,
+    summary_of_rows,
+    summary_of_sorted,
 )
 from isodepth.monitor.usual import UsualValues
-from isodepth.table.arrays import row_hashes
+from isodepth.table.table import Table
 
-# Number of projection directions, and maximum numbers of pairs: of two numeric columns, and of a
-# numeric column and a frequent category.
-_DIRECTIONS, _PAIRS, _CROSSED = 30, 100, 100
-# Maximum number of values per category column that are counted separately, and minimum share of a
-# frequent category.
-_VALUES, _FREQUENT = 50, 0.05
-# Fraction and maximum number of the reference rows from which functions are chosen.
-_CHOOSING, _MOST_CHOOSING = 0.25, 20_000
 # Maximum number of rows that are counted at once, which limits the memory.
 _CHUNK = 1 << 15
 # Number of values that decide whether the others are searched for a common multiple.
 _FIRST = 32
-#: Minimum number of rows of the reference, of each group, and of a part in the check of dependence.
-LEAST_ROWS = 20
-# Maximum and minimum number of these parts, and approximate probability of a false warning.
-_PARTS, _LEAST_PARTS, _LEVEL = 50, 5, 1e-3
-# The warning ignores functions that have the same value for more than 90% of the rows, because
-# their counts are not nearly normal.
-_RARE = 0.1
+# Standardized values are clipped to this absolute value, and rounded to multiples of _STEP before
+# they are projected. The components of directions are multiples of DIRECTION_STEP. See `project`.
+_FAR, _STEP, DIRECTION_STEP = 2.0**16, 2.0**-20, 2.0**-8
+# Number of rows whose projections fit into the cache.
+_FEW_ROWS = 1 << 10
 
 
 class Counts(NamedTuple):
@@ -100,18 +82,137 @@ class Counts(NamedTuple):
         return self._replace(summaries=summary_of_rows(numbers))
 
 
-class Batch(NamedTuple):
-    """Counts of the functions in a batch, with hashes and other attributes of its rows.
+def total(counts: Iterable[Counts]) -> Counts:
+    """Return the sum of counts; there must be at least one."""
+    return functools.reduce(operator.add, counts)
 
-    The fields other than `counts` are not stored in the monitor.
+
+# -- features of a row ----------------------------------------------------------------------------
+
+
+def feature_names(width: int, n_directions: int) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the name and the columns of each row of the result of `features_of`.
+
+    The names are "column", "deviation", "direction" and "distance". The last one is the name of
+    both the distance from the center and the outlyingness. Directions and distances depend on all
+    columns; their tuple of columns is empty.
     """
+    names: list[tuple[str, tuple[int, ...]]] = [("column", (j,)) for j in range(width)]
+    names += [("deviation", (j,)) for j in range(width)] + [("direction", ())] * n_directions
+    return names + [("distance", ())] * 2 if width else []
 
-    counts: Counts
-    hashes: np.ndarray  # (m,), uint64, hash of each row
-    suspicious: np.ndarray  # indices of suspicious rows, see `UsualValues`
-    rows: np.ndarray | None  # (m, d + C); None without blocks
-    unseen: dict[int, Counter[str]]  # index of a category column -> counts of its new categories
-    units: np.ndarray  # (d,), see `_coarsest_units`
+
+def features_of(
+    numbers: np.ndarray, z: np.ndarray, directions: np.ndarray, middles: np.ndarray
+) -> np.ndarray:
+    """Return numeric features (F, m) of m rows, to be compared with cut points.
+
+    In this order: the columns `numbers` (m, d), the absolute values of the standardized columns `z`
+    (m, d), projections of `z` on `directions` (K, d), the distance from the center, and the
+    outlyingness, which is the maximum standardized deviation over all columns and directions.
+    `middles` (2, K) has the median and the MAD of each projection.
+    """
+    m, width = z.shape
+    if not width:
+        return np.empty((0, m))
+    features = np.empty((2 * width + len(directions) + 2, m))
+    features[:width] = numbers.T
+    deviations = np.abs(z.T, out=features[width : 2 * width])
+    along = features[2 * width : -2]
+    along[:] = project(directions, z)
+    features[-2] = np.sqrt(sum(np.minimum(values, 10.0) ** 2 for values in deviations))
+    features[-1] = deviations.max(axis=0)
+    # A few rows at a time: the allocation of larger arrays takes longer than the computation.
+    for start in range(0, m if len(directions) else 0, _FEW_ROWS):
+        part = slice(start, start + _FEW_ROWS)
+        apart = np.abs(along[:, part] - middles[0, :, None])
+        apart /= middles[1, :, None]
+        np.maximum(features[-1, part], apart.max(axis=0), out=features[-1, part])
+    # Standardized missing values are 0: they must not count as values in the center.
+    deviations[np.isnan(numbers.T)] = np.nan
+    return features
+
+
+def standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Return `numbers` (m, d) minus `center`, divided by `scale` and clipped; 0 if missing."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = numbers / scale
+        z -= center / scale
+    z[np.isnan(z)] = 0.0
+    return np.clip(z, -_FAR, _FAR, out=z)
+
+
+def project(directions: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return the projections (K, m) of standardized rows z (m, d) on directions (K, d).
+
+    The values z are rounded to multiples of a power of 2, and the directions are such multiples.
+    All products and their sums are then exact in float64, for at most 2**18 columns. So the
+    projection of a row has the same bits alone and among other rows, in any memory layout, with any
+    library for matrix products, and on every machine.
+    """
+    return (directions / DIRECTION_STEP) @ np.rint(z.T / _STEP) * (_STEP * DIRECTION_STEP)
+
+
+# -- functions ------------------------------------------------------------------------------------
+
+
+class Relation(IntEnum):
+    """Relation between a feature and a threshold; files of monitors contain these numbers."""
+
+    CUT = 0  # at most the threshold, which is a quantile
+    EQUAL = 1  # equal to the threshold: a frequent value, minimum, maximum or one of _SENTINELS
+    EXTREME = 2  # one of the few values that are at least the threshold, or at most the threshold
+    BEYOND = 3  # above the threshold, which is the maximum, or below it, if it is the minimum
+
+
+# Value of `Member.event` for the relations other than CUT, whose event is the name of the feature.
+_EVENTS = {Relation.EQUAL: "value", Relation.EXTREME: "extremes", Relation.BEYOND: "beyond"}
+
+
+class Thresholds(NamedTuple):
+    """L functions that are 1 if a feature of a row has a `Relation` to a number, the threshold."""
+
+    feature: np.ndarray  # (L,), index of the feature in the result of `features_of`
+    relation: np.ndarray  # (L,), integers of `Relation`
+    value: np.ndarray  # (L,), thresholds
+    upper: (
+        np.ndarray
+    )  # (L,), 1 or 0: for EXTREME and BEYOND, whether large values have the relation
+
+    def members(self, width: int, n_directions: int) -> list[Member]:
+        """Return the L functions as `Member` objects.
+
+        There are `width` numeric columns and `n_directions` projections.
+        """
+        features, members = feature_names(width, n_directions), []
+        for feature, relation, value, upper in zip(*(each.tolist() for each in self), strict=True):
+            name, columns = features[feature]
+            members.append(Member(_EVENTS.get(relation, name), columns, value, upper > 0))
+        return members
+
+    def intervals(self, n_features: int) -> tuple[list[np.ndarray], np.ndarray]:
+        """Return sorted ends of intervals for each feature, and indices (2, L) of these ends.
+
+        A function is 1 if its feature is in a half-open interval (low, high]. The two rows are the
+        indices of low and high in the concatenated ends of all features.
+        """
+        beyond, extreme = self.relation == Relation.BEYOND, self.relation == Relation.EXTREME
+        before = np.nextafter(self.value, -np.inf)
+        # The interval ends or begins at the threshold. BEYOND excludes the threshold, the other
+        # relations include it.
+        low = np.where(self.relation == Relation.EQUAL, before, -np.inf)
+        high = np.where(beyond, before, self.value)
+        above = (self.upper > 0) & (extreme | beyond)
+        low[above] = np.where(beyond, self.value, before)[above]
+        high[above] = np.inf
+        ends, index, first = [], np.empty((2, len(self.value)), np.int64), 0
+        for f in range(n_features):
+            own = self.feature == f
+            distinct = np.unique([low[own], high[own]])
+            index[:, own] = first + distinct.searchsorted([low[own], high[own]])
+            ends.append(distinct)
+            first += len(distinct)
+        return ends, index
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,45 +227,7 @@ class Functions:
     known: tuple[np.ndarray, ...]  # for each category column, the codes that are counted separately
     crossed: np.ndarray  # (T, 2), category column and code of each frequent category
     medians: np.ndarray  # (T, d), medians of the numeric columns within each frequent category
-    stored_thresholds: np.ndarray  # (4, L), see `Thresholds.from_array`
-
-    @classmethod
-    def choose(cls, rows: np.ndarray, width: int, rng: np.random.Generator) -> Functions:
-        """Choose functions from rows (n, d + C) with d = `width` numeric columns.
-
-        The rows determine medians, scales, the most frequent values and all thresholds. These rows
-        must not be counted later: the thresholds are their quantiles, which fixes the number of
-        these rows up to a threshold.
-        """
-        numbers, codes = rows[:, :width], rows[:, width:]
-        center, scale = np.zeros(width), np.ones(width)
-        for j, column in enumerate(numbers.T):
-            if len(present := column[~np.isnan(column), None]):
-                center[j], scale[j] = np.median(present), mad_spread(present)[0]
-        directions = np.empty((0, width))
-        if width > 1:
-            directions = unit_vectors(width, _DIRECTIONS, directions="orthogonal", random_state=rng)
-            directions = np.rint(directions / DIRECTION_STEP) * DIRECTION_STEP
-        pairs = np.array(np.triu_indices(width, 1), dtype=np.int64).T
-        if len(pairs) > _PAIRS:
-            pairs = pairs[np.sort(rng.permutation(len(pairs))[:_PAIRS])]
-        z = standardized(numbers, center, scale)
-        along = project(directions, z)
-        middles = np.array([np.median(along, axis=1), mad_spread(along.T)])
-        features = features_of(numbers, z, directions, middles)
-        thresholds = choose_thresholds(numbers, codes, features)
-        return cls(
-            center, scale, directions, middles, pairs, *_choose_categories(numbers, codes, center),
-            np.array(thresholds, np.float64).reshape(-1, 4).T,
-        )  # fmt: skip
-
-    @functools.cached_property
-    def thresholds(self) -> Thresholds:
-        """Functions 0, ..., L - 1, which compare a numeric feature of a row with a threshold.
-
-        Features, such as the value of a column, are defined in `isodepth.monitor.thresholds`.
-        """
-        return Thresholds.from_array(self.stored_thresholds)
+    thresholds: Thresholds  # functions 0, ..., L - 1
 
     @functools.cached_property
     def members(self) -> list[Member]:
@@ -205,67 +268,20 @@ class Functions:
     def _intervals(self) -> tuple[list[np.ndarray], np.ndarray]:
         return self.thresholds.intervals(len(feature_names(len(self.center), len(self.directions))))
 
-    def count(self, rows: np.ndarray) -> Counts:
+    def count(self, rows: Table) -> Counts:
         """Count for each function the rows for which it is 1; there must be at least one row."""
-        return self.count_batch([rows], {}).counts
+        return Counts(len(rows), self.ones(rows), summary_of_rows(rows.numbers))
 
-    def count_batch(
-        self,
-        parts: Iterable[np.ndarray],
-        unseen: dict[int, Counter[str]],
-        usual: UsualValues | None = None,
-        keep_rows: bool = False,
-    ) -> Batch:
-        """Count the rows of a batch given in parts; there must be at least one row.
+    def ones(self, rows: Table) -> np.ndarray:
+        """Return the number of rows (H,) for which each function is 1."""
+        chunks = [slice(start, start + _CHUNK) for start in range(0, len(rows), _CHUNK)]
+        return np.sum([self._ones(rows.numbers[c], rows.codes[c]) for c in chunks], axis=0)
 
-        The counts do not depend on the division into parts: the value of a function depends on the
-        bits of a row alone. Quartiles depend on the division if several parts have over 1000 rows,
-        see `PartsSummary`.
+    def _ones(self, numbers: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return the number of rows (H,) for which each function is 1.
 
-        Parameters
-        ----------
-        parts : iterable of ndarrays of shape (m_i, d + C)
-            Consecutive rows of the batch.
-        unseen : dict
-            Index of a category column -> counts of its new categories. This object becomes the
-            field `unseen` of the result, and may be filled while `parts` are iterated over.
-        usual : UsualValues or None
-            Ranges of usual values, from which suspicious rows are found; None for no such rows.
-        keep_rows : bool
-            Whether the returned `Batch` has the rows of all parts, for comparisons with blocks.
+        The m rows have `numbers` (m, d) and codes of categories `codes` (m, C).
         """
-        counts: list[Counts] = []
-        summary = PartsSummary()
-        hashes, units, rows, first = [], [], [], 0
-        suspicious = [np.empty(0, np.int64)]
-        for part in parts:
-            chunks = []
-            for start in range(0, len(part), _CHUNK):
-                chunk = part[start : start + _CHUNK]
-                chunks.append(self._count_chunk(chunk))
-                if usual is not None:
-                    suspicious.append(np.flatnonzero(usual.suspicious(chunk)) + first + start)
-            numbers = part[:, : len(self.center)]
-            summary.add(numbers)
-            if len(chunks) > 1:
-                chunks = [total(chunks).with_quartiles(numbers)]
-            counts, first = counts + chunks, first + len(part)
-            hashes.append(row_hashes(part))
-            units.append(_coarsest_units(numbers))
-            rows += [part] * keep_rows
-        joined = np.concatenate(rows) if keep_rows else None
-        of_batch, of_parts = total(counts), summary.summary()
-        if of_parts is not None:
-            of_batch = of_batch._replace(summaries=of_parts)
-        return Batch(
-            of_batch, np.concatenate(hashes), np.concatenate(suspicious), joined, unseen,
-            np.minimum.reduce(units),
-        )  # fmt: skip
-
-    def _count_chunk(self, rows: np.ndarray) -> Counts:
-        """Return the counts of a chunk of rows (m, d + C)."""
-        width, absent = len(self.center), np.isnan(rows).sum(axis=0)
-        numbers, codes = rows[:, :width], rows[:, width:]
         z = standardized(numbers, self.center, self.scale)
         features = features_of(numbers, z, self.directions, self.middles)
         features.sort(axis=1)  # NaN is sorted to the end
@@ -274,78 +290,104 @@ class Functions:
         up_to = np.concatenate([*ranks, np.empty(0, np.int64)])
         above, below = (z > 0).astype(np.float32), (z < 0).astype(np.float32)
         same = above.T @ above + below.T @ below
-        counts = [up_to[high] - up_to[low], same[tuple(self.pairs.T)], absent]
+        counts = [up_to[high] - up_to[low], same[tuple(self.pairs.T)]]
+        counts += [np.isnan(numbers).sum(axis=0), (codes < 0).sum(axis=0)]
         for column, known in zip(np.sort(codes.T), self.known, strict=True):
             ones = column.searchsorted(known, side="right") - column.searchsorted(known)
-            counts += [ones, [np.count_nonzero(~np.isnan(column)) - ones.sum()]]
+            counts += [ones, [np.count_nonzero(column >= 0) - ones.sum()]]
         for (c, v), medians in zip(self.crossed.tolist(), self.medians, strict=True):
             counts.append((numbers[codes[:, c] == v] <= medians).sum(axis=0))
-        if width:
+        if numbers.shape[1]:
             counts.append(self._precision.count(Rows(numbers, codes, np.empty(0))))
-        ones = np.concatenate(counts).astype(np.int64)
-        summaries = summary_of_sorted(features[:width], len(rows) - absent[:width])
-        return Counts(len(rows), ones, summaries)
+        return np.concatenate(counts).astype(np.int64)
 
 
-def total(counts: Iterable[Counts]) -> Counts:
-    """Return the sum of counts; there must be at least one."""
-    return functools.reduce(operator.add, counts)
+# -- batches --------------------------------------------------------------------------------------
 
 
-def fit_functions(
-    rows: np.ndarray, width: int, rng: np.random.Generator, names: Sequence[str], title: str
-) -> tuple[Functions, Counts, Counts, ReferenceHashes]:
-    """Return functions chosen from a part of the rows, and the counts and hashes of the others.
+class Batch(NamedTuple):
+    """Counts of the functions in a batch, with hashes and other attributes of its rows.
 
-    The first counts are those of the other rows, which are compared with batches. The second are
-    those of all rows, which describe changes.
-
-    The rows (n, d + C) are those of the reference or of a group, with d = `width` numeric columns
-    and column names `names`. A quarter of the rows is chosen, and at most 20,000. `title` is the
-    name of the rows in messages. Warn if consecutive rows depend on each other: the sum of squared
-    deviations of the counts in consecutive parts, divided by their variance, is nearly chi-squared
-    for independent rows.
+    The fields other than `counts` are not stored in the monitor.
     """
-    order = rng.permutation(len(rows))
-    n_chosen = min(max(1, int(_CHOOSING * len(rows))), _MOST_CHOOSING)
-    chosen, counted = rows[np.sort(order[:n_chosen])], np.sort(order[n_chosen:])
-    functions = Functions.choose(chosen, width, rng)
-    others, hashes = rows[counted], row_hashes(rows)
-    count = max(1, min(_PARTS, len(others) // LEAST_ROWS))
-    ends = np.linspace(0, len(others), count + 1).astype(np.int64)
-    parts = [functions.count(part) for part in np.split(others, ends[1:-1])]
-    _warn_of_dependence(functions, parts, names, title)
-    counts = total(parts).with_quartiles(others[:, :width])
-    of_all = (counts + functions.count(chosen)).with_quartiles(rows[:, :width])
-    return functions, counts, of_all, ReferenceHashes.of_rows(hashes[counted], rng, hashes)
+
+    counts: Counts
+    hashes: np.ndarray  # (m,), uint64, hash of each row
+    suspicious: np.ndarray  # indices of suspicious rows, see `UsualValues`
+    numbers: np.ndarray | None  # (m, d), numeric columns; None without blocks
+    unseen: dict[int, Counter[str]]  # index of a category column -> counts of its new categories
+    units: np.ndarray  # (d,), see `_coarsest_units`
 
 
-def _warn_of_dependence(
-    functions: Functions, parts: list[Counts], names: Sequence[str], title: str
-) -> None:
-    from scipy.special import chdtrc
+class _ChunkOfBatch(NamedTuple):
+    """Batch that is one chunk, with attributes for combining it with other chunks."""
 
-    counts, count = total(parts), len(parts)
-    share = counts.ones / counts.n_rows
-    named = np.array([bool(member.columns) for member in functions.members])
-    usable = np.flatnonzero(named & (share > _RARE) & (share < 1 - _RARE))
-    if count < _LEAST_PARTS or not len(usable):
-        return
-    expected = np.array([[part.n_rows] for part in parts], dtype=np.float64) * share[usable]
-    squares = (np.array([part.ones[usable] for part in parts]) - expected) ** 2
-    factors = (squares / (expected * (1 - share[usable]))).sum(axis=0) / (count - 1)
-    strongest = int(factors.argmax())
-    if len(usable) * chdtrc(count - 1, (count - 1) * factors[strongest]) <= _LEVEL:
-        columns = " and ".join(names[c] for c in functions.members[usable[strongest]].columns)
-        template = (
-            "consecutive rows of {title} are more alike than shuffled rows: counts in {count} "
-            "consecutive parts have {factor:.1f} times the variance of independent rows (strongest "
-            "in {columns}). False alarms may be more frequent than stated. Pass {--blocks=...}, "
-            "such as the day or user of each row, and check whole blocks as batches. Ignore this "
-            "if the order of the reference has no meaning for the batches"
+    first_row: int  # number of the first row
+    batch: Batch
+    order_statistics: list[np.ndarray]  # of each numeric column
+
+
+@dataclass(frozen=True)
+class BatchFold(Fold):
+    """Fold that counts the rows of a batch, whose chunks are tables; the result is a `Batch`.
+
+    The counts do not depend on the division into chunks: the value of a function depends on the
+    bits of a row alone. Quartiles depend on the division if several chunks have over 1000 rows, see
+    `PartsSummary`.
+
+    Attributes
+    ----------
+    functions : Functions
+    usual : UsualValues
+        Ranges of usual values, from which suspicious rows are found.
+    keep_numbers : bool
+        Whether the result has the numbers of all rows, for comparisons with blocks.
+    """
+
+    functions: Functions
+    usual: UsualValues
+    keep_numbers: bool = False
+
+    def start(self) -> list[_ChunkOfBatch]:
+        return []
+
+    def step(self, state: list[_ChunkOfBatch], chunk: Table, n_threads: int) -> None:
+        numbers = chunk.numbers
+        columns, present = np.sort(numbers.T), np.count_nonzero(~np.isnan(numbers), axis=0)
+        counts = Counts(len(chunk), self.functions.ones(chunk), summary_of_sorted(columns, present))
+        unseen = {}
+        for c, column in enumerate(chunk.schema.categorical):
+            codes, first = chunk.codes[:, c], len(column.categories)
+            if len(new := codes[codes >= first]):
+                words = zip(chunk.words(c)[first:], np.bincount(new)[first:].tolist(), strict=True)
+                unseen[numbers.shape[1] + c] = Counter(dict(words))
+        batch = Batch(
+            counts, chunk.hashes(), np.flatnonzero(self.usual.suspicious(chunk)),
+            numbers if self.keep_numbers else None, unseen, _coarsest_units(numbers),
+        )  # fmt: skip
+        first_row = int(chunk.origin.row_numbers(len(chunk))[0])
+        state.append(_ChunkOfBatch(first_row, batch, order_statistics(columns, present)))
+
+    def finish(self, state: list[_ChunkOfBatch]) -> Batch:
+        state.sort(key=lambda chunk: chunk.first_row)
+        batches = [chunk.batch for chunk in state]
+        if len(batches) == 1:
+            return batches[0]
+        counts = total(batch.counts for batch in batches)
+        summaries = summary_of_parts([chunk.order_statistics for chunk in state])
+        ends = np.cumsum([0, *(batch.counts.n_rows for batch in batches)]).tolist()
+        unseen: dict[int, Counter[str]] = {}
+        for batch in batches:
+            for column, words in batch.unseen.items():
+                unseen.setdefault(column, Counter()).update(words)
+        return Batch(
+            counts._replace(summaries=summaries),
+            np.concatenate([batch.hashes for batch in batches]),
+            np.concatenate([b.suspicious + end for b, end in zip(batches, ends, strict=False)]),
+            np.concatenate([b.numbers for b in batches]) if self.keep_numbers else None,
+            unseen,
+            np.minimum.reduce([batch.units for batch in batches]),
         )
-        values = {"title": title, "count": count, "factor": factors[strongest], "columns": columns}
-        warn_user(Message(template, **values), DependenceWarning)
 
 
 def _coarsest_units(numbers: np.ndarray) -> np.ndarray:
@@ -361,28 +403,3 @@ def _coarsest_units(numbers: np.ndarray) -> np.ndarray:
             is_coarse = is_multiple(values[:_FIRST], 10.0).all() and is_multiple(values, 10.0).all()
             units[j] = last_decimal(values) if is_coarse else 0.0
     return units
-
-
-def _choose_categories(
-    numbers: np.ndarray, codes: np.ndarray, center: np.ndarray
-) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
-    """Return the fields `known`, `crossed` and `medians` of `Functions`.
-
-    They list the counted categories, the frequent ones, and the medians of numeric columns in
-    these. The rows have `numbers` (n, d) and codes of categories `codes` (n, C). Missing numbers
-    are replaced by `center` (d,).
-    """
-    known, frequent, width = [], [], len(center)
-    for c, column in enumerate(codes.T):
-        values, counts = np.unique(column[column >= 0], return_counts=True)
-        kept = np.sort(np.argsort(-counts, kind="stable")[:_VALUES])
-        known.append(values[kept].astype(np.int64))
-        both = zip(counts[kept].tolist(), known[-1].tolist(), strict=True)
-        frequent += [(n, c, v) for n, v in both if n >= _FREQUENT * len(codes)]
-    most = _CROSSED // max(1, width)
-    crossed = np.array(sorted(frequent, reverse=True)[:most], np.int64).reshape(-1, 3)[:, 1:]
-    filled = np.where(np.isnan(numbers), center, numbers)
-    medians = np.empty((len(crossed), width))
-    for at, (c, v) in enumerate(crossed.tolist()):
-        medians[at] = np.quantile(filled[codes[:, c] == v], 0.5, axis=0, method="inverted_cdf")
-    return tuple(known), crossed, medians

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from typing import Any, Unpack
@@ -17,22 +17,27 @@ from isodepth.base.messages import Message
 from isodepth.base.options import Boolean, option_error, takes
 from isodepth.base.paths import as_path
 from isodepth.base.showing import MonitorReportOptions, showing
-from isodepth.base.words import FEW, is_missing, listed
+from isodepth.base.words import FEW, listed
 from isodepth.errors import (
     BusyFileError,
     InvalidInputError,
     UnreadableFileError,
 )
 from isodepth.geometry.directions import integer_seed
-from isodepth.monitor.batch_labels import check_block, check_group, group_of, label_string
+from isodepth.monitor.labels import (
+    batch_label,
+    check_block,
+    check_group,
+    group_of,
+    label_string,
+)
+from isodepth.monitor.reading import batch_tables, open_batch
 from isodepth.monitor.saved import check_new, read_state, write_state
 from isodepth.monitor.state import MonitorState, fit_state
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy
 from isodepth.stream.source import SampleLike
-from isodepth.table.kinds import ColumnKind, numeric_kinds
-
-_LONGEST_LABEL = 200
+from isodepth.table.kinds import ColumnKind
 
 
 @takes()
@@ -173,13 +178,15 @@ class Monitor(DrawnResult):
 
         Columns that are not compared are left out.
         """
-        return self._state.reader.columns_in_order
+        schema = self._state.schema
+        if not schema.named:
+            return None
+        return tuple(column.name for column in schema.columns if column.use != "omit")
 
     @property
     def kinds(self) -> tuple[ColumnKind, ...]:
         """Name, kind and use of each column of the reference; empty if columns have no names."""
-        reader = self._state.reader
-        return reader.kinds or numeric_kinds(reader.columns)
+        return self._state.schema.kinds
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -193,7 +200,7 @@ class Monitor(DrawnResult):
         kinds = {kind.column: kind.option for kind in self.kinds if kind.option is not None}
         return {
             **asdict(state.policy), "blocks": state.blocks, "groups": state.grouping,
-            "kinds": kinds or None, "nan_policy": state.reader.nan_policy,
+            "kinds": kinds or None, "nan_policy": state.nan_policy,
             "random_state": state.seed,
         }  # fmt: skip
 
@@ -245,25 +252,18 @@ class Monitor(DrawnResult):
         -------
         verdict : Verdict
         """
-        named = label is None or isinstance(label, str)
-        if not named and (isinstance(label, Collection) or is_missing(label) or label != label):
-            raise InvalidInputError(
-                Message("{--label} must be a string, a date or a number, got {received!r:.80}",
-                        received=label)
-            )  # fmt: skip
-        label, group = (None if name is None else label_string(name) for name in (label, group))
-        if label is not None and not (label.isprintable() and 0 < len(label) <= _LONGEST_LABEL):
-            template = "{--label} must have 1 to {most} printable characters, got {received!r:.80}"
-            raise InvalidInputError(Message(template, most=_LONGEST_LABEL, received=label))
-        grouping = self._state.grouping
-        if group is None and isinstance(grouping, str):
-            group = group_of(batch, grouping, self._state.groups)
-        elif group in self._state.groups and isinstance(grouping, str):
-            check_group(batch, grouping, str(group))
+        label, state = batch_label(label), self._state
+        sample = open_batch(batch)
+        group = None if group is None else label_string(group)
+        if isinstance(state.grouping, str):
+            if group is None:
+                group = group_of(sample, state.grouping, state.groups)
+            elif group in state.groups:
+                check_group(sample, state.grouping, group)
         self._check_group(group)
-        if isinstance(self._state.blocks, str):
-            check_block(batch, self._state.blocks)
-        counted = self._state.groups[group].counted(*self._state.reader.read(batch))
+        if isinstance(state.blocks, str):
+            check_block(sample, state.blocks)
+        counted = state.groups[group].counted(batch_tables(state.schema, sample, state.nan_policy))
         with self._locked():
             earlier = None if label is None else self._state.verdict_on(label, group, counted)
             if earlier is not None:
@@ -425,7 +425,7 @@ class Monitor(DrawnResult):
             f"alarm{'' if name is None else f' of group {name}'} since batch {group.alarm_since}"
             for name, group in state.groups.items() if group.alarm_since
         ]  # fmt: skip
-        columns = f"{len(state.reader.names)} column{'s' * (len(state.reader.names) != 1)}"
+        columns = f"{len(state.schema.names)} column{'s' * (len(state.schema.names) != 1)}"
         batches = "1 batch" if state.n_batches == 1 else f"{state.n_batches} batches"
         compared = f"compares with {rows} rows of the reference"
         alarm = listed(alarms, FEW) or "no alarm"

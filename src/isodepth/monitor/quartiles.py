@@ -6,6 +6,8 @@ the median, and n times the interquartile range. A sum of summaries thus gives m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 _LEVELS = np.array([0.25, 0.5, 0.75])
@@ -39,50 +41,32 @@ def _summary(present: np.ndarray, quartiles: np.ndarray) -> np.ndarray:
     return present * np.array([np.ones(len(present)), median, third - first])
 
 
-class PartsSummary:
-    """Summary of a batch that is read in parts, without keeping all values.
+def order_statistics(columns: np.ndarray, present: np.ndarray) -> list[np.ndarray]:
+    """Return order statistics with weights, an array (2, k) for each of the sorted columns (d, m).
 
-    From each part and column, at most 1000 order statistics with equidistant ranks are kept. The
-    quartiles are exact if no part has more than 1000 rows.
-    """
-
-    def __init__(self) -> None:
-        self._first: np.ndarray | None = None  # rows of the first part
-        self._kept: list[list[np.ndarray]] = []  # values and weights (2, k) per part and column
-
-    def add(self, numbers: np.ndarray) -> None:
-        """Add the rows (m, d) of a part."""
-        if self._first is None:
-            self._first = numbers
-            return
-        if not self._kept:
-            self._kept.append(_order_statistics(self._first))
-        self._kept.append(_order_statistics(numbers))
-
-    def summary(self) -> np.ndarray | None:
-        """Return the summary (3, d) of all parts; None if there is at most one part."""
-        if not self._kept:
-            return None
-        columns = [np.concatenate(parts, axis=1) for parts in zip(*self._kept, strict=True)]
-        present = np.array([weights.sum() for _, weights in columns])
-        quartiles = np.array([_weighted_quartiles(*each) for each in columns]).reshape(-1, 3).T
-        with np.errstate(over="ignore", invalid="ignore"):
-            return _summary(np.rint(present), quartiles)
-
-
-def _order_statistics(numbers: np.ndarray) -> list[np.ndarray]:
-    """Return order statistics with weights, an array (2, k) for each column of `numbers` (m, d).
-
-    k is at most _MOST_KEPT. Missing values are ignored.
+    k is at most 1000. The ranks are equidistant. `present` (d,) is the number of values that are
+    not missing.
     """
     kept = []
-    for column in np.sort(numbers.T):
-        n = int(np.count_nonzero(~np.isnan(column)))
+    for column, n in zip(columns, present.tolist(), strict=True):
         count = min(n, _MOST_KEPT)
         weight = n / max(count, 1)
         ranks = ((np.arange(count) + 0.5) * weight).astype(np.int64)
         kept.append(np.stack([column[ranks], np.full(count, weight)]))
     return kept
+
+
+def summary_of_parts(parts: Sequence[list[np.ndarray]]) -> np.ndarray:
+    """Return the summary (3, d) of all parts of a batch, without keeping all values.
+
+    `parts` has the order statistics of the columns of each part. The quartiles are exact if no part
+    has more than 1000 rows.
+    """
+    columns = [np.concatenate(each, axis=1) for each in zip(*parts, strict=True)]
+    present = np.array([weights.sum() for _, weights in columns])
+    quartiles = np.array([_weighted_quartiles(*each) for each in columns]).reshape(-1, 3).T
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _summary(np.rint(present), quartiles)
 
 
 def _weighted_quartiles(values: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -12,7 +12,6 @@ the p-value remains valid.
 
 from __future__ import annotations
 
-import hashlib
 from typing import NamedTuple
 
 import numpy as np
@@ -98,22 +97,6 @@ def _multiplicities(counts: np.ndarray) -> np.ndarray:
     """Return the array (2, K) of `ReferenceHashes`, given the number of rows with each hash."""
     k, times = np.unique(counts, return_counts=True)
     return np.array([k, k * times])
-
-
-def unseen_code(category: str) -> int:
-    """Return a negative integer code of a category that the reference of a monitor lacks.
-
-    Different categories have different codes, apart from collisions of 52-bit hashes. So rows with
-    different new categories are different rows. The code depends on the string alone, and is exact
-    in float64.
-
-    Examples
-    --------
-    >>> unseen_code("tea") == unseen_code("tea") != unseen_code("mate")
-    True
-    """
-    text = category.encode("utf-8", "surrogatepass")
-    return -1 - (int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") >> 12)
 
 
 def _stored(hashes: np.ndarray) -> np.ndarray:

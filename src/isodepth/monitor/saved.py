@@ -19,18 +19,23 @@ from isodepth.base.records import FieldNames, packed, unpacked
 from isodepth.errors import InvalidOptionError, UnreadableFileError
 from isodepth.metric.region_table import RegionTable
 from isodepth.monitor.blocks import BlockModel
-from isodepth.monitor.functions import Counts, Functions
-from isodepth.monitor.reader import BatchReader
+from isodepth.monitor.functions import (
+    BatchFold,
+    Counts,
+    Functions,
+    Relation,
+    Thresholds,
+    feature_names,
+)
 from isodepth.monitor.repeated import ReferenceHashes
 from isodepth.monitor.state import HISTORY, Group, MonitorState
-from isodepth.monitor.thresholds import Relation, feature_names
 from isodepth.monitor.usual import UsualValues
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 from isodepth.significance.martingale import N_BETS, RankEvidence
 from isodepth.table.columns import Column, Note
 from isodepth.table.numerals import STYLES, Style
-from isodepth.table.table import Schema
+from isodepth.table.table import Schema, Table
 
 KIND = "monitor"
 # Version of the content of the file.
@@ -42,8 +47,8 @@ _MOST_ROWS = 1 << 31
 NAMES: FieldNames = {
     type_: {name: name for name in get_type_hints(type_)}
     for type_ in (
-        MonitorState, AlarmPolicy, BatchReader, Schema, Column, Note, Style, Group, UsualValues,
-        Functions, Counts, ReferenceHashes, DyadicSums, RankEvidence, BlockModel, RegionTable,
+        MonitorState, AlarmPolicy, Schema, Column, Note, Style, Group, UsualValues, Functions,
+        Thresholds, Counts, ReferenceHashes, DyadicSums, RankEvidence, BlockModel, RegionTable,
     )
 }  # fmt: skip
 
@@ -92,10 +97,9 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
 def _check(state: MonitorState) -> None:
     """Raise an error if a value is out of range, or if a test batch of 2 rows cannot be checked."""
     _check_history(state)
-    names, ranks = state.reader.names, state.ranks
-    width = state.reader.width + len(state.reader.categories)
-    _require(len({*names}) == len(names) == width > 0, "columns")
-    styles = (each.styles for each in state.reader.schema.columns)
+    names, ranks = state.schema.names, state.ranks
+    _require(len({*names}) == len(names) > 0, "columns")
+    styles = (column.styles for column in state.schema.columns)
     _require(all({*each} <= {*STYLES} for each in styles), "styles of numbers")
     _require(ranks is None or ranks.keys() == state.groups.keys(), "evidence of ranks")
     for evidence in (ranks or {}).values():
@@ -103,12 +107,13 @@ def _check(state: MonitorState) -> None:
         _require(0 <= evidence.n_restart <= evidence.n_batches, "evidence of ranks")
     _require(None not in state.groups or len(state.groups) == 1, "groups")
     for name, group in state.groups.items():
-        _check_functions(group.functions, state.reader)
+        _check_functions(group.functions, state.schema)
         # A row of medians and a row of missing values, both with the first categories.
         center, n_categories = group.functions.center, len(group.functions.known)
-        rows = np.hstack([np.vstack([center, center * np.nan]), np.zeros((2, n_categories))])
-        batch = group.functions.count_batch([rows], {}, group.usual, keep_rows=True)
-        _require(all(part.shape == (2, state.reader.width) for part in group.usual), "ranges")
+        codes = np.zeros((2, n_categories), np.int32)
+        rows = Table(np.vstack([center, center * np.nan]), codes, state.schema)
+        batch = BatchFold(group.functions, group.usual, keep_numbers=True).run([rows])
+        _require(all(part.shape == (2, len(center)) for part in group.usual), "ranges")
         _check_counts(group, batch.counts)
         _require((group.model is None) is (ranks is None), "blocks")
         state.after_batch(name, batch)
@@ -135,20 +140,22 @@ def _check_history(state: MonitorState) -> None:
     _require((labels[:, 2] > 0).all() and (labels[:, 2:] <= state.n_batches).all(), "labels")
 
 
-def _check_functions(functions: Functions, reader: BatchReader) -> None:
+def _check_functions(functions: Functions, schema: Schema) -> None:
     """Check shapes and ranges of the numbers that define the functions of a row."""
-    f, sizes = functions, [len(values) for values in reader.categories.values()]
-    numbers = f.center, f.scale, f.directions, f.middles, f.medians, f.stored_thresholds
-    known = zip(f.known, sizes, strict=True)
-    _require(f.center.shape == f.scale.shape == (reader.width,), "scales")
+    f, t, width = functions, functions.thresholds, len(schema.numeric)
+    known = zip(f.known, schema.categorical, strict=True)
+    _require(f.center.shape == f.scale.shape == (width,), "scales")
     _require(f.middles.shape == (2, len(f.directions)), "scales")
+    numbers = f.center, f.scale, f.directions, f.middles, f.medians, t.value
     _require(all(np.isfinite(array).all() for array in numbers), "functions")
     _require((f.scale > 0).all() and (f.middles[1] > 0).all(), "scales")
-    _require(all((np.diff(k, append=n) > 0).all() for k, n in known), "categories")
-    _require(f.stored_thresholds.shape[:1] == (4,), "thresholds")
-    feature, relation, _, upper = f.stored_thresholds
-    n_features = len(feature_names(reader.width, len(f.directions)))
-    for integers, count in ((feature, n_features), (relation, len(Relation)), (upper, 2)):
+    _require(
+        all((np.diff(k, append=len(column.categories)) > 0).all() for k, column in known),
+        "categories",
+    )
+    n_features = len(feature_names(width, len(f.directions)))
+    for integers, count in ((t.feature, n_features), (t.relation, len(Relation)), (t.upper, 2)):
+        _require(integers.shape == t.value.shape, "thresholds")
         _require(np.isin(integers, np.arange(count)).all(), "thresholds")
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -27,18 +26,19 @@ import numpy as np
 
 from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.monitor.batch_labels import label_string
 from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.changes import window_changes
-from isodepth.monitor.functions import LEAST_ROWS, Batch, Counts, Functions, fit_functions
-from isodepth.monitor.reader import BatchReader
+from isodepth.monitor.choice import LEAST_ROWS, fit_functions
+from isodepth.monitor.functions import Batch, BatchFold, Counts, Functions
+from isodepth.monitor.labels import row_label_strings
+from isodepth.monitor.reading import read_reference
 from isodepth.monitor.repeated import ReferenceHashes
 from isodepth.monitor.usual import UsualValues
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 from isodepth.significance.martingale import RankEvidence
-from isodepth.significance.samples import row_labels
 from isodepth.table.frames import split_labels
+from isodepth.table.table import Schema, Table
 
 #: Number of verdicts that a monitor keeps. Each label takes 32 bytes, also of earlier batches.
 HISTORY = 500
@@ -64,16 +64,13 @@ class Group(NamedTuple):
     #: `reference` has all rows.
     all_rows: Counts | None = None
 
-    def counted(self, parts: Iterable[np.ndarray], unseen: dict[int, Counter[str]]) -> Batch:
-        """Count the functions of this group in a batch, and check the size of the batch.
+    def counted(self, rows: Iterable[Table]) -> Batch:
+        """Count the functions of this group in the rows of a batch, and check its size.
 
-        `parts` are arrays with consecutive rows of the batch. `unseen` becomes the field `unseen`
-        of the returned `Batch`. With blocks, an error is raised if the batch has fewer rows than
-        the smallest block, or over 10% more than the largest.
+        With blocks, an error is raised if the batch has fewer rows than the smallest block, or over
+        10% more than the largest.
         """
-        batch = self.functions.count_batch(
-            parts, unseen, self.usual, keep_rows=self.model is not None
-        )
+        batch = BatchFold(self.functions, self.usual, self.model is not None).run(rows)
         if self.model is not None:
             self.model.check_size(batch.counts.n_rows)
         return batch
@@ -84,7 +81,8 @@ class MonitorState:
     """State of a monitor after some batches; each batch creates a new state."""
 
     policy: AlarmPolicy
-    reader: BatchReader
+    schema: Schema  # of the reference
+    nan_policy: str  # "keep" or "raise"
     groups: dict[str | None, Group]  # without groups, the only key is None
     #: Evidence of the batches of each group; None without blocks.
     ranks: dict[str | None, RankEvidence] | None = None
@@ -161,7 +159,7 @@ class MonitorState:
             alarm=alarm_since > 0, alarm_since=alarm_since or None,
             changed_share=evidence.changed_share, beyond_blocks=evidence.beyond_blocks,
             changes=tuple(
-                window_changes(evidence, self.reader, batch, group.all_rows or reference)
+                window_changes(evidence, self.schema, batch, group.all_rows or reference)
             ),
             n_suspicious=len(batch.suspicious),
             suspicious_indices=tuple(batch.suspicious[:_MOST_SUSPICIOUS].tolist()),
@@ -236,24 +234,6 @@ def _content(name: str | None, batch: Batch) -> int:
     return _digest(f"{int(batch.hashes.sum()) % 2**63} {batch.counts.n_rows} {name!r}")
 
 
-def _label_strings(labels: Any, name: str, n: int) -> np.ndarray:
-    """Return the labels of the n rows of the reference as an array (n,) of strings.
-
-    `name` is the name of the option in messages, "blocks" or "groups".
-    """
-    array = row_labels(labels, name, n, "the reference")
-    # `tolist` converts times in nanoseconds to integers.
-    values = list(array) if array.dtype.kind == "M" else array.tolist()
-    strings = {key: label_string(key[1]) for key in {(type(value), value) for value in values}}
-    words = {text for (type_, _), text in strings.items() if issubclass(type_, str)}
-    if words & {text for (type_, _), text in strings.items() if not issubclass(type_, str)}:
-        raise InvalidInputError(
-            f"{name} has labels of different types that are equal as strings, such as 1 and '1'; "
-            "use labels of one type"
-        )
-    return np.array([strings[type(value), value] for value in values])
-
-
 def fit_state(
     reference: Any, policy: AlarmPolicy, blocks: Any, groups: Any, kinds: Any, nan_policy: str,
     seed: int,
@@ -275,32 +255,32 @@ def fit_state(
         reference, groups = split_labels(reference, groups, "groups", "the reference")
     # Do not sample a source that does not fit into memory if there are labels of all its rows.
     sampling = seed if blocks is None and groups is None else None
-    reader, rows = BatchReader.of_reference(reference, nan_policy, kinds, sampling)
+    rows = read_reference(reference, kinds, nan_policy, sampling)
     days, sites = (
-        None if labels is None else _label_strings(labels, name, len(rows))
+        None if labels is None else row_label_strings(labels, name, len(rows))
         for labels, name in ((blocks, "blocks"), (groups, "groups"))
     )
     rng, fitted = rng_for(seed, "splits"), {}
     for name in (None,) if sites is None else np.unique(sites).tolist():
-        mask = slice(None) if sites is None else sites == name
-        part, width = rows[mask], reader.width
+        part = rows if sites is None else rows.take(sites == name)
         title = "the reference" if name is None else f"group {name!r} of the reference"
         if len(part) < LEAST_ROWS:
             raise InvalidInputError(
                 f"{title} must have at least {LEAST_ROWS} rows for a monitor, got {len(part)}; "
                 "use more rows"
             )
-        if np.isnan(part).all():
+        if np.isnan(part.numbers).all() and (part.codes < 0).all():
             raise InvalidInputError(
                 f"all values of {title} are missing, so batches cannot be compared with it; use "
                 "rows with values"
             )
-        usual = UsualValues.of_rows(part, width)
+        usual = UsualValues.of_numbers(part.numbers)
         if days is None:
-            functions, counts, of_all, hashes = fit_functions(part, width, rng, reader.names, title)
+            functions, counts, of_all, hashes = fit_functions(part, rng, title)
             fitted[name] = Group(functions, counts, usual, hashes=hashes, all_rows=of_all)
         else:
-            functions, counts, model = BlockModel.fit(part, days[mask], width, rng, seed)
+            own = days if sites is None else days[sites == name]
+            functions, counts, model = BlockModel.fit(part, own, rng, seed)
             fitted[name] = Group(functions, counts, usual, model)
     start = RankEvidence.start(policy.arl is not None, policy.patience)
     ranks = None if days is None else dict.fromkeys(fitted, start)
@@ -309,5 +289,6 @@ def fit_state(
         for name, labels in zip(names, (days, sites), strict=True)
     )
     return MonitorState(
-        policy, reader, fitted, ranks, seed=seed, blocks=used_blocks, grouping=used_groups
-    )
+        policy, rows.schema, nan_policy, fitted, ranks, seed=seed, blocks=used_blocks,
+        grouping=used_groups,
+    )  # fmt: skip

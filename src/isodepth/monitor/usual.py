@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isodepth.rows.suspicious.scoring import Rows, RowScorer, bounded
+from isodepth.table.table import Table
 
 
 class UsualValues(NamedTuple):
@@ -22,21 +23,26 @@ class UsualValues(NamedTuple):
     nonzero: np.ndarray  # (2, d), minima and maxima for all other values
 
     @classmethod
-    def of_rows(cls, rows: np.ndarray, width: int) -> UsualValues:
-        """Return the ranges of the first `width` columns of `rows` (n, d + C)."""
-        if not width:
+    def of_numbers(cls, numbers: np.ndarray) -> UsualValues:
+        """Return the ranges of the numeric columns `numbers` (n, d) of the reference."""
+        if not numbers.shape[1]:
             return cls(np.empty((2, 0)), np.empty((2, 0)))
-        scorer = RowScorer(Rows(rows[:, :width], np.empty((len(rows), 0), np.int64)), ())
-        return cls(*scorer.usual_values())
+        scorer = RowScorer(Rows(numbers, np.empty((len(numbers), 0), np.int64)), ())
+        # Values beyond these limits are as usual as the limits.
+        most = bounded(np.array(np.inf))
+        return cls(*(
+            np.where(each >= most, np.inf, np.where(each <= -most, -np.inf, each))
+            for each in scorer.usual_values()
+        ))  # fmt: skip
 
-    def suspicious(self, rows: np.ndarray) -> np.ndarray:
-        """Return an array (m,) of bool: whether each of the rows (m, d + C) is suspicious.
+    def suspicious(self, rows: Table) -> np.ndarray:
+        """Return an array (m,) of bool: whether each row is suspicious.
 
         A row is suspicious if a value is outside its range, or if it has a category that does not
         occur in the reference. Missing values are not suspicious.
         """
-        width = self.values.shape[1]
-        numbers, codes = bounded(rows[:, :width]), rows[:, width:]
+        numbers = rows.numbers
         outside = (numbers < self.nonzero[0]) | (numbers > self.nonzero[1])
         outside &= (numbers != 0) | (numbers < self.values[0]) | (numbers > self.values[1])
-        return outside.any(axis=1) | (codes < 0).any(axis=1)
+        known = [len(column.categories) for column in rows.schema.categorical]
+        return outside.any(axis=1) | (rows.codes >= known).any(axis=1)

@@ -208,8 +208,8 @@ class RandomRows:
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     @property
-    def n_rows(self) -> tuple[int, ...]:
-        """Numbers of rows of the sources."""
+    def n_rows(self) -> Any:
+        """Numbers of rows of the sources, as a tuple."""
         return tuple(reservoir.n_rows.total() for reservoir in self.reservoirs)
 
     @cached_property

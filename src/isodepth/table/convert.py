@@ -210,7 +210,7 @@ def _numbers_of_strings(
             raise place.other_type(name, "numbers", "strings")
     if numerals.others and not column.has(Reason.WORDS_MISSING):
         if column.option == "numeric" and may_have_words(numerals):
-            note = Note(Reason.WORDS_MISSING, {"word": numerals.other})
+            note = Note(Reason.WORDS_MISSING, {"word": str(numerals.other)})
             warn_user(
                 Message("check column {name!r}: {note}", name=name, note=note.text), ColumnWarning
             )
@@ -281,7 +281,8 @@ def _texts(column: Column, strings: Strings, stored: str, place: Place) -> list[
         texts = _equal_categories(column, strings, stored, place)
     values = [None if v is None else texts.get(v, v) for v in values]
     is_typed = class_of_type(stored) not in ("strings", "other values")
-    if is_typed and (distinct := {*values} - {None}):
+    distinct = {value for value in values if value is not None}
+    if is_typed and distinct:
         is_other = distinct.isdisjoint(known) and known and "number" not in column.spelling
         if are_booleans and not distinct <= {"True", "False"}:
             raise place.other_type(column.name, "booleans", _type_text(stored))

@@ -93,9 +93,15 @@ class Sample:
         Name of the data in messages.
     """
 
-    _labels: tuple[str, ...]
-    _named: bool
     _label: str
+
+    @property
+    def _labels(self) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    @property
+    def _named(self) -> bool:
+        raise NotImplementedError
 
     def _raw_chunks(self, names: Sequence[str]) -> Iterator[RawChunk]:
         """Yield the columns `names` of all rows in chunks."""
@@ -120,12 +126,21 @@ class FrameSample(Sample):
         self._frame, self._label = frame, label
         self._table: Any = None
         if isinstance(frame, NamedArray):
-            self._named = frame.columns is not None
-            self._labels = column_names(frame.columns or numbered(frame.points.shape[1]), label)
+            labels = list(frame.columns or numbered(frame.points.shape[1]))
+            self._has_names = frame.columns is not None
         else:
             column_names(labels_of(frame) or (), label)  # raises an error for equal names
             labels = list(check_frame(frame, label).columns)
-            self._named, self._labels = not is_count(labels), column_names(labels, label)
+            self._has_names = not is_count(labels)
+        self._names = column_names(labels, label)
+
+    @property
+    def _labels(self) -> tuple[str, ...]:
+        return self._names
+
+    @property
+    def _named(self) -> bool:
+        return self._has_names
 
     def _raw_chunks(self, names: Sequence[str]) -> Iterator[RawChunk]:
         if self._table is None:

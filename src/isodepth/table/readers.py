@@ -44,6 +44,8 @@ class ReadOptions:
         Columns to leave out; the file need not have these columns.
     text : {"raise", "drop", "keep"}
         Whether columns of strings, booleans or dates raise an error, are left out, or are kept.
+    categories : sequence of str
+        Columns that are compared as categories, in which leading zeros are not lost.
     missing_words : sequence of str
         Strings that stand for missing values in all columns, in addition to the empty string.
     """
@@ -52,6 +54,7 @@ class ReadOptions:
     columns: Sequence[str] | None = None
     drop: Sequence[str] = ()
     text: str = "raise"
+    categories: Sequence[str] = ()
     missing_words: Sequence[str] = ()
 
 
@@ -259,7 +262,7 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
         return csv_files.cell_name(form, csv_files.line_of_row(file, form, row), place)
 
     result = _chosen_columns(file, frame, names, choice, options, where)
-    result.notes += _leading_zeros(file, form, frame)
+    result.notes += _leading_zeros(file, form, frame, options.categories)
     result.form = form
     result.names = tuple(names[index:])
     if words:
@@ -270,23 +273,26 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
     return result
 
 
-def _leading_zeros(file: InputFile, form: CsvFormat, frame: Any) -> list[str]:
+def _leading_zeros(
+    file: InputFile, form: CsvFormat, frame: Any, categories: Sequence[str]
+) -> list[str]:
     """Return a note about integers with leading zeros, such as 00123, or an empty list.
 
     `frame` has the columns that were read, with positions as names. Only the rows in the first
-    1 MB are examined.
+    1 MB are examined, and columns that are not in `categories`.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    integers = [int(field.name) for field in frame.schema if pa.types.is_integer(field.type)]
+    names = form.names or numbered(form.width)
+    places = [int(field.name) for field in frame.schema if pa.types.is_integer(field.type)]
+    integers = [place for place in places if names[place] not in categories]
     described = []
     for rows in islice(csv_files.csv_string_chunks(file, form, integers), 1 if integers else 0):
         for place, cells in zip(integers, rows.columns, strict=True):
             padded = cells.filter(pc.match_substring_regex(cells, r"^0\d"))
             if len(padded):
-                name = (form.names or numbered(form.width))[place]
-                described.append(f"{name!r} ({padded[0]})")
+                described.append(f"{names[place]!r} ({padded[0]})")
     if not described:
         return []
     return [

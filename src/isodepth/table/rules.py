@@ -273,7 +273,7 @@ def _codes_and_words(column: PooledColumn) -> Column | None:
     distinct = len(pooled.distinct)
     if not _has_some_numbers(column) or not distinct <= FEW_VALUES < pooled.rows:
         return None
-    note = Note(Reason.CODES_AND_WORDS, {"word": pooled.other, "distinct": distinct})
+    note = Note(Reason.CODES_AND_WORDS, {"word": str(pooled.other), "distinct": distinct})
     return _column(column, "category", note, option="category", attention=True)
 
 
@@ -329,7 +329,7 @@ def _without_words(column: PooledColumn) -> Column | None:
     if Numerals(dict.fromkeys(pooled.others, 1)).count:
         return None
     decided = _numbers(column, pooled.others)
-    note = Note(Reason.WORDS_MISSING, {"word": pooled.other})
+    note = Note(Reason.WORDS_MISSING, {"word": str(pooled.other)})
     notes = (note, *(decided.notes if decided.attention else ()))
     return replace(decided, notes=notes, option="numeric", attention=True)
 
@@ -352,7 +352,7 @@ def _words_with_numbers(column: PooledColumn) -> Column | None:
         Reason.ONE_NUMBER if pooled.count == 1 else Reason.SOME_NUMBERS,
         {
             "count": pooled.count, "rows": pooled.rows, "number": pooled.example,
-            "word": pooled.other,
+            "word": str(pooled.other),
         },
     )  # fmt: skip
     notes = [some] if numbers is None else [some, Note(Reason.NUMBERS_ALONE)]

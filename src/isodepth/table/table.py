@@ -609,8 +609,8 @@ def matched_names(
         else:
             raise differing(first._labels, own, labels[0], label)
     if is_common:
-        both = zip(samples, names, strict=True)
-        known = next((own for sample, own in both if sample._named), names[0])
+        pairs = zip(samples, names, strict=True)
+        known = next((own for sample, own in pairs if sample._named), names[0])
         return [*names, known], [()] * len(samples)
     both = tuple(n for n in first._labels if all(n in each._labels for each in samples))
     if not both:

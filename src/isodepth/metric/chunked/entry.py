@@ -7,13 +7,13 @@ nested regions of both samples, on a grid of levels and directions: their region
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from isodepth.base.annotations import KindsLike
-from isodepth.base.messages import sample_name
 from isodepth.errors import (
     ApproximationWarning,
     InvalidInputError,
@@ -125,19 +125,16 @@ def warn_of_replaced_defaults(metric: Any, compared: Comparison) -> None:
         )
 
 
-def shared_scale(metric: Any, samples: Any, weights: Any, name: str) -> np.ndarray:
+def shared_scale(metric: Any, samples: Any, weights: Any, names: Sequence[str]) -> np.ndarray:
     """Compute the unit (d,) of each column, a robust standard deviation, from all samples together.
 
-    Samples may be arrays or sources. `weights` has one entry per sample, which must be None. `name`
-    is the name of the argument `samples` in messages.
+    Samples may be arrays or sources. `weights` has one entry per sample, which must be None.
+    `names` are the names of the samples in messages.
     """
-    sources = [
-        _source(sample, w, sample_name(name, i))
-        for i, (sample, w) in enumerate(zip(samples, weights, strict=True))
-    ]
-    for i, source in enumerate(sources):
-        names = sample_name(name, 0), sample_name(name, i)
-        check_same_width(sources[0].n_features, source.n_features, *names)
+    each = zip(samples, weights, names, strict=False)
+    sources = [_source(sample, w, name) for sample, w, name in each]
+    for source, name in zip(sources, names, strict=False):
+        check_same_width(sources[0].n_features, source.n_features, names[0], name)
     return column_spreads(sources, metric, runner_of(*sources))
 
 

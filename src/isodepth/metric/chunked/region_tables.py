@@ -104,8 +104,8 @@ def stream_table(
     errors: dict[str, Any] = {}
     points, weights = checked.summary.drawn()
     if n_rows <= checked.summary.whole:
-        weights = weights if source.weighted else None
-        sample = Sample.of(points, weights, resources=fitted._resources)
+        used = weights if source.weighted else None
+        sample = Sample.of(points, used, resources=fitted._resources)
     else:
         selection = selection_of(checked)
         drawn = _core.distinct_rows(points, None, checked.how.n_threads)[0]

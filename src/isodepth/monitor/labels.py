@@ -1,4 +1,4 @@
-"""Labels as strings, and checks of the blocks and groups of the rows of a batch.
+"""Labels of batches, and the blocks and groups of the rows of a batch, as strings.
 
 Blocks and groups are the options of `Monitor` that label the rows of the reference. If they are
 names of columns, a batch may have these columns too. A batch without the column is not checked.
@@ -18,10 +18,10 @@ import numpy as np
 from isodepth.base.messages import Message
 from isodepth.base.words import FEW, is_missing, listed
 from isodepth.errors import InvalidInputError
-from isodepth.stream.scan import as_source
-from isodepth.table.frames import NamedArray, labels_of
-from isodepth.table.raw import typed_numbers
-from isodepth.table.validation import is_chunked
+from isodepth.significance.samples import row_labels
+from isodepth.table.raw import Sample, typed_numbers
+
+_LONGEST_LABEL = 200
 
 
 def label_string(label: Any) -> str:
@@ -57,15 +57,46 @@ def _time_string(text: str) -> str:
     return text.removesuffix(" 00:00:00")
 
 
+def batch_label(label: Any) -> str | None:
+    """Return the label of a batch as a string, or None; raise an error if it is not valid."""
+    if label is None:
+        return None
+    if not isinstance(label, str) and (
+        isinstance(label, Collection) or is_missing(label) or label != label
+    ):
+        template = "{--label} must be a string, a date or a number, got {received!r:.80}"
+        raise InvalidInputError(Message(template, received=label))
+    text = label_string(label)
+    if not (text.isprintable() and 0 < len(text) <= _LONGEST_LABEL):
+        template = "{--label} must have 1 to {most} printable characters, got {received!r:.80}"
+        raise InvalidInputError(Message(template, most=_LONGEST_LABEL, received=text))
+    return text
+
+
+def row_label_strings(labels: Any, option: str, n: int) -> np.ndarray:
+    """Return the labels of the n rows of the reference as an array (n,) of strings.
+
+    `option` is "blocks" or "groups".
+    """
+    array = row_labels(labels, option, n, "the reference")
+    # `tolist` converts times in nanoseconds to integers.
+    values = list(array) if array.dtype.kind == "M" else array.tolist()
+    strings = {key: label_string(key[1]) for key in {(type(value), value) for value in values}}
+    words = {text for (type_, _), text in strings.items() if issubclass(type_, str)}
+    if words & {text for (type_, _), text in strings.items() if not issubclass(type_, str)}:
+        raise InvalidInputError(
+            f"{option} has labels of different types that are equal as strings, such as 1 and '1'; "
+            "use labels of one type"
+        )
+    return np.array([strings[type(value), value] for value in values])
+
+
+# -- columns with labels --------------------------------------------------------------------------
+
+
 def check_block(batch: Any, column: str) -> None:
     """Raise an error if the column `column`, which has the labels of blocks, has several values."""
-    labels = {_quoted(label) for label in _labels(batch, column)}
-    if len(labels) > 1:
-        raise InvalidInputError(
-            f"a batch is compared with whole blocks, and the column {column!r} of this batch has "
-            f"{len(labels)} different values, {listed(sorted(labels), FEW)}; check "
-            "the rows of each block as one batch. The batch was not counted"
-        )
+    _check_single(column, _labels(batch, column), "a batch is compared with whole blocks", "block")
 
 
 def group_of(batch: Any, column: str, groups: Collection[str | None]) -> str | None:
@@ -74,24 +105,18 @@ def group_of(batch: Any, column: str, groups: Collection[str | None]) -> str | N
     Raise an error if the column has several values, or a value that is not one of `groups`.
     """
     labels = _labels(batch, column)
-    values = sorted({_quoted(label) for label in labels})
-    if len(values) > 1:
-        raise InvalidInputError(
-            f"a batch belongs to one group, and the column {column!r} of this batch has "
-            f"{len(values)} different values, {listed(values, FEW)}; check the rows of each group "
-            "as one batch. The batch was not counted"
-        )
-    if not values:
+    _check_single(column, labels, "a batch belongs to one group", "group")
+    if not labels:
         return None
-    label = next(iter(labels))
+    (label,) = labels
     text = None if label is None else label_string(label)
     matching = [name for name in groups if name is not None and _is_group(label, name)]
     matching = [text] if text in matching else matching
     if len(matching) != 1:
         raise InvalidInputError(
-            f"the column {column!r} of the batch has the value {values[0]}, and the groups of the "
-            f"reference are {listed(sorted(map(_quoted, groups)), FEW)}; pass rows of one of these "
-            "groups. The batch was not counted"
+            f"the column {column!r} of the batch has the value {_quoted(label)}, and the groups of "
+            f"the reference are {_listed(groups)}; pass rows of one of these groups. The batch was "
+            "not counted"
         )
     return matching[0]
 
@@ -110,9 +135,18 @@ def check_group(batch: Any, column: str, group: str) -> None:
             "the batch was passed with {--group=}, but its column {column!r} {also}has the value "
             "{others}; {advice}. The batch was not counted"
         )
-        shown = listed(sorted(map(_quoted, others)), FEW)
-        values = {"column": column, "also": also, "others": shown, "advice": advice}
+        values = {"column": column, "also": also, "others": _listed(others), "advice": advice}
         raise InvalidInputError(Message(template, group=group, **values))
+
+
+def _check_single(column: str, labels: Collection[Any], rule: str, unit: str) -> None:
+    """Raise an error if a column of labels has several values."""
+    if len(labels) > 1:
+        raise InvalidInputError(
+            f"{rule}, and the column {column!r} of this batch has {len(labels)} different values, "
+            f"{_listed(labels)}; check the rows of each {unit} as one batch. The batch was not "
+            "counted"
+        )
 
 
 def _labels(batch: Any, column: str) -> set[Any]:
@@ -120,26 +154,13 @@ def _labels(batch: Any, column: str) -> set[Any]:
 
     The set is empty if the batch does not have exactly one column with this name.
     """
-    if is_chunked(batch):
-        source = as_source(batch)
-        if (source.columns or ()).count(column) != 1:
-            return set()
-        chunks = (typed_numbers(chunk) for chunk in source._raw_chunks([column]))
-        return {
-            None if is_missing(value) else value
-            for chunk in chunks
-            for value in chunk.column(0).unique().to_pylist()
-        }
-    labels = labels_of(batch) or ()
-    if labels.count(column) != 1:
+    if not isinstance(batch, Sample) or not batch._named or column not in batch._labels:
         return set()
-    if isinstance(batch, NamedArray):
-        values = batch.points[:, labels.index(column)].tolist()
-    else:
-        import narwhals as nw
-
-        values = nw.from_native(batch, eager_only=True)[:, labels.index(column)].to_list()
-    return {None if is_missing(value) else value for value in values}
+    return {
+        None if is_missing(value) or value != value else value
+        for chunk in batch._raw_chunks([column])
+        for value in typed_numbers(chunk).column(0).unique().to_pylist()
+    }
 
 
 def _is_group(label: Any, group: str) -> bool:
@@ -160,3 +181,7 @@ def _is_group(label: Any, group: str) -> bool:
 
 def _quoted(label: Any) -> str:
     return "missing" if label is None else repr(label_string(label))
+
+
+def _listed(labels: Collection[Any]) -> str:
+    return listed(sorted(map(_quoted, labels)), FEW)
