@@ -11,7 +11,7 @@ from combined import compare_and_test
 import isodepth
 from isodepth import two_sample_test
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.significance.samples import OTHERS, category_of
+from isodepth.significance.samples import OTHERS, Category
 from isodepth.table.kinds import MISSING, ColumnKind
 
 pd = pytest.importorskip("pandas")
@@ -25,6 +25,13 @@ def flights(n: int, seed: int, share: float = 0.1, **more: Any) -> Any:
 
 def run(X: Any, Y: Any, **options: Any) -> Any:
     return two_sample_test(X, Y, **{"n_permutations": 99, "random_state": 0, **options})
+
+
+def category_of(values: list[str | None]) -> Category:
+    """Return a category column with these values."""
+    words = list(dict.fromkeys(value for value in values if value is not None))
+    codes = np.array([-1 if value is None else words.index(value) for value in values])
+    return Category.of("c", codes, words)
 
 
 def test_a_share_that_moves_is_found_and_named() -> None:
@@ -98,7 +105,10 @@ def test_kinds_can_be_given() -> None:
     notes = {k.column: k.note for k in result.kinds}
     assert (notes["when"], notes["late"]) == ("days since 1970", "0 and 1")
     assert notes["size"] == notes["carrier"] == "ranks of its values"
-    assert result.kinds[3] == ColumnKind("tail", "identifier", "omit", "on request", "omit")
+    expected = ColumnKind(
+        "tail", "identifier", "omit", "on request", "omit", reasons=("on_request",)
+    )
+    assert result.kinds[3] == expected
     assert run(X, Y, kinds={"tail": "category"}).kinds[3].use == "category"
     with pytest.raises(InvalidInputError, match="'size' has 'L' in X, which is not in the list"):
         isodepth.compare(X, Y, kinds={"size": ["S", "M"]})
@@ -152,13 +162,13 @@ def test_contaminated_categories_are_tolerated() -> None:
 
 def test_rare_categories_are_pooled_by_both_samples_together() -> None:
     values = ["a"] * 200 + ["r1"] * 3 + ["a"] * 20 + ["r2"] * 9 + ["b"] * 10
-    found = category_of("c", [*values, None])
+    found = category_of([*values, None])
     assert found.values == ("a", "b", OTHERS, MISSING)
     assert np.bincount(found.codes).tolist() == [220, 10, 12, 1]
     assert found.only_in(203) == (("r1",), ("b", "r2"))
     # A single rare category is not pooled, and small samples have no rare categories.
-    assert category_of("c", ["a"] * 600 + ["r"]).values == ("a", "r")
-    assert category_of("c", ["a"] * 3 + ["b"] * 3 + ["c"]).values == ("a", "b", "c")
+    assert category_of(["a"] * 600 + ["r"]).values == ("a", "r")
+    assert category_of(["a"] * 3 + ["b"] * 3 + ["c"]).values == ("a", "b", "c")
 
 
 def test_many_pairs_are_compared_by_a_random_selection() -> None:

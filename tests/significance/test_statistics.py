@@ -25,7 +25,6 @@ from isodepth.functions.explanations import ks_distance
 from isodepth.geometry.scaling import mad_spread
 from isodepth.geometry.weights import contaminated_rows
 from isodepth.rows.rows import TwoSamples
-from isodepth.significance import regions as regions_module
 from isodepth.significance import statistics
 from isodepth.significance import tolerance as tolerance_module
 from isodepth.significance.changes import _column_feature, _remaining_pairs, _strongest_change
@@ -38,8 +37,7 @@ from isodepth.significance.permutations import (
     rank_cosines,
     unit_ranks,
 )
-from isodepth.significance.regions import projection_distances
-from isodepth.significance.samples import Category, PooledSample, Samples, category_of
+from isodepth.significance.samples import Category, PooledSample, Samples
 from isodepth.significance.statistics import (
     Feature,
     FeatureTest,
@@ -47,6 +45,7 @@ from isodepth.significance.statistics import (
     aggregated_statistics,
     combined,
     direction_feature,
+    projection_distances,
 )
 from isodepth.significance.tolerance import (
     TolerantFindings,
@@ -99,7 +98,7 @@ def pooled(
 
 def category(codes: np.ndarray) -> Category:
     """Return a category column with the values "a" (code 0) and "b" (code 1)."""
-    return category_of("g", np.array(["a", "b"])[codes].tolist())
+    return Category.of("g", codes, ["a", "b"])
 
 
 def multiples(values: np.ndarray) -> np.ndarray:
@@ -541,7 +540,7 @@ def test_a_sample_of_few_distinct_rows_may_be_a_simplex(
     points = np.concatenate([np.repeat(np.eye(3, 2), repeats, axis=0), rng.normal(size=(9, 2))])
     permutations = Permutations.draw(7, len(points) - 7, 9, rng)
     rows = pooled(points, ("u", "v"), np.eye(2), permutations, rng)
-    assert regions_module._may_be_simplex(rows) is simplex
+    assert statistics._may_be_simplex(rows) is simplex
 
 
 # -- how statistics are combined ------------------------------------------------------------------

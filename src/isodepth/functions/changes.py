@@ -298,6 +298,8 @@ def for_kinds(changes: Iterable[Change], kinds: Sequence[ColumnKind]) -> list[Ch
     missing, the description of the share of missing values mentions them. Ranks of values are
     described by the values.
     """
+    if not kinds:
+        return [*changes]
     ranks = rank_columns(kinds)
     dates, with_words = date_columns(kinds), columns_with_words(kinds)
     in_utc = utc_columns(kinds)

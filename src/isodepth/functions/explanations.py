@@ -328,9 +328,9 @@ class ColumnPair:
         The expected median is that of X after the map of the explanation.
         """
         expected = explanation.factor * self.medians[0] + explanation.shift
-        ranks = np.mean(self._b < expected), np.mean(self._b <= expected)
+        rank = 0.5 * float(np.mean(self._b < expected) + np.mean(self._b <= expected))
         error = 0.5 * math.sqrt(1 / len(self._a) + 1 / len(self._b))
-        return abs(0.5 * sum(ranks) - 0.5) <= _ERRORS * error
+        return abs(rank - 0.5) <= _ERRORS * error
 
     def approximate(self, factor: float) -> float:
         """Return an estimated factor as it is stated, see `approximate_factor`."""

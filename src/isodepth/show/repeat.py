@@ -98,7 +98,7 @@ def load_code(path: str) -> str:
 def keywords(options: dict[str, Any]) -> str:
     """Format keyword arguments as code, with a comma before each: ", p=1, q=2".
 
-    Arguments that are None, False or empty are skipped, except `scale`.
+    Arguments that are None, False or empty are skipped, except `scale` and `bounds`.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def keywords(options: dict[str, Any]) -> str:
     texts = {
         name: f"float({str(value)!r})" if value in (math.inf, -math.inf) else repr(value)
         for name, value in options.items()
-        if name == "scale"
+        if name in ("scale", "bounds")
         or (value is not None and value is not False and value not in ([], (), {}))
     }
     return "".join(f", {name}={text}" for name, text in texts.items())

@@ -50,14 +50,27 @@ _IN_COMMON, _CHANCE = 0.9, 0.01
 _MANY_TIES = 5
 
 
-def significant_changes(pool: PooledSample, findings: Findings, alpha: float) -> list[Change]:
+def significant_changes(
+    pool: PooledSample,
+    findings: Findings,
+    alpha: float,
+    distinct_statistics: Callable[[Samples], Findings | None],
+) -> list[Change]:
     """Return the significant changes at level `alpha`, in decreasing order of -log p.
 
     They are changes of single columns, pairs of columns, and repeated rows. If none of them is
     significant, the significant functions of all columns are described. If there is none either, or
     if the strongest statistic belongs to one or two columns, the strongest statistic is described
     instead.
+
+    `distinct_statistics` computes the statistics of the distinct rows of both samples. It is called
+    if copies of rows may explain other changes.
     """
+    samples = pool.samples
+    if findings.repeated_shares(alpha):
+        findings.ties_explain = ties_explain(samples, findings.changed_columns(alpha))
+    if samples.blocks is None and findings.copies_explain(alpha):
+        findings.distinct = distinct_statistics(samples)
     groups = findings.columns, findings.pairs, findings.whole
     columns, pairs, whole = (findings.significant(group, alpha) for group in groups)
     changes = _column_changes(pool, columns)

@@ -207,6 +207,24 @@ class Permutations:
             self._moved = DeviceLabels(self.words, self.count, self.device)
         return self._moved
 
+    def weighted_sums(self, function: Callable[[slice, np.ndarray], np.ndarray]) -> np.ndarray:
+        """Return the sum of function(rows, weights) over blocks of rows.
+
+        `rows` is a slice of row indices. `weights` (count, length of the slice) are the weights of
+        these rows in a difference of sample means, for every labeling: 1 / n_x for the n_x rows of
+        the first sample, and -1 / n_y for the n_y rows of the second.
+        """
+        n_x, n_y = self.sizes.astype(np.float32)
+        blocks = self.blocks_of_rows()
+
+        def part(k: int) -> np.ndarray:
+            labels = self.labels(blocks[k], dtype=np.float32)
+            weights = np.ascontiguousarray((labels * (1 / n_x + 1 / n_y) - 1 / n_y).T)
+            return function(blocks[k], weights)
+
+        parts = map_rows(part, len(blocks), self.n_rows, self.n_threads)
+        return np.stack(parts).sum(axis=0, dtype=np.float64)
+
     def subset_counts(self, rows: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Count the rows of the first sample among the first rows of a list, for every labeling.
 

@@ -28,12 +28,12 @@ from isodepth.rows.rows import TwoSamples
 from isodepth.significance.permutations import Permutations, precision, unit_ranks
 from isodepth.table.arrays import repeated_rows, row_hashes
 from isodepth.table.frames import split_labels
-from isodepth.table.kinds import MISSING, category_values
+from isodepth.table.kinds import MISSING
 from isodepth.table.missing import MissingPair
+from isodepth.table.table import Table, tables_of
 from isodepth.table.validation import (
     MissingReport,
     check_finite,
-    check_test_nan_policy,
     to_array,
 )
 
@@ -92,6 +92,36 @@ class Category:
     values: tuple[str, ...]  # compared categories
     codes: np.ndarray  # (n,), int64, index in `values` for each row
 
+    @classmethod
+    def of(cls, name: str, codes: np.ndarray, words: Sequence[str]) -> Category:
+        """Create a category column from the indices (n,) of its values in `words`, -1 if missing.
+
+        Categories that are rare in all rows together are pooled, if there are two or more of them.
+        A value that equals OTHERS or MISSING is quoted.
+
+        Examples
+        --------
+        >>> codes = np.repeat([0, 1, -1, 0, 2, 3], [90, 1, 1, 80, 30, 1])
+        >>> carrier = Category.of("carrier", codes, ["AA", "OO", "UA", "B6"])
+        >>> carrier.values, carrier.only_in(92)
+        (('AA', 'UA', '(rare values)', '(missing)'), (('OO',), ('B6', 'UA')))
+        """
+        absent = codes < 0
+        quoted = [repr(word) if word in (MISSING, OTHERS) else word for word in words]
+        ordered, places = np.unique(np.array(quoted, dtype=object), return_inverse=True)
+        used, known = np.unique(places[codes[~absent]], return_inverse=True)
+        names = ordered[used]
+        all_codes = np.full(len(codes), np.nan)
+        all_codes[~absent] = known
+        counts = np.bincount(known, minlength=len(names))
+        rare = counts < min(FEWEST_ROWS, SMALLEST_SHARE * len(codes))
+        rare &= rare.sum() > 1
+        compared = names[~rare].tolist() + [OTHERS] * bool(rare.any())
+        pooled = np.full(len(codes), len(compared))
+        pooled[~absent] = np.where(rare, len(compared) - 1, np.cumsum(~rare) - 1)[known]
+        compared += [MISSING] * bool(absent.any())
+        return cls(name, tuple(names.tolist()), all_codes, tuple(compared), pooled)
+
     def indicators(self) -> np.ndarray:
         """Return an array (categories, n): entry (k, i) is 1 if row i has category k, else 0."""
         return (self.codes == np.arange(len(self.values))[:, None]).astype(np.float64)
@@ -113,37 +143,6 @@ class Category:
         x, y = ({*part[~np.isnan(part)].astype(int).tolist()} for part in parts)
         names = self.all_values
         return tuple(names[k] for k in sorted(x - y)), tuple(names[k] for k in sorted(y - x))
-
-
-def category_of(name: str, values: Sequence[str | None]) -> Category:
-    """Create a category column from its values in X, followed by those in Y.
-
-    A missing value is None. Categories that are rare in both samples together are pooled, if there
-    are two or more of them. A value that equals OTHERS or MISSING is quoted.
-
-    Examples
-    --------
-    >>> carriers = ["AA"] * 90 + ["OO", None] + ["AA"] * 80 + ["UA"] * 30 + ["B6"]
-    >>> carrier = category_of("carrier", carriers)
-    >>> carrier.values, carrier.only_in(92)
-    (('AA', 'UA', '(rare values)', '(missing)'), (('OO',), ('B6', 'UA')))
-    """
-    absent = np.array([value is None for value in values])
-    quoted = {value: repr(value) for value in (MISSING, OTHERS)}
-    strings = np.array(
-        ["" if value is None else quoted.get(value, value) for value in values], dtype=object
-    )
-    names, known = np.unique(strings[~absent], return_inverse=True)
-    codes = np.full(len(strings), np.nan)
-    codes[~absent] = known
-    counts = np.bincount(known, minlength=len(names))
-    rare = counts < min(FEWEST_ROWS, SMALLEST_SHARE * len(strings))
-    rare &= rare.sum() > 1
-    compared = names[~rare].tolist() + [OTHERS] * bool(rare.any()) + [MISSING] * bool(absent.any())
-    pooled = np.full(len(strings), len(compared) - 1)
-    others = len(compared) - 1 - bool(absent.any())
-    pooled[~absent] = np.where(rare, others, np.cumsum(~rare) - 1)[known]
-    return Category(name, tuple(names.tolist()), codes, tuple(compared), pooled)
 
 
 @dataclass(frozen=True)
@@ -218,7 +217,11 @@ class Samples:
             for name, both in self.read.categories.items()
         }
         read = replace(self.read, points=points, categories=values)
-        categories = [category_of(name, [*x, *y]) for name, (x, y) in values.items()]
+        rows = np.concatenate([parts[0], self.n_x + parts[1]])
+        categories = []
+        for each in self.categories:
+            codes = np.where(np.isnan(each.all_codes), -1, each.all_codes).astype(np.int64)
+            categories.append(Category.of(each.name, codes[rows], each.all_values))
         return Samples(np.concatenate(points), read, categories, None)
 
     @property
@@ -241,41 +244,35 @@ def check_number_of_columns(X: Any) -> None:
         )
 
 
-def read_samples(
-    X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any, row_numbers: bool = True
-) -> Samples:
-    """Read and check two samples.
+def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
+    """Read and check two samples in memory.
 
     The arguments are the options of :func:`isodepth.two_sample_test` with the same names. Columns
-    of data frames that only one sample has are left out. `row_numbers` is an argument of
-    `TwoSamples.read`.
+    of data frames that only one sample has are left out.
     """
-    check_test_nan_policy(nan_policy)
-    read = TwoSamples.read(X, Y, kinds, common=True, row_numbers=row_numbers)
-    return checked_samples(read, nan_policy, blocks)
+    x, y = tables_of(X, Y, kinds=kinds, common=True)
+    return samples_of(x, y, TwoSamples.of(x, y), nan_policy, blocks)
 
 
-def checked_samples(read: TwoSamples, nan_policy: str, blocks: Any = None) -> Samples:
-    """Check two samples that were read; the other arguments are those of `read_samples`."""
-    for name, part in zip("XY", read.points, strict=True):
-        if len(part) < 2:
+def samples_of(
+    x: Table, y: Table, read: TwoSamples, nan_policy: str, blocks: Any = None
+) -> Samples:
+    """Check two tables of one schema. `read` has their rows and the names of the columns."""
+    for name, table in zip("XY", (x, y), strict=True):
+        if len(table) < 2:
             raise InvalidInputError(
-                f"{name} must have at least 2 rows to be tested, got {len(part)}"
+                f"{name} must have at least 2 rows to be tested, got {len(table)}"
             )
-        if nan_policy == "raise" and read.columns:
-            check_finite(part, name, True, read.columns if read.kinds else None, _KEEP_HINT)
-    categories = []
-    for name, both in read.categories.items():
         if nan_policy == "raise":
-            for sample, values in zip("XY", both, strict=True):
-                category_values(values, name, sample, "raise")
-        categories.append(category_of(name, [*both[0], *both[1]]))
+            table.check_complete(_KEEP_HINT)
+    pooled = Table.pooled(x, y)
+    columns = enumerate(x.schema.category_names)
+    categories = [Category.of(name, pooled.codes[:, c], pooled.words(c)) for c, name in columns]
     # Adding zero replaces -0.0 by 0.0, so that equal numbers have equal bits. The rows are copied,
     # so that the result does not depend on later changes of X and Y.
-    numbers = np.concatenate(read.points).astype(np.float64) + 0.0
-    n_x, n_y = read.n_rows
-    copied = replace(read, points=(numbers[:n_x], numbers[n_x:]))
-    return Samples(numbers, copied, categories, check_blocks(blocks, n_x, n_y))
+    numbers = np.asarray(pooled.numbers, np.float64) + 0.0
+    read = replace(read, points=(numbers[: len(x)], numbers[len(x) :]))
+    return Samples(numbers, read, categories, check_blocks(blocks, len(x), len(y)))
 
 
 def named_blocks(X: Any, Y: Any, blocks: Any) -> tuple[Any, Any, Any]:

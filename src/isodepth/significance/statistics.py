@@ -16,18 +16,21 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from isodepth import _core
 from isodepth.functions.changes import Change
 from isodepth.functions.describer import direction_text, standardized_difference
 from isodepth.functions.families import FAMILIES, LEAST_ROWS, Extremes, Family, Member, filled
 from isodepth.metric.metric import Metric
+from isodepth.metric.settings import check_level_memory, midpoint_levels
 from isodepth.significance.permutations import (
+    WORD,
     Moments,
     neg_log_p,
     neg_log_p_of_largest,
     permutation_pvalue,
     precision,
 )
-from isodepth.significance.regions import region_distances
+from isodepth.significance.regions import depth_distances
 from isodepth.significance.samples import CENTER, PooledSample
 from isodepth.table.arrays import repeated_rows, row_hashes
 from isodepth.table.kinds import MISSING
@@ -46,6 +49,9 @@ _PAIRS = 64 * 63 // 2
 # Maximum number of rows for the statistic "regions", which is slow and has a small weight. If the
 # samples have more rows, a random subset is used.
 _REGION_ROWS = 8000
+# Number of permutations of the labels per call of the compiled code, a multiple of WORD. The
+# progress bar is updated after each call.
+_LABELINGS = 4 * WORD
 
 Advance = Callable[[int], None]
 
@@ -506,6 +512,50 @@ class Regions(Statistic):
                 pool, self.metric, self.advance, only_regions=self.only_regions
             )
             self.findings.add("regions", values[None], [Feature("regions", "all columns")])
+
+
+def region_distances(
+    pool: PooledSample, metric: Metric, advance: Advance, *, only_regions: bool
+) -> np.ndarray:
+    """Return the distances DR (B + 1,) between the trimmed regions of X and Y, for all labelings.
+
+    The constant divisor `mean_of_direction` of DR, by which the distance of two samples that differ
+    by a translation m is |m|, is omitted. `advance` is called with the number of labelings that
+    were completed since the last call. `only_regions` is whether the distance is the only statistic
+    of the test: then any permuted sample must have valid regions.
+    """
+    fast = metric.depth == "projection" and not (only_regions and _may_be_simplex(pool))
+    return (projection_distances if fast else depth_distances)(pool, metric, advance)
+
+
+def projection_distances(pool: PooledSample, metric: Metric, advance: Advance) -> np.ndarray:
+    """Return the distances DR (B + 1,) of `region_distances` for the projection depth."""
+    count, words = pool.permutations.count, pool.permutations.words
+    assert isinstance(metric.levels, int)
+    # Support values of both samples at each level, per thread.
+    check_level_memory(metric.levels, 32 * len(pool.directions), metric.memory_mb)
+    betas = midpoint_levels(metric.levels, metric.eps)
+    out = np.empty(count)
+    for first in range(0, count, _LABELINGS):
+        last = min(first + _LABELINGS, count)
+        block = words[first // WORD : -(-last // WORD)]
+        out[first:last] = _core.label_distances(
+            pool.points, pool.directions, block, last - first, betas, metric.q, metric.p,
+            pool.n_threads,
+        )  # fmt: skip
+        advance(last - first)
+    return out
+
+
+def _may_be_simplex(pool: PooledSample) -> bool:
+    """Return whether permuted labels can give a sample with at most d + 1 distinct rows.
+
+    All rows of such a sample may have equal projection depth. `projection_distances` is not valid
+    in this case. The result depends on the pooled rows only, not on their labels.
+    """
+    counts = np.unique(pool.points, axis=0, return_counts=True)[1]
+    largest = np.sort(counts)[-pool.points.shape[1] - 1 :].sum()
+    return bool(largest >= pool.permutations.sizes.min())
 
 
 #: Statistics of the aggregated test.

@@ -13,7 +13,6 @@ is fitted separately to the given labels and to each permutation, always in the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 from typing import Any, NamedTuple
@@ -509,19 +508,18 @@ def learned_direction(pool: PooledSample) -> tuple[np.ndarray, np.ndarray]:
     if radius.any():
         points[radius > _FAR_ROW * np.median(radius[radius > 0])] = 0.0
     if len(points) <= _LEARNING_ROWS:
-        values, directions = _ascend(points, permutations, pool.n_threads)
+        values, directions = _ascend(points, permutations)
     else:
         chosen = np.sort(pool.rng.choice(len(points), _LEARNING_ROWS, replace=False))
         fewer = permutations.restricted(chosen, pool.rng)
-        _, directions = _ascend(points[chosen], fewer, pool.n_threads)
-        values, _ = _ascend(points, permutations, pool.n_threads, directions, steps=0)
+        _, directions = _ascend(points[chosen], fewer)
+        values, _ = _ascend(points, permutations, directions, steps=0)
     return values, _unit(directions[:1] @ to_rows)[0]
 
 
 def _ascend(
     points: np.ndarray,
     permutations: Permutations,
-    n_threads: int,
     start: np.ndarray | None = None,
     steps: int = _STEPS,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -538,9 +536,7 @@ def _ascend(
     """
     clipped = points.clip(-_SOUGHT, _SOUGHT)
     if start is None:
-        start = _weighted_sums(
-            permutations, lambda block, weights: weights @ clipped[block], n_threads
-        )
+        start = permutations.weighted_sums(lambda block, weights: weights @ clipped[block])
     directions = best_directions = _unit(start)
     best = np.zeros(permutations.count)
     for step in range(steps + 1):
@@ -555,36 +551,13 @@ def _ascend(
             ascent = (weights * (np.abs(along) < _MEASURED)) @ clipped[block]
             return np.column_stack([values, ascent])
 
-        found = _weighted_sums(permutations, differences, n_threads)
+        found = permutations.weighted_sums(differences)
         values = np.abs(found[:, 0]) / (2 * _MEASURED)
         best_directions = np.where((values > best)[:, None], directions, best_directions)
         best = np.maximum(best, values)
         if step < steps:
             directions = _unit(0.3 * start + found[:, 1:])
     return best, best_directions
-
-
-def _weighted_sums(
-    permutations: Permutations,
-    function: Callable[[slice, np.ndarray], np.ndarray],
-    n_threads: int,
-) -> np.ndarray:
-    """Return the sum of function(rows, weights) over blocks of rows.
-
-    `rows` is a slice of row indices. `weights` (B + 1, length of the slice) are the weights of
-    these rows in a difference of sample means, for the given labels and B permutations: 1 / n_x for
-    the n_x rows of the first sample, and -1 / n_y for the n_y rows of the second.
-    """
-    n_x, n_y = permutations.sizes.astype(np.float32)
-    blocks = permutations.blocks_of_rows()
-
-    def part(k: int) -> np.ndarray:
-        labels = permutations.labels(blocks[k], dtype=np.float32)
-        weights = np.ascontiguousarray((labels * (1 / n_x + 1 / n_y) - 1 / n_y).T)
-        return function(blocks[k], weights)
-
-    parts = map_rows(part, len(blocks), permutations.n_rows, n_threads)
-    return np.stack(parts).sum(axis=0, dtype=np.float64)
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -47,7 +48,6 @@ from isodepth.significance.changes import (
     among_random_rows,
     ordered_changes,
     significant_changes,
-    ties_explain,
 )
 from isodepth.significance.permutations import Permutations, map_rows, permutation_pvalue
 from isodepth.significance.rare_events import with_rare_events
@@ -64,10 +64,10 @@ from isodepth.significance.samples import (
     PooledSample,
     Samples,
     check_number_of_columns,
-    checked_samples,
     directions_with_axes,
     named_blocks,
     read_samples,
+    samples_of,
 )
 from isodepth.significance.statistics import Findings, aggregated_statistics, combined
 from isodepth.significance.tolerance import (
@@ -82,7 +82,7 @@ from isodepth.stream.passes import runner_of
 from isodepth.stream.source import SampleLike
 from isodepth.stream.subsets import RandomRows, subset_pair
 from isodepth.table.kinds import column_lines
-from isodepth.table.validation import is_chunked, is_tensor
+from isodepth.table.validation import is_chunked
 
 # Progress bar that is not shown.
 _NO_BAR: Any = nullcontext(lambda count: None)
@@ -354,10 +354,8 @@ def two_sample_test(
 
 def _test_rows(X: Any, Y: Any, kinds: Any, blocks: Any, settings: Settings) -> TwoSampleResult:
     """Test samples in memory."""
-    device = None
     X, Y, blocks = named_blocks(X, Y, blocks)
-    if is_tensor(X) or is_tensor(Y):
-        X, Y, blocks, device = arrays_on_host(X, Y, blocks)
+    X, Y, blocks, device = arrays_on_host(X, Y, blocks)
     samples = read_samples(X, Y, settings.nan_policy, blocks, kinds)
     on_device = device.split(", ")[0] if device and device.startswith("cuda") else None
     pool = _pool(samples, settings, on_device)
@@ -383,17 +381,18 @@ def _test_sources(
     n_threads, seed = settings.n_threads, settings.metric.random_state
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
         pair = subset_pair(X, Y, max_rows, kinds, seed, advance=advance, n_threads=n_threads)
-        read = replace(TwoSamples.of(*pair.tables), only=pair.only)
+        x, y = pair.tables
+        read = replace(TwoSamples.of(x, y), only=pair.only)
         read = read.without_names() if pair.are_arrays else read
-        pool = _pool(checked_samples(read, settings.nan_policy), settings)
+        pool = _pool(samples_of(x, y, read, settings.nan_policy), settings)
         findings = _statistics(pool, settings)
         decision = _decision(pool, findings, settings)
         # Facts about random rows are not facts about all rows.
         checks: tuple[Check, ...] = ()
         if pair.is_whole:
             names = [each.column for each in read.kinds]
-            x, y = (table.rename_columns(names) for table in (pair.x, pair.y))
-            checks = table_checks(x, y, read)
+            first, second = (table.rename_columns(names) for table in (pair.x, pair.y))
+            checks = table_checks(first, second, read)
         else:
             decision = replace(decision, changes=[*map(among_random_rows, decision.changes)])
         # With a tolerance, rare events may change. Regions do not depend on rare events.
@@ -446,7 +445,7 @@ def _statistics(pool: PooledSample, settings: Settings) -> Findings:
         return tolerant_statistics(pool, share, advance)
 
 
-def _distinct_statistics(samples: Samples, settings: Settings) -> Findings | None:
+def _distinct_statistics(settings: Settings, samples: Samples) -> Findings | None:
     """Compute the statistics of the distinct rows; None if a sample has only one distinct row.
 
     The axes are the only directions, because the statistics of columns and pairs are sufficient.
@@ -460,15 +459,13 @@ def _distinct_statistics(samples: Samples, settings: Settings) -> Findings | Non
 
 def _decision(pool: PooledSample, findings: Findings, settings: Settings) -> Decision:
     """Return the p-values of the test and its significant changes."""
-    samples, alpha = pool.samples, settings.alpha
+    alpha = settings.alpha
     scores = _scores(pool, findings, settings)
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
-    significant = pvalue <= alpha
-    if significant and findings.repeated_shares(alpha):
-        findings.ties_explain = ties_explain(samples, findings.changed_columns(alpha))
-    if significant and samples.blocks is None and findings.copies_explain(alpha):
-        findings.distinct = _distinct_statistics(samples, settings)
-    changes = significant_changes(pool, findings, alpha) if significant else []
+    changes: list[Change] = []
+    if pvalue <= alpha:
+        distinct = partial(_distinct_statistics, settings)
+        changes = significant_changes(pool, findings, alpha, distinct)
     # As in `_column_tests`: a change is not more significant than the difference of the samples.
     changes = [replace(each, pvalue=max(each.pvalue, pvalue)) for each in changes]
     components = tuple(
@@ -555,7 +552,7 @@ def _result(
         null_distribution=decision.null_distribution,
         components=decision.components,
         column_tests=decision.column_tests,
-        n_rows=samples.read.n_rows if pair is None else pair.n_rows,
+        n_rows=samples.read.n_rows if pair is None else (pair.n_rows[0], pair.n_rows[1]),
         n_used_rows=samples.read.n_rows,
         method=settings.method,
         tolerance=settings.tolerance,
