@@ -73,7 +73,7 @@ def batch_tables(schema: Schema, batch: Any, nan_policy: str) -> Iterator[Table]
     """
     # A batch may lack columns that are not compared.
     used = tuple(column for column in schema.columns if column.use != "omit")
-    compared = Schema(used, schema.named, reference=_REFERENCE)
+    compared = schema if used == schema.columns else replace(schema, columns=used)
     _check_columns(compared, batch)
     empty, label = True, str(_BATCH)
     if isinstance(batch, Sample):
