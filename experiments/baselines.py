@@ -66,7 +66,7 @@ def partial_wasserstein(X: Any, Y: Any, eps: float, p: float = 2) -> float:
 
 
 def sliced_unbalanced(X: Any, Y: Any, rho: float, directions: np.ndarray, p: float = 2) -> float:
-    """Return sliced unbalanced transport (Bonet et al. 2024) along directions (K, d).
+    """Return sliced unbalanced transport (Bonet et al. 2025) along directions (K, d).
 
     `rho` is the weight of the Kullback-Leibler divergences of the marginals. The result is the mean
     cost to the power 1/p. It needs torch.

@@ -1,8 +1,8 @@
-"""Relative error against the share of outliers, for DR and robust transport of 2022 and 2024.
+"""Relative error against the share of outliers, for DR and robust transport of 2022 and 2025.
 
 The samples are those of `robustness`. The rivals are the robust Wasserstein distance W_2^eps of
 Nietert et al. (2022), which leaves a share eps of the mass of each sample unmatched, with the same
-eps as DR, and sliced unbalanced transport (Bonet et al. 2024). Both are those of POT. Unbalanced
+eps as DR, and sliced unbalanced transport (Bonet et al. 2025). Both are those of POT. Unbalanced
 transport has no eps: its penalty is the squared length of the clean displacement, like the
 parameter of ROBOT.
 """

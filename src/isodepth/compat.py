@@ -182,9 +182,9 @@ def _levels(n_alpha: Any, eps_min: Any, eps_max: Any) -> tuple[np.ndarray, bool]
     """Return the percentiles of depths, and whether the authors use the same percentiles."""
     low = Number(0, 1).check("eps_min", eps_min)
     high = Number(low, 1).check("eps_max", eps_max)
-    ends = np.round([100 * low, 100 * high], 9)
-    same = [int(low * 100), int(high * 100)] == ends.tolist()
-    return np.linspace(*ends, Integer(1).check("n_alpha", n_alpha)), same
+    first, last = round(100 * low, 9), round(100 * high, 9)
+    same = (int(low * 100), int(high * 100)) == (first, last)
+    return np.linspace(first, last, Integer(1).check("n_alpha", n_alpha)), same
 
 
 def _distance(

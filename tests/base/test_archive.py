@@ -21,6 +21,7 @@ import pytest
 
 from isodepth import Metric, RegionTable
 from isodepth.base import output
+from isodepth.base.export import json_settings
 from isodepth.errors import InvalidOptionError, UnreadableFileError
 from isodepth.metric.settings import used_settings
 
@@ -160,7 +161,8 @@ def as_header(text: bytes) -> bytes:
 
 def header(**changes: Any) -> bytes:
     fields: dict[str, Any] = {"format": "isodepth", "version": 1, "kind": "region table"}
-    fields |= {"signature": SIGNATURE, "width": 2, "columns": None} | changes
+    fields |= {"settings": json_settings(TABLE.settings), "isodepth_version": TABLE.version}
+    fields |= {"signature": SIGNATURE, "algorithm": 1, "width": 2, "columns": None} | changes
     return as_header(json.dumps(fields).encode())
 
 
@@ -207,14 +209,15 @@ WRONG_VALUES = [
 WRONG_FIELDS = (
     [{"width": width} for width in (0, 2.0, "2", True, None, 10**30)]
     + [{"columns": columns} for columns in ("ab", ["a"], ["a", 1], {"a": 1, "b": 2}, 2)]
-    + [{"signature": text} for text in (None, "", "DR|", "DR|p=2|eps=0.1|levels=2")]
+    + [{"settings": settings} for settings in (None, "", {}, {"p": 2}, [1])]
     + [
-        {"signature": f"DR|p={p}|eps={eps}|levels={levels}|dirs=uniform:{count}"}
-        for p, eps, levels, count in [
-            ("x", 0.1, 2, 3), ("nan", 0.1, 2, 3), (2, 3, 2, 3), (2, 0.1, "exact", 3),
-            (2, 0.1, 3, 3), (2, 0.1, 2, 4), (2, 0.1, "9" * 5000, 3),
+        {"settings": json_settings(TABLE.settings) | changes}
+        for changes in [
+            {"p": "x"}, {"p": float("nan")}, {"eps": 3}, {"levels": "exact"}, {"levels": 3},
+            {"n_directions": 4}, {"levels": "9" * 5000}, {"q": None}, {"scale": 1},
         ]
     ]
+    + [{"isodepth_version": 1}, {"algorithm": 0}, {"algorithm": True}]
     + [{"version": version} for version in (2, True, 1.0, [1])]
     + [{"format": 7}, {"kind": None}, {"kind": "photograph"}]
 )  # fmt: skip

@@ -11,7 +11,13 @@ import pytest
 from isodepth import Metric, scan
 from isodepth.errors import InvalidInputError
 from isodepth.metric.chunked import reading
-from isodepth.metric.chunked.reading import CheckedSource, Limits, Summary, load_rows, selection_of
+from isodepth.metric.chunked.reading import (
+    CheckedSource,
+    Limits,
+    Summary,
+    load_table,
+    selection_of,
+)
 from isodepth.metric.chunked.selection import margin_of
 from isodepth.stream.passes import DaskRunner, Runner, row_keys
 
@@ -110,15 +116,12 @@ def test_the_pilot_of_pooled_sources(
 
 
 def test_a_reference_that_does_not_fit_into_memory() -> None:
-    rows = RNG.normal(size=(73, 3)).astype(np.float32)
+    rows = RNG.normal(size=(73, 3))
     # 10,485 bytes for 6 copies of 24 bytes per row.
     with mock.patch.object(reading, "MEMORY_MB", 0.01):
-        assert np.array_equal(load_rows(rows[:72], "reference", "raise", None).points, rows[:72])
+        found = load_table(scan(rows[:72]), "reference", None, None)
+        assert np.array_equal(found.numbers, rows[:72])
         with pytest.raises(InvalidInputError, match=r"than 72 rows, .* 0\.01 MB"):
-            load_rows(rows, "reference", "raise", None)
-        found = load_rows(scan(rows, chunk_rows=10), "reference", "raise", 3).points
-    assert found.dtype == np.float64
-    assert np.array_equal(found, rows[np.argsort(row_keys(3, 0, 73))[:72]])
-    for source, match in ((scan(rows, weights=2), "must not have weights"), (rows[:0], "no row")):
-        with pytest.raises(InvalidInputError, match=f"reference.*{match}"):
-            load_rows(source, "reference", "raise", None)
+            load_table(scan(rows), "reference", None, None)
+        found = load_table(scan(rows, chunk_rows=10), "reference", None, 3)
+    assert len(found) == 72

@@ -566,12 +566,11 @@ def test_a_constant_column_is_no_obstacle_to_a_report(tmp_path: Path, command: s
     assert "wind is constant (7)" in page.read_text("utf-8")
 
 
-@pytest.mark.parametrize("other", ["01", "1.0"])
-def test_labels_that_are_equal_as_numbers_are_refused(files: list[str], other: str) -> None:
+def test_labels_that_are_equal_as_numbers_are_refused(files: list[str]) -> None:
     lines = Path(files[0]).read_text().splitlines()
     at = lines[0].split(",").index("day")
     cells = [line.split(",") for line in lines]
-    cells[1][at], cells[2][at] = "1", other
+    cells[1][at], cells[2][at] = "1", "01"
     Path(files[0]).write_text("\n".join(map(",".join, cells)))
     said = refusal("test", *files[:2], "--n-permutations", 19, "--blocks", "day")
-    assert f"labels '1' and {other!r}, which are equal as numbers" in said
+    assert "labels '1' and '01', which are equal as numbers" in said

@@ -21,6 +21,7 @@ from isodepth.base.records import packed, unpacked
 from isodepth.monitor import choice
 from isodepth.monitor import functions as module
 from isodepth.monitor.choice import choose_functions, cut_points, fit_functions
+from isodepth.monitor.columns import UsualValues, order_statistics, summary_of_parts
 from isodepth.monitor.functions import (
     BatchFold,
     Functions,
@@ -29,9 +30,7 @@ from isodepth.monitor.functions import (
     standardized,
     total,
 )
-from isodepth.monitor.quartiles import order_statistics, summary_of_parts
 from isodepth.monitor.saved import NAMES
-from isodepth.monitor.usual import UsualValues
 from isodepth.table.table import Origin
 
 RNG = np.random.default_rng(5)

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import hypergeom
 
 from isodepth import Monitor
-from isodepth.monitor.repeated import REPEATED_LEVEL, ReferenceHashes
+from isodepth.monitor.windows import REPEATED_LEVEL, ReferenceHashes
 
 pd = pytest.importorskip("pandas")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from monitor.coded import coded
 
-from isodepth.monitor.usual import UsualValues
+from isodepth.monitor.columns import UsualValues
 from isodepth.rows.suspicious.scoring import Rows, RowScorer
 
 

@@ -192,12 +192,14 @@ def test_results_and_their_parts_are_frozen() -> None:
 
     Kept rows store the results that were computed from them.
     """
-    changing = {"Depth", "AIIRW", "_BagTransformer", "DistanceTransformer", "ReadResult",
-                "Halfspace", "Bracket", "SuspectState", "ProfileState", "RepeatedCall", "KeptRows",
-                "RowNumbers",
-                "RowsInMemory", "RowsOfRegions", "RowsOfSources", "TestedRows"}  # fmt: skip
+    changing = {
+        "Depth", "AIIRW", "_BagTransformer", "DistanceTransformer", "ReadResult",
+        "Halfspace", "Bracket", "Suspects", "ColumnProfile", "Reservoir",
+        "RepeatedCall", "KeptRows", "RowNumbers", "Strings", "RowsInMemory",
+        "RowsOfRegions", "RowsOfSources", "TestedRows",
+    }  # fmt: skip
     found = set()
-    packages = ("base", "table", "stream", "geometry", "functions", "rows", "results", "metric",
+    packages = ("base", "table", "stream", "geometry", "functions", "rows", "metric",
                 "many", "significance", "monitor")  # fmt: skip
     for package in packages:
         home = importlib.import_module(f"isodepth.{package}")

@@ -44,7 +44,11 @@ def everything(
         c = metric.compare(X, Y)
         result.append(digest(c.distance, c.gaps, c.gap_directions))
         for side in c.regions:
-            result.append(digest(side._order, side._ordered, side.masses, side.depths))
+            result.append(
+                digest(
+                    side.indices(0.5), side.support(np.eye(3), [0.2, 0.8]), side.masses, side.depths
+                )
+            )
         table = Metric(depth=depth, n_directions=40, levels=9, random_state=0, n_jobs=n_jobs)
         result.append(digest(table.region_table(X[:8000]).values))
         bags = [X[k : k + 2000] for k in range(0, 8000, 2000)]

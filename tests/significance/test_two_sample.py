@@ -750,7 +750,7 @@ def test_a_wide_column_hides_nothing() -> None:
         ({"method": Metric(normalize=False)}, "normalize=False has no effect"),
         ({"method": Metric(nan_policy="omit")}, "nan_policy='omit' has no effect"),
         ({"method": Metric(dtype="float32")}, "dtype='float32' has no effect"),
-        ({"method": Metric(memory_mb=9)}, "memory_mb=9 has no effect"),
+        ({"method": Metric(memory_mb=9)}, "memory_mb=9.0 has no effect"),
         ({"method": Metric(levels=20), "tolerance": 0.1}, "tolerance applies to"),
         ({"method": "regions", "tolerance": 0.1}, "tolerance applies to method='aggregated'"),
         ({"n_directions": 2}, "at least the number of columns, 3"),

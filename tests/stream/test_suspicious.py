@@ -12,7 +12,7 @@ from stream.tables import mixed_frame, scanned
 
 import isodepth
 from isodepth import scan
-from isodepth.rows.suspicious import chunks
+from isodepth.rows.suspicious import search
 
 OPTIONS = {"random_state": 0, "n_permutations": 19}
 
@@ -75,7 +75,7 @@ def test_chunks_do_not_matter() -> None:
 
 
 def test_the_number_of_listed_rows_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "_MOST_ROWS", 3)
+    monkeypatch.setattr(search, "_MOST_ROWS", 3)
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 4000, 2))
     y[::100, 0] = 50 + np.arange(40)

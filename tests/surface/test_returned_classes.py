@@ -116,7 +116,6 @@ def test_internal_classes_are_found() -> None:
 def test_the_base_class_of_metrics_is_internal() -> None:
     shown = inspect.signature(isodepth.two_sample_test).parameters["method"].annotation
     assert shown == "Literal['aggregated', 'regions'] | Metric"
-    assert isodepth.typing.FittedMetric.__annotations__["metric"] == "Metric"
     metric = isodepth.Metric(eps=0.2)
     assert metric.with_directions(2).metric is metric
 

@@ -13,8 +13,8 @@ import pytest
 import isodepth
 from isodepth.errors import ColumnWarning
 from isodepth.functions.changes import QUANTITIES, Change, for_kinds, format_pair, lower_percent
+from isodepth.table.columns import Reason
 from isodepth.table.kinds import ColumnKind
-from isodepth.table.rules import SINCE_1970
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,10 @@ def test_texts_of_changes(change: Change, text: str) -> None:
 def test_changes_of_columns_of_dates_are_marked() -> None:
     changes = [each for each, _ in TEXTS if not each.is_date]
     marked = [bool(each.columns) and each.columns[0] == "v" for each in changes]
-    kinds = [ColumnKind("v", "date", "numeric", SINCE_1970), ColumnKind("w", "numeric", "numeric")]
+    kinds = [
+        ColumnKind("v", "date", "numeric", Reason.SINCE_1970.value, reasons=("since_1970",)),
+        ColumnKind("w", "numeric", "numeric"),
+    ]
     assert [each.is_date for each in for_kinds(changes, kinds)] == marked
     assert for_kinds(changes, kinds[1:]) == changes
 

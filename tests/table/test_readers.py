@@ -563,7 +563,7 @@ def test_an_error_of_memory_names_the_file(
         frame.to_csv(path, index=False)
     else:
         frame.to_parquet(path)
-    monkeypatch.setattr("pyarrow.csv.read_csv", fail)
+    monkeypatch.setattr("pyarrow.csv.open_csv", fail)
     monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", fail)
     message = r"t\.\w+: it does not fit into memory \(malloc of size 64 failed\)"
     with pytest.raises(UnreadableFileError, match=message):

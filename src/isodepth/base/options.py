@@ -43,7 +43,7 @@ SYNONYMS: dict[str, tuple[str, str]] = {
     "data_depth": ("depth", ""),
 }
 #: Values of options in other libraries, and the values here.
-_VALUES = {"tukey": "halfspace", "location": "halfspace", "zonoid": "projection"}
+_VALUES = {"tukey": "halfspace", "half-space": "halfspace"}
 
 
 # -- errors ---------------------------------------------------------------------------------------

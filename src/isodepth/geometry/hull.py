@@ -17,9 +17,6 @@ from isodepth import _core
 from isodepth.base.export import ResultPart
 from isodepth.table.validation import check_points, check_same_width
 
-#: Allowed values of the option `gap`.
-WAYS = ("search", "exact")
-
 
 @dataclass(frozen=True, eq=False)
 class HullDistance(ResultPart):

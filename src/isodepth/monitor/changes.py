@@ -22,15 +22,19 @@ from isodepth.functions.describer import describe_column, direction_text, larges
 from isodepth.functions.families import UNSEEN, Member
 from isodepth.functions.fisher import least_changed, log_pvalues
 from isodepth.monitor.functions import Batch, Counts, Functions
-from isodepth.monitor.repeated import RepeatedCounts
-from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
+from isodepth.monitor.windows import (
+    LOG_NAMED,
+    Evidence,
+    RepeatedCounts,
+    confidence_error,
+    pvalue_of,
+)
 from isodepth.table.kinds import date_columns, rank_columns, subtracted_integers
 from isodepth.table.table import Schema
 from isodepth.table.values import visible
 
-# Logarithm of the maximum adjusted p-value of a reported change, and maximum numbers of changes and
-# of considered pairs of columns in a verdict.
-_LOG_NAMED, _MOST_CHANGES, _MOST_PAIRS = math.log(0.05), 10, 3
+# Maximum numbers of changes and of considered pairs of columns in a verdict.
+_MOST_CHANGES, _MOST_PAIRS = 10, 3
 # Minimum fraction of the rows with rare and new categories that have a new one.
 _NEARLY_ALL = 0.8
 # Maximum absolute logarithm of the ratio between medians and spreads of two columns that exchanged
@@ -106,7 +110,7 @@ class _WindowChanges:
         listed only if there is no other change.
         """
         logs = self.evidence.logs
-        n_significant = (logs <= _LOG_NAMED).sum()
+        n_significant = (logs <= LOG_NAMED).sum()
         significant = np.argsort(logs, kind="stable")[:n_significant].tolist()
         columns: dict[int, list[int]] = {}
         for h in significant:
@@ -125,7 +129,7 @@ class _WindowChanges:
     def _repeated_rows(self) -> list[Change]:
         """Return the change of the share of repeated rows, if it is significant."""
         repeated = self.evidence.repeated
-        if repeated is None or repeated.log_pvalue > _LOG_NAMED:
+        if repeated is None or repeated.log_pvalue > LOG_NAMED:
             return []
         change = Member("repeated").change(
             (), None, repeated.before, repeated.after, pvalue_of(repeated.log_pvalue)
@@ -204,8 +208,8 @@ class _WindowChanges:
 
     def _pair(self, column: int, shares: list[tuple[Member, Change]]) -> CountedPair:
         """Return the counts of a numeric column in all rows of the reference and in the window."""
-        cuts: dict[float, tuple[int, int]] = {}
-        singles: dict[float, tuple[int, int]] = {}
+        cuts: dict[float, tuple[int, ...]] = {}
+        singles: dict[float, tuple[int, ...]] = {}
         present = [int(counts.summaries[0, column]) for counts in self._described]
         discrete = True
         for h, member in enumerate(self._members):
@@ -278,7 +282,7 @@ class _WindowChanges:
             return {}
         before, after = (counts.ones[functions] for counts in self._both)
         logs = log_pvalues(before, n_before, after, n_after) + math.log(len(self.evidence.logs))
-        return {h: v for h, v in zip(functions, logs.tolist(), strict=True) if v <= _LOG_NAMED}
+        return {h: v for h, v in zip(functions, logs.tolist(), strict=True) if v <= LOG_NAMED}
 
     def _with_changed_share(self, change: Change) -> Change:
         """Return a change with the lower bound for the share of rows that changed in its columns.

@@ -25,7 +25,7 @@ from isodepth.monitor.functions import (
     standardized,
     total,
 )
-from isodepth.monitor.repeated import ReferenceHashes
+from isodepth.monitor.windows import ReferenceHashes
 from isodepth.table.table import Table
 
 # Number of projection directions, and maximum numbers of pairs: of two numeric columns, and of a

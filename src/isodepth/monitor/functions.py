@@ -16,7 +16,7 @@ The functions are chosen from one part of the reference and stay fixed. A functi
 
 The two-sample test also has indicators of missing values, categories, single numbers, largest and
 smallest values, and multiples. It also has the function "the row occurs more than once", which
-depends on other rows. Monitors test repeated rows in `isodepth.monitor.repeated`.
+depends on other rows. Monitors test repeated rows in `isodepth.monitor.windows`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ import numpy as np
 from isodepth.base.fold import Fold
 from isodepth.functions.conversions import last_decimal
 from isodepth.functions.families import UNSEEN, Member, Precision, Rows, is_multiple
-from isodepth.monitor.quartiles import (
+from isodepth.monitor.columns import (
+    UsualValues,
     order_statistics,
     summary_of_parts,
     summary_of_rows,
     summary_of_sorted,
 )
-from isodepth.monitor.usual import UsualValues
 from isodepth.table.table import Table
 
 # Maximum number of rows that are counted at once, which limits the memory.
@@ -63,7 +63,7 @@ class Counts(NamedTuple):
 
     n_rows: int
     ones: np.ndarray  # (H,), number of rows for which each function is 1
-    summaries: np.ndarray  # (3, d), see `isodepth.monitor.quartiles`
+    summaries: np.ndarray  # (3, d), see `isodepth.monitor.columns`
 
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))  # type: ignore[operator]

@@ -57,10 +57,8 @@ def _time_string(text: str) -> str:
     return text.removesuffix(" 00:00:00")
 
 
-def batch_label(label: Any) -> str | None:
-    """Return the label of a batch as a string, or None; raise an error if it is not valid."""
-    if label is None:
-        return None
+def batch_label(label: Any) -> str:
+    """Return the label of a batch as a string; raise an error if it is not valid."""
     if not isinstance(label, str) and (
         isinstance(label, Collection) or is_missing(label) or label != label
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, Unpack
 
@@ -152,8 +152,12 @@ class Monitor(DrawnResult):
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Lock the monitor and its file; raise an error if the file was changed elsewhere."""
-        with self._lock, output.locked(self._path) if self._path else nullcontext():
-            if self._path and self._digest and not self._path.exists():
+        if self._path is None:
+            with self._lock:
+                yield
+            return
+        with self._lock, output.locked(self._path):
+            if self._digest and not self._path.exists():
                 raise BusyFileError(
                     f"{self._path} has been removed since this monitor was read or saved; write it "
                     f"again with save({str(self._path)!r})"
@@ -252,7 +256,7 @@ class Monitor(DrawnResult):
         -------
         verdict : Verdict
         """
-        label, state = batch_label(label), self._state
+        label, state = None if label is None else batch_label(label), self._state
         sample = open_batch(batch)
         group = None if group is None else label_string(group)
         if isinstance(state.grouping, str):

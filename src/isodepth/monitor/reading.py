@@ -13,8 +13,8 @@ from isodepth.base.messages import InPython, Message
 from isodepth.base.words import FEW, listed, numbered
 from isodepth.errors import InvalidInputError
 from isodepth.metric.chunked.reading import load_table
-from isodepth.stream.scan import as_source
-from isodepth.stream.source import Source
+from isodepth.stream.scan import as_source, dask_parts
+from isodepth.stream.source import Source, source_of
 from isodepth.table.frames import is_frame
 from isodepth.table.raw import FrameSample, Sample
 from isodepth.table.table import Origin, Schema, Table, tables_of
@@ -49,8 +49,10 @@ def read_reference(reference: Any, kinds: Any, nan_policy: str, seed: int | None
 
 def open_batch(batch: Any) -> Any:
     """Return a batch as a `Sample`; arrays are returned unchanged."""
+    if isinstance(batch, Source):
+        return _unweighted(batch, _BATCH)
     if is_chunked(batch):
-        return _unweighted(as_source(batch), _BATCH)
+        return source_of(dask_parts(batch), None, None, f"Dask {type(batch).__name__}")
     return FrameSample(batch, _BATCH) if is_frame(batch) else batch
 
 
@@ -73,7 +75,7 @@ def batch_tables(schema: Schema, batch: Any, nan_policy: str) -> Iterator[Table]
     used = tuple(column for column in schema.columns if column.use != "omit")
     compared = Schema(used, schema.named, reference=_REFERENCE)
     _check_columns(compared, batch)
-    empty, label = True, _BATCH
+    empty, label = True, str(_BATCH)
     if isinstance(batch, Sample):
         tables = compared.chunks(batch, _BATCH, hint=_KINDS_HINT)
         label = _BATCH if batch._label == _BATCH else f"{_BATCH} ({batch._label})"

@@ -19,6 +19,7 @@ from isodepth.base.records import FieldNames, packed, unpacked
 from isodepth.errors import InvalidOptionError, UnreadableFileError
 from isodepth.metric.region_table import RegionTable
 from isodepth.monitor.blocks import BlockModel
+from isodepth.monitor.columns import UsualValues
 from isodepth.monitor.functions import (
     BatchFold,
     Counts,
@@ -27,11 +28,9 @@ from isodepth.monitor.functions import (
     Thresholds,
     feature_names,
 )
-from isodepth.monitor.repeated import ReferenceHashes
 from isodepth.monitor.state import HISTORY, Group, MonitorState
-from isodepth.monitor.usual import UsualValues
 from isodepth.monitor.verdict import Verdict
-from isodepth.monitor.windows import AlarmPolicy, DyadicSums
+from isodepth.monitor.windows import AlarmPolicy, DyadicSums, ReferenceHashes
 from isodepth.significance.martingale import N_BETS, RankEvidence
 from isodepth.table.columns import Column, Note
 from isodepth.table.numerals import STYLES, Style

@@ -26,16 +26,16 @@ import numpy as np
 
 from isodepth.base.seeds import rng_for
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.functions.changes import Change
 from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.changes import window_changes
 from isodepth.monitor.choice import LEAST_ROWS, fit_functions
+from isodepth.monitor.columns import UsualValues
 from isodepth.monitor.functions import Batch, BatchFold, Counts, Functions
 from isodepth.monitor.labels import row_label_strings
 from isodepth.monitor.reading import read_reference
-from isodepth.monitor.repeated import ReferenceHashes
-from isodepth.monitor.usual import UsualValues
 from isodepth.monitor.verdict import Verdict
-from isodepth.monitor.windows import AlarmPolicy, DyadicSums
+from isodepth.monitor.windows import AlarmPolicy, DyadicSums, ReferenceHashes
 from isodepth.significance.martingale import RankEvidence
 from isodepth.table.frames import split_labels
 from isodepth.table.table import Schema, Table
@@ -152,15 +152,16 @@ class MonitorState:
         crossed = evidence.window_pvalue <= evidence.threshold
         group, restart = self._alarm_after(group, crossed)
         alarm_since = group.alarm_since
+        changes: list[Change] = []
+        if evidence.is_significant:
+            changes = window_changes(evidence, self.schema, batch, group.all_rows or reference)
         verdict = Verdict(
             batch_number=number, label=label, group=name, n_rows=batch.counts.n_rows,
             pvalue=evidence.pvalue, n_window_batches=evidence.n_window_batches,
             window_pvalue=evidence.window_pvalue, threshold=evidence.threshold, crossed=crossed,
             alarm=alarm_since > 0, alarm_since=alarm_since or None,
             changed_share=evidence.changed_share, beyond_blocks=evidence.beyond_blocks,
-            changes=tuple(
-                window_changes(evidence, self.schema, batch, group.all_rows or reference)
-            ),
+            changes=tuple(changes),
             n_suspicious=len(batch.suspicious),
             suspicious_indices=tuple(batch.suspicious[:_MOST_SUSPICIOUS].tolist()),
             score=evidence.score, exact_guarantee=evidence.exact,

@@ -6,6 +6,15 @@ multiple of 2^(j - 1). A restart removes the windows that began before the resta
 
 For about a thousand functions of a row with values 0 and 1, the monitor counts the rows for which
 they are 1, in the reference and in each window (`Counts`).
+
+A further test of the window of one batch counts repeated rows. A row of the batch or of a sample of
+the reference is repeated if it occurs more than once in both together. This does not depend on
+which rows belong to the batch. If the rows are exchangeable, the number of repeated rows in the
+batch therefore has a hypergeometric distribution. Rows are compared by their 64-bit hashes.
+
+A row of the reference that occurs again in a batch is not a change. Therefore the statistic is the
+number of rows that are repeated within the batch. It is at most the hypergeometric number, so that
+the p-value remains valid.
 """
 
 from __future__ import annotations
@@ -18,15 +27,20 @@ import numpy as np
 
 from isodepth.base.declared import MONITOR
 from isodepth.base.options import option_error
-from isodepth.functions.fisher import least_changed, log_adjusted_pvalues
+from isodepth.functions.fisher import least_changed, log_adjusted_pvalues, log_pvalues
 from isodepth.geometry.weights import contaminated_rows
 from isodepth.monitor.functions import Counts, Functions
-from isodepth.monitor.repeated import REPEATED_LEVEL, RepeatedCounts
 
 # Default of alpha, and maximum patience.
 _ALPHA, _MOST_PATIENCE = 0.01, 100
+#: Logarithm of the maximum adjusted p-value of a reported change.
+LOG_NAMED = math.log(0.05)
 # Probability that the lower bound on the share of changed rows exceeds the share.
 _UNCOVERED = 0.05
+# Maximum number of reference rows, which limits the size of saved monitors.
+_MOST_ROWS = 4096
+#: Fraction of the level of windows of one batch that is used for this test.
+REPEATED_LEVEL = 1 / 64
 
 
 def pvalue_of(log: float) -> float:
@@ -59,6 +73,92 @@ class DyadicSums(NamedTuple):
             if end % 2 ** (scale + 1):
                 break
         return DyadicSums(end, tuple(runs[: end.bit_length()])), windows
+
+
+# -- repeated rows --------------------------------------------------------------------------------
+
+
+class RepeatedCounts(NamedTuple):
+    """Shares of rows that are repeated within the reference and within a batch, and log p-value."""
+
+    before: float  # expected share within `n_reference` random rows of the reference
+    after: float  # share within the batch
+    log_pvalue: float
+    n_reference: int  # size of the batch, or of the reference if the batch is larger
+    n_batch: int
+
+
+class ReferenceHashes(NamedTuple):
+    """Hashes of at most 4096 rows of the reference, and how often its rows occur in it."""
+
+    distinct: np.ndarray  # (U,), int64, sorted
+    counts: np.ndarray  # (U,), number of rows with each hash
+    #: (2, K), numbers k in increasing order, and the number of rows of the whole reference that
+    #: occur k times in it.
+    multiplicities: np.ndarray
+
+    @classmethod
+    def of_rows(
+        cls, hashes: np.ndarray, rng: np.random.Generator, all_hashes: np.ndarray
+    ) -> ReferenceHashes:
+        """Return hashes of at most 4096 random rows, given the hashes (n,) of counted rows.
+
+        `all_hashes` are those of all rows of the reference.
+        """
+        if len(hashes) > _MOST_ROWS:
+            hashes = hashes[rng.permutation(len(hashes))[:_MOST_ROWS]]
+        multiplicities = _multiplicities(np.unique(all_hashes, return_counts=True)[1])
+        return cls(*np.unique(_stored(hashes), return_counts=True), multiplicities)
+
+    def test(self, hashes: np.ndarray) -> RepeatedCounts:
+        """Test whether more rows are repeated in a batch than chance explains.
+
+        `hashes` (m,) are the uint64 hashes of the rows of the batch.
+        """
+        distinct, counts = np.unique(_stored(hashes), return_counts=True)
+        at = np.minimum(self.distinct.searchsorted(distinct), len(self.distinct) - 1)
+        common = self.distinct[at] == distinct
+        pooled = self.counts > 1
+        pooled[at[common]] = True
+        ones = int(self.counts[pooled].sum() + counts[common | (counts > 1)].sum())
+        within, n, m = int(counts[counts > 1].sum()), int(self.counts.sum()), len(hashes)
+        log = 0.0
+        if within * (n + m) > ones * m:
+            log = float(log_pvalues(np.array([ones - within]), n, np.array([within]), m)[0])
+        before, n_reference = self.expected_within(m)
+        return RepeatedCounts(before, within / m, log, n_reference, m)
+
+    def expected_within(self, m: int) -> tuple[float, int]:
+        """Return the expected share of repeated rows within m random rows of the reference, and m.
+
+        If the reference has fewer than m rows, return the share within all of its rows, and their
+        number.
+        """
+        from scipy.special import gammaln
+
+        k, rows = self.multiplicities
+        n = int(rows.sum())
+        m = min(m, n)
+        k, rows = k[k > 1], rows[k > 1]
+        # Logarithm of the probability that m - 1 other rows have no copy of a row with k copies.
+        log = gammaln(n - k + 1) - gammaln(np.maximum(n - k - m + 2, 1))
+        log += gammaln(n - m + 1) - gammaln(n)
+        shares = np.where(n - k - m + 2 > 0, -np.expm1(np.minimum(log, 0.0)), 1.0)
+        return float((rows * shares).sum() / n), m
+
+
+def _multiplicities(counts: np.ndarray) -> np.ndarray:
+    """Return the array (2, K) of `ReferenceHashes`, given the number of rows with each hash."""
+    k, times = np.unique(counts, return_counts=True)
+    return np.array([k, k * times])
+
+
+def _stored(hashes: np.ndarray) -> np.ndarray:
+    """Return uint64 hashes as non-negative int64, without their last bit."""
+    return (hashes >> np.uint64(1)).astype(np.int64)
+
+
+# -- tests and alarms -----------------------------------------------------------------------------
 
 
 class _WindowTest(NamedTuple):
@@ -96,6 +196,12 @@ class Evidence(NamedTuple):
     beyond_blocks: bool = False
     score: float | None = None
     exact: bool = True
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether a function, or the test of repeated rows, has an adjusted p-value up to 5%."""
+        repeated = 0.0 if self.repeated is None else self.repeated.log_pvalue
+        return bool(min(self.logs.min(), repeated) <= LOG_NAMED)
 
 
 def confidence_error(scale: int) -> float:
@@ -189,7 +295,7 @@ class AlarmPolicy:
             # A contaminated row can turn a clean row into a repeated one.
             repeated = None
         for scale, window in enumerate(windows):
-            contaminated = contaminated_rows(tolerance, window.n_rows)
+            contaminated = contaminated_rows(tolerance, window.n_rows) if tolerance else 0
             logs = log_adjusted_pvalues(ones, n, window.ones, window.n_rows, contaminated)
             log_pvalue = float(logs.min())
             if repeated is not None and scale == 0:

@@ -21,10 +21,8 @@ from isodepth.rows.suspicious import (
     repeated_values,
     suspicious_rows,
 )
-from isodepth.rows.suspicious.chunks import suspicious_source_rows
 from isodepth.rows.suspicious.far import FarValues, find_far_values
 from isodepth.rows.typical import TypicalRows, typical_rows
-from isodepth.stream.passes import runner_of
 from isodepth.stream.subsets import RandomRows, subset_pair
 
 
@@ -72,15 +70,8 @@ class KeptRows:
             # One small matrix is inverted per set of missing values. Further threads of the linear
             # algebra library take more processor time, and often more time.
             with threadpool_limits(1, "blas"):
-                self.suspicious = self._search()
+                self.suspicious = suspicious_rows(self.samples, self.changed, self.pair)
         return self.suspicious
-
-    def _search(self) -> SuspiciousRows:
-        pair = self.pair
-        if pair is None:
-            return suspicious_rows(self.samples, self.changed)
-        runner = runner_of(*pair.sources)
-        return suspicious_source_rows(pair, self.samples, runner, self.changed)
 
     def find_typical(self, n: int) -> TypicalRows:
         """Find at most `n` rows of each sample that are typical of the difference."""

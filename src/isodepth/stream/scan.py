@@ -114,7 +114,7 @@ def scan(
     >>> bool(np.isclose(in_chunks, isodepth.distance(whole, whole + 3, **options)))
     True
     """
-    dtype, chunk_rows = SCAN["dtype"].check(dtype), SCAN["chunk_rows"].check(chunk_rows)
+    checked = SCAN.check({"dtype": dtype, "chunk_rows": chunk_rows})
     if isinstance(columns, str):
         raise InvalidInputError(
             f"columns must be a sequence of names, got {columns!r}; write [{columns!r}]"
@@ -124,7 +124,7 @@ def scan(
         raise InvalidInputError("columns is empty: a sample needs at least one column")
     parts, label = _parts_and_label(data, dtype is not None)
     source = source_of(parts, selected, weights, label)
-    return replace(source, dtype=dtype or source.dtype, chunk_rows=chunk_rows)
+    return replace(source, **checked | {"dtype": checked["dtype"] or source.dtype})
 
 
 def as_source(data: Any) -> Source:

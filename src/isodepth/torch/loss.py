@@ -57,8 +57,7 @@ class DepthLoss(torch.nn.Module):
         super().__init__()
         self.resample = Boolean().check("resample", resample)
         self.random_state = Integer(0, UNLIMITED).check("random_state", random_state)
-        settings: dict[str, Any] = {**options, "random_state": self.random_state}
-        self.metric = with_gradient(Metric(**settings))
+        self.metric = with_gradient(Metric(**options, random_state=self.random_state))
         self.draws = 0
 
     @property

@@ -568,7 +568,7 @@ def test_small_matrices_are_inverted_by_one_thread(monkeypatch: pytest.MonkeyPat
     threadpoolctl = pytest.importorskip("threadpoolctl")
     counts: list[int] = []
 
-    def record(samples: object, changed: object) -> None:
+    def record(samples: object, changed: object, pair: object) -> None:
         info = threadpoolctl.threadpool_info()
         counts.extend(each["num_threads"] for each in info if each["user_api"] == "blas")
 

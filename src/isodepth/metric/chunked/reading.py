@@ -5,7 +5,6 @@ A pass reads all chunks of a source once. The mass of a row is its weight, conve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -23,7 +22,6 @@ from isodepth.stream.scan import as_source
 from isodepth.stream.source import Source, changed_between_readings
 from isodepth.stream.subsets import random_rows
 from isodepth.table.arrays import column_labels
-from isodepth.table.frames import NamedArray
 from isodepth.table.missing import MissingReport
 from isodepth.table.table import Table
 
@@ -321,31 +319,6 @@ def selection_of(*sources: CheckedSource) -> Selection:
 _COPIES = 6
 
 
-def load_rows(data: Any, name: str, nan_policy: str, seed: int | None) -> NamedArray:
-    """Load the rows of a source or Dask collection into memory, as float64.
-
-    Missing values are kept, or are an error if `nan_policy` is "raise". The source must not have
-    weights.
-
-    Parameters
-    ----------
-    data : source, Dask collection, or data that `scan` accepts
-    name : str
-        Name of the sample in messages.
-    nan_policy : as in `Monitor`
-    seed : int or None
-        If the rows do not fit into `MEMORY_MB`, this is the seed of a random subset, which is
-        returned instead. If the seed is None, an error is raised in this case.
-    """
-    source = as_source(data)
-    drawn = Summary(rows_in_memory(source), seed or 0)
-    for points in row_chunks(source, name, nan_policy):
-        drawn.add(drawn.n_rows, points, None)
-        if drawn.n_rows > drawn.capacity and seed is None:
-            raise too_many_rows(source, name)
-    return NamedArray(drawn.drawn()[0], source.columns)
-
-
 def load_table(data: Any, name: str, kinds: Any, seed: int | None) -> Table:
     """Load the rows of a source with columns of any type into memory, as a table.
 
@@ -377,29 +350,3 @@ def too_many_rows(source: Source, name: str) -> InvalidInputError:
         f"{name} ({source._label}) has more than {rows_in_memory(source)} rows, which do not fit "
         f"into {MEMORY_MB:g} MB of memory; give a smaller {name}"
     )
-
-
-def refuse_weights(source: Source, name: str) -> None:
-    """Raise an error if the rows of a source have weights; `name` is its name in messages."""
-    if source.weighted:
-        raise InvalidInputError(
-            f"the {name} must not have weights, because its rows are used one by one; scan the "
-            f"{name} without them"
-        )
-
-
-def row_chunks(source: Source, name: str, nan_policy: str) -> Iterator[np.ndarray]:
-    """Yield the rows of a source in chunks, as float64.
-
-    Raise an error if the source has weights, or no rows. Missing values are kept, or are an error
-    if `nan_policy` is "raise". `name` is the name of the sample in messages.
-    """
-    refuse_weights(source, name)
-    how, empty = Preparation.of(source, "float64", nan_policy, None, _MOST_CHUNK_ROWS, 1), True
-    for chunk in source._chunks(how.chunk_rows):
-        points = how.split(chunk)[0]
-        if len(points):
-            empty = False
-            yield points
-    if empty:
-        raise InvalidInputError(f"the {name} ({source._label}) has no row; it needs at least one")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from isodepth.rows.suspicious.changed import UNCHANGED, ChangedColumns
-from isodepth.rows.suspicious.detection import suspicious_rows
 from isodepth.rows.suspicious.repeated import repeated_values
 from isodepth.rows.suspicious.results import (
     RULE,
@@ -12,6 +11,7 @@ from isodepth.rows.suspicious.results import (
     SuspiciousRow,
     SuspiciousRows,
 )
+from isodepth.rows.suspicious.search import suspicious_rows
 
 __all__ = [
     "RULE",

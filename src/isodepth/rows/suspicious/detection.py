@@ -15,19 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.base.export import name_text
-from isodepth.rows.rows import TwoSamples, category_codes
+from isodepth.rows.rows import TwoSamples
 from isodepth.rows.suspicious.changed import UNCHANGED, ChangedColumns
 from isodepth.rows.suspicious.constants import rare_constants, without_constants
 from isodepth.rows.suspicious.contradictions import find_contradictions
 from isodepth.rows.suspicious.repeated import (
     Sentinel,
-    find_sentinels,
-    one_sided_values,
-    repeated_values,
 )
 from isodepth.rows.suspicious.results import (
     SuspiciousRow,
-    SuspiciousRows,
     usual_text,
     value_text,
 )
@@ -50,54 +46,6 @@ SMALL_SAMPLE = 50
 _PREFERENCE = {"value": 0, "repeated value": 1}
 
 
-def suspicious_rows(samples: TwoSamples, changed: ChangedColumns = UNCHANGED) -> SuspiciousRows:
-    """Find the rows of each sample that do not look like any row of the other.
-
-    Several numbers are computed for a row: its values, the logarithms of its values in positive
-    columns, the residuals of a regression of each column on the others, and deviations from the
-    medians of the rows with the same category. The deviations of a positive column are those of its
-    values or of their logarithms, see `find_groups`. Each number is converted to a ratio: its
-    distance from the median of the other sample, divided by the distance of the 1% or 99% quantile
-    from this median. The threshold for a ratio is extrapolated from the tail of the ratios of the
-    other sample's rows. The score of a row is the maximum of its ratios, each divided by its
-    threshold. Missing values are ignored: a row is scored by the values that it has.
-
-    A row is listed if its score exceeds 1, both relative to the other sample and relative to the
-    ordinary rows of both samples together. Rows with scores up to 0.6 are ordinary, and at least
-    the half of each sample with the smaller scores is ordinary. This second reference has about
-    twice as many rows, so fewer correct rows are listed.
-
-    Two more kinds of rows are listed. They have a value that many rows of their sample repeat and
-    the other sample nearly never has (see `find_sentinels`), or a pair of categories that the other
-    sample excludes (see `find_contradictions`).
-
-    The columns `changed` have another distribution in the two samples, so that ordinary rows look
-    unusual: in rows of X those of all changes, and in rows of Y those whose whole distribution
-    differs. Their relations to other columns are not used in these rows. A value of such a column
-    is scored only if it is also unusual in its own sample.
-    """
-    codes, labels = category_codes(samples.categories, samples.n_rows)
-    indices = changed.indices(samples.columns)
-    sentinels = find_sentinels(samples.points, samples.categories, indices)
-    detector = Detector.fit(samples, codes, labels, sentinels, changed)
-    rows: list[SuspiciousRow] = []
-    for side, (points, own) in enumerate(zip(samples.points, codes, strict=True)):
-        both = Rows(points, own)
-        rows += detector.explained_rows(side, both, *detector.unusual_rows(side, both))
-    rows += _repeated_rows(samples, sentinels)
-    rows += contradictory_rows(samples, codes, labels, changed)
-    return SuspiciousRows(
-        rows=distinct_rows(rows),
-        one_sided_values=one_sided_values(samples),
-        n_rows=samples.n_rows,
-        skipped_columns=detector.skipped,
-        repeated_values=repeated_values(samples, sentinels),
-        small_samples=tuple(
-            name for name, n in zip("XY", samples.n_rows, strict=True) if n < SMALL_SAMPLE
-        ),
-    )._with(_unrelated=detector.unrelated, _changed=bool(changed.named), _whole=bool(changed.whole))
-
-
 def distinct_rows(rows: Sequence[SuspiciousRow]) -> tuple[SuspiciousRow, ...]:
     """Return each row once, with the preferred reason; the largest scores first.
 
@@ -116,6 +64,8 @@ class Detector:
 
     Attributes
     ----------
+    columns, categories : tuples of str
+        Names of all numeric columns, and of the categories.
     kept : tuple of int
         Indices of the numeric columns that are used.
     skipped : tuple of str
@@ -141,6 +91,8 @@ class Detector:
         Names of the used columns and of the categories, with which rows are described.
     """
 
+    columns: tuple[str, ...]
+    categories: tuple[str, ...]
     kept: tuple[int, ...]
     skipped: tuple[str, ...]
     unrelated: tuple[str, ...]
@@ -223,7 +175,8 @@ class Detector:
             for side, part in enumerate(cleaned)
         ]
         return cls(
-            tuple(kept), tuple(skipped), without_relations, scorers, both, observed, unscored,
+            samples.columns, tuple(samples.categories), tuple(kept), tuple(skipped),
+            without_relations, scorers, both, observed, unscored,
             constants, describe,
         )  # fmt: skip
 
@@ -418,43 +371,29 @@ class _Descriptions(NamedTuple):
         return f"{name_text(self.categories[c])} = {visible(self.labels[c][codes[c]])}"
 
 
-def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[SuspiciousRow]:
-    found, dates = [], date_columns(samples.kinds)
-    for side, j, value, (own, other), score in sentinels:
-        column = samples.columns[j]
-        never = "never" if other == 0 else f"only {other} times"
-        is_date = column in dates
-        shown = value_text(value, is_date)
-        text = f"{name_text(column)} = {shown} in {own} rows, {never} in the other sample"
-        fields = (score, column, value, None, None, "repeated value", "", text)
-        for i in np.flatnonzero(samples.points[side][:, j] == value):
-            found.append(SuspiciousRow("XY"[side], int(i), *fields, is_date=is_date))
-    return found
-
-
 def contradictory_rows(
     samples: TwoSamples,
     codes: Sequence[np.ndarray],
     labels: Sequence[Sequence[str]],
+    side: int,
     changed: ChangedColumns = UNCHANGED,
 ) -> list[SuspiciousRow]:
-    """Return rows with pairs of categories that the other sample excludes.
+    """Return rows of X (side 0) or Y (side 1) with pairs of categories that the other excludes.
 
     `codes` are the codes of k categories in X (n, k) and in Y (m, k), and `labels` has the list of
     the values of each category, in the order of the codes. See `find_contradictions` for the rule.
     Pairs with a column `ChangedColumns.unscored` are left out.
     """
     found, names = [], list(samples.categories)
-    for side, sample in enumerate("XY"):
-        for i, c, given, usual, score in find_contradictions(codes[side], codes[1 - side]):
-            if {names[c], names[given]} & changed.unscored(side):
-                continue
-            value, known = labels[c][codes[side][i, c]], labels[given][codes[side][i, given]]
-            expected = labels[c][usual]
-            condition = f"{name_text(names[given])} = {visible(known)}"
-            usually = f"always {visible(expected)} for {condition}"
-            text = f"{name_text(names[c])} = {visible(value)}, but {usually}"
-            reason = "category given another category"
-            fields = (value, None, (expected,), reason, condition, text)
-            found.append(SuspiciousRow(sample, i, score, names[c], *fields))
+    for i, c, given, usual, score in find_contradictions(codes[side], codes[1 - side]):
+        if {names[c], names[given]} & changed.unscored(side):
+            continue
+        value, known = labels[c][codes[side][i, c]], labels[given][codes[side][i, given]]
+        expected = labels[c][usual]
+        condition = f"{name_text(names[given])} = {visible(known)}"
+        usually = f"always {visible(expected)} for {condition}"
+        text = f"{name_text(names[c])} = {visible(value)}, but {usually}"
+        reason = "category given another category"
+        fields = (value, None, (expected,), reason, condition, text)
+        found.append(SuspiciousRow("XY"[side], i, score, names[c], *fields))
     return found

@@ -7,7 +7,6 @@ example is -9999.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -18,7 +17,6 @@ from isodepth.rows.suspicious.changed import UNCHANGED, ChangedColumns
 from isodepth.rows.suspicious.constants import far_values, in_constant_groups
 from isodepth.rows.suspicious.results import (
     NEARLY_ABSENT,
-    OneSidedValue,
     RepeatedValue,
 )
 
@@ -328,20 +326,3 @@ def _far_ends(samples: TwoSamples, side: int, j: int) -> list[float]:
     ends = np.unique([np.nanmin(column), np.nanmax(column)])
     enough = [(column == value).sum() >= _MIN_REPEATED for value in ends]
     return ends[enough & far_values(both, ends)].tolist()
-
-
-def one_sided_values(samples: TwoSamples) -> tuple[OneSidedValue, ...]:
-    """Return the values of categories that occur in only one sample, most frequent first."""
-    values = []
-    for column, both in samples.categories.items():
-        counts = [Counter(part) for part in both]
-        for side, sample in enumerate("XY"):
-            for value in counts[side].keys() - counts[1 - side].keys():
-                if value is None:
-                    continue
-                count, row = counts[side][value], both[side].index(value)
-                before = np.arange(count)
-                size, total = samples.n_rows[side], sum(samples.n_rows)
-                chance = float(np.prod((size - before) / (total - before)))
-                values.append(OneSidedValue(sample, column, value, count, row, chance))
-    return tuple(sorted(values, key=lambda each: (-each.count, each.column, each.value)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
@@ -217,6 +217,10 @@ class RepeatedValue(ResultPart):
     columns: tuple[str, ...]
     count: int
     share: float
+
+    def _replaced(self, count: int, n_rows: int) -> RepeatedValue:
+        """Return the same value in `count` of the `n_rows` rows of its sample."""
+        return replace(self, count=count, share=count / max(1, n_rows))
 
     def _where(self, dates: Collection[str]) -> str:
         """Return columns and value as a string; `dates` are the names of columns of dates."""

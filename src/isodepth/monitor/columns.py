@@ -1,4 +1,4 @@
-"""Medians and interquartile ranges of the numeric columns of a batch.
+"""Summaries of the numeric columns: medians, interquartile ranges, and ranges of usual values.
 
 A summary of d columns is an array (3, d). It has for each column the number n of values, n times
 the median, and n times the interquartile range. A sum of summaries thus gives means weighted by n.
@@ -7,8 +7,12 @@ the median, and n times the interquartile range. A sum of summaries thus gives m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+
+from isodepth.rows.suspicious.scoring import Rows, RowScorer, bounded
+from isodepth.table.table import Table
 
 _LEVELS = np.array([0.25, 0.5, 0.75])
 # Maximum number of values of a column that are kept from each part of a batch. The rank of a
@@ -82,3 +86,41 @@ def _weighted_quartiles(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     ranks = up_to - 0.5 * (weights + 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         return np.interp(_LEVELS * (up_to[-1] - 1.0), ranks, values)
+
+
+class UsualValues(NamedTuple):
+    """Ranges of the values of d numeric columns. A value outside its range is suspicious.
+
+    The ranges are those of `TwoSampleResult.suspicious_rows` for single values: they are
+    extrapolated from the tails of the values and, if all values of the column are positive, of
+    their logarithms. Relations between columns are not stored, so that a row with unusual
+    combinations of usual values is not suspicious.
+    """
+
+    values: np.ndarray  # (2, d), minima and maxima for zeros: zero has no logarithm
+    nonzero: np.ndarray  # (2, d), minima and maxima for all other values
+
+    @classmethod
+    def of_numbers(cls, numbers: np.ndarray) -> UsualValues:
+        """Return the ranges of the numeric columns `numbers` (n, d) of the reference."""
+        if not numbers.shape[1]:
+            return cls(np.empty((2, 0)), np.empty((2, 0)))
+        scorer = RowScorer(Rows(numbers, np.empty((len(numbers), 0), np.int64)), ())
+        # Values beyond these limits are as usual as the limits.
+        most = bounded(np.array(np.inf))
+        return cls(*(
+            np.where(each >= most, np.inf, np.where(each <= -most, -np.inf, each))
+            for each in scorer.usual_values()
+        ))  # fmt: skip
+
+    def suspicious(self, rows: Table) -> np.ndarray:
+        """Return an array (m,) of bool: whether each row is suspicious.
+
+        A row is suspicious if a value is outside its range, or if it has a category that does not
+        occur in the reference. Missing values are not suspicious.
+        """
+        numbers = rows.numbers
+        outside = (numbers < self.nonzero[0]) | (numbers > self.nonzero[1])
+        outside &= (numbers != 0) | (numbers < self.values[0]) | (numbers > self.values[1])
+        known = [len(column.categories) for column in rows.schema.categorical]
+        return outside.any(axis=1) | (rows.codes >= known).any(axis=1)
