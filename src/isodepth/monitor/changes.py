@@ -187,6 +187,8 @@ class _WindowChanges:
             h: self._of_known_values(column, self._change(h)) for h in significant
             if self._members[h].event in _EVENTS_OF_SHARES
         }  # fmt: skip
+        if not all(counts.summaries[0, column] for counts in self._described):
+            return [largest_share_change([*shares.values()])] if shares else []
         pair = self._pair(column, [(_as_extreme(self._members[h]), shares[h]) for h in shares])
         rare = all(self._members[h].event in ("extremes", "beyond") for h in significant)
         changes = describe_column(pair, pvalue, only_extremes=rare)
@@ -309,6 +311,8 @@ class _WindowChanges:
         match member.event:
             case "shares" if member.value == UNSEEN:
                 return self._uncounted_change(h, change)
+            case "column":
+                return replace(change, kind="shape", limit=member.value, side="at most")
             case "beyond" if member.columns:
                 side = "above" if member.upper else "below"
                 return replace(change, kind="extremes", limit=member.value, side=side)
