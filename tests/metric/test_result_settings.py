@@ -53,7 +53,15 @@ def test_settings_of_a_test_are_all_options_that_affect_it() -> None:
     assert found.settings["alpha"] == 0.1
     assert found.settings["nan_policy"] == "raise"
     names = set(inspect.signature(isodepth.two_sample_test).parameters)
-    assert names - set(found.settings) == {"X", "Y", "kinds", "max_rows", "n_jobs", "progress"}
+    assert names - set(found.settings) == {
+        "X",
+        "Y",
+        "kinds",
+        "max_rows",
+        "n_jobs",
+        "progress",
+        "bounds",
+    }
     scaled = isodepth.two_sample_test(*samples(), scale=[1.0, 2.0], **options)
     assert scaled.settings["scale"].startswith("given:2:")
     metric = isodepth.Metric(depth=isodepth.IRWDepth(), q=float("inf"), levels=20)

@@ -39,9 +39,10 @@ class CommandNames(Names):
         self._flags = {name: flag for name, flag in flags.items() if flag.startswith("-")}
         # Messages of `monitor check` name the option of `monitor fit`.
         self._flags.setdefault("nan_policy", "--nan-policy")
-        # Commands without categories leave out such columns.
+        # Commands without categories leave out such columns; a monitor has the kinds of its fit.
         if "drop" in self._flags:
-            self._flags |= {"omit": "--drop", "category": self._flags.get("category", "--drop")}
+            without = "--category" if any(each.name == "monitor" for each in params) else "--drop"
+            self._flags |= {"omit": "--drop", "category": self._flags.get("category", without)}
 
     def option(self, name: str) -> str:
         return self._flags.get(name) or super().option(name)
