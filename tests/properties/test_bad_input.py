@@ -195,7 +195,7 @@ def test_results_and_their_parts_are_frozen() -> None:
     changing = {
         "Depth", "AIIRW", "_BagTransformer", "DistanceTransformer", "ReadResult",
         "Halfspace", "Bracket", "Suspects", "ColumnProfile", "Reservoir",
-        "RepeatedCall", "KeptRows", "RowNumbers", "Strings", "RowsInMemory",
+        "RepeatedCall", "KeptRows", "RowNumbers", "StringCounts", "RowsInMemory",
         "RowsOfRegions", "RowsOfSources", "TestedRows",
     }  # fmt: skip
     found = set()

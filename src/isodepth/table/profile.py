@@ -37,7 +37,7 @@ _WORD = r"^[^0-9]*$|[^0-9.,\s'\x{2019}eE%+\-\x{2212}$\x{a2}-\x{a5}\x{20a0}-\x{20
 
 
 @dataclass
-class Strings:
+class StringCounts:
     """Counts of distinct strings, at most those with the smallest hashes.
 
     Attributes
@@ -81,7 +81,7 @@ class Strings:
         if len(self.counts) > 2 * _MOST_STRINGS:
             self.trim()
 
-    def merge(self, other: Strings) -> None:
+    def merge(self, other: StringCounts) -> None:
         """Add the strings of other rows."""
         self.decimal = self.decimal or other.decimal
         self.limit = min((e.limit for e in (self, other) if e.limit is not None), default=None)
@@ -124,7 +124,7 @@ class ColumnProfile:
     text_type : str or None
         Type of the strings of text files, see `isodepth.table.text_columns.narrowed_type`. Other
         columns of strings have the type "bool" or "string".
-    words, styled, plain : Strings
+    words, styled, plain : StringCounts
         Values as strings, except for numbers and dates, which are counted only on request. `plain`
         has the strings that are numbers in the notation of Python, and `styled` other strings that
         may be numbers. So words are counted even if there are too many numbers to count.
@@ -150,9 +150,9 @@ class ColumnProfile:
 
     types: set[str] = field(default_factory=set)
     text_type: str | None = None
-    words: Strings = field(default_factory=Strings)
-    styled: Strings = field(default_factory=Strings)
-    plain: Strings = field(default_factory=lambda: Strings(decimal="."))
+    words: StringCounts = field(default_factory=StringCounts)
+    styled: StringCounts = field(default_factory=StringCounts)
+    plain: StringCounts = field(default_factory=lambda: StringCounts(decimal="."))
     value_types: set[type] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
     n_values: int = 0
@@ -169,8 +169,8 @@ class ColumnProfile:
         return sum((part.counts for part in self.parts), Counter())
 
     @property
-    def parts(self) -> tuple[Strings, ...]:
-        """Strings of each form."""
+    def parts(self) -> tuple[StringCounts, ...]:
+        """StringCounts of each form."""
         return self.words, self.styled, self.plain
 
     def merge(self, other: ColumnProfile) -> None:
