@@ -15,7 +15,7 @@ import pytest
 import isodepth
 from isodepth.base.fold import Fold
 from isodepth.errors import InvalidInputError
-from isodepth.table.profile import ColumnProfile, ProfileFold, Strings
+from isodepth.table.profile import ColumnProfile, ProfileFold, StringCounts
 from isodepth.table.raw import RawChunk, raw_table
 from isodepth.table.table import Schema, Table, tables_of
 
@@ -207,5 +207,5 @@ def test_profiles_of_numbers_have_no_strings() -> None:
     table = raw_table(pd.DataFrame({"v": [1.5, None], "n": [1, 2]}), "X")
     profiles = ProfileFold(["v", "n"]).run([RawChunk(table, "X")])
     assert isinstance(profiles["v"], ColumnProfile)
-    assert profiles["v"].words == Strings() == profiles["n"].words
+    assert profiles["v"].words == StringCounts() == profiles["n"].words
     assert (profiles["v"].n_values, profiles["n"].ends) == (1, (1, 2))
