@@ -42,13 +42,14 @@ def main() -> None:
     print(f"A: {len(first)} rows as measured.")
     print(f"B: the other {len(wrong)} rows, {n_wrong} of them with a shifted decimal point.\n")
 
-    print(">>> result = isodepth.compare(A, B, scale='pooled', eps=0.2, n_permutations=199)")
-    result = isodepth.compare(
-        first, wrong, scale="pooled", eps=0.2, n_permutations=199, random_state=0
-    )
+    print(">>> test = isodepth.two_sample_test(A, B, n_permutations=199)")
+    test = isodepth.two_sample_test(first, wrong, n_permutations=199, random_state=0)
+    print(test)
+    print("\n>>> test.suspicious_rows()")
+    print(test.suspicious_rows())
+    print("\n>>> result = isodepth.compare(A, B, scale='pooled', eps=0.2)")
+    result = isodepth.compare(first, wrong, scale="pooled", eps=0.2, random_state=0)
     print(result)
-    print("\n>>> result.suspicious_rows()")
-    print(result.suspicious_rows())
 
     print("\nEffect of the wrong rows on distances between A and B:")
     print(f"{'':32}{'without':>10}{'with':>10}{'factor':>9}")
