@@ -21,8 +21,8 @@ settings.register_profile("slow machine", suppress_health_check=[HealthCheck.too
 settings.load_profile("slow machine")
 
 _NEEDED = {
-    "torch": ["src/isodepth/torch/*", "src/isodepth/engine/tensors/*", "examples/gradient_flow.py"],
-    "triton": ["src/isodepth/engine/tensors/kernels/*"],
+    "torch": ["src/isodepth/torch/*", "src/isodepth/device/*", "examples/gradient_flow.py"],
+    "triton": ["src/isodepth/device/kernels/*"],
     "torchmetrics": ["src/isodepth/text/torchmetrics.py"],
 }
 collect_ignore_glob = [
