@@ -209,3 +209,11 @@ def test_profiles_of_numbers_have_no_strings() -> None:
     assert isinstance(profiles["v"], ColumnProfile)
     assert profiles["v"].words == StringCounts() == profiles["n"].words
     assert (profiles["v"].n_values, profiles["n"].ends) == (1, (1, 2))
+
+
+def test_different_new_words_have_different_hashes() -> None:
+    """Test the words "plumless" and "buckeroo", whose 32-bit checksums (CRC-32) are equal."""
+    schema = Schema.of(pd.DataFrame({"word": ["a", "b", "a", "b"]}), labels=["X"])
+    table = schema.read(pd.DataFrame({"word": ["plumless", "buckeroo", "plumless"]}))
+    hashes = table.hashes()
+    assert (hashes[0] == hashes[2], hashes[0] == hashes[1]) == (True, False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
+import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -171,7 +171,7 @@ class Table:
         for c in range(self.codes.shape[1]):
             known = len(self.schema.categorical[c].categories)
             # Hashes of words are negative, so that they differ from all codes.
-            new = (-1.0 - zlib.crc32(word.encode()) for word in self.words(c)[known:])
+            new = (-1.0 - _word_hash(word) for word in self.words(c)[known:])
             values = np.array([*range(known), *new, np.nan], np.float64)
             hashed[:, c] = values[self.codes[:, c]]
         return row_hashes(np.column_stack([np.asarray(self.numbers, np.float64), hashed]))
@@ -685,3 +685,8 @@ def typed_rows(table: Table) -> Any:
     if raw is None or not any(map(decimal_of, raw.schema)):
         return None
     return typed_columns(RawChunk(raw, table.origin.sample), table.schema)
+
+
+def _word_hash(word: str) -> int:
+    """Return a 52-bit hash of a word, which a float represents exactly."""
+    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little") >> 12
