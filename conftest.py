@@ -21,7 +21,12 @@ settings.register_profile("slow machine", suppress_health_check=[HealthCheck.too
 settings.load_profile("slow machine")
 
 _NEEDED = {
-    "torch": ["src/isodepth/torch/*", "src/isodepth/device/*", "examples/gradient_flow.py"],
+    "torch": [
+        "src/isodepth/torch/*",
+        "src/isodepth/device/*",
+        "src/isodepth/metric/tensors.py",
+        "examples/gradient_flow.py",
+    ],  # fmt: skip
     "triton": ["src/isodepth/device/kernels/*"],
     "torchmetrics": ["src/isodepth/text/torchmetrics.py"],
 }
