@@ -26,7 +26,7 @@ _NEEDED = {
         "src/isodepth/device/*",
         "src/isodepth/metric/tensors.py",
         "examples/gradient_flow.py",
-    ],  # fmt: skip
+    ],
     "triton": ["src/isodepth/device/kernels/*"],
     "torchmetrics": ["src/isodepth/text/torchmetrics.py"],
 }
