@@ -7,7 +7,7 @@ strings are not all numbers, booleans or dates remains as it is in the files: `0
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from isodepth.table.numerals import MISSING_NUMBERS
@@ -130,19 +130,6 @@ def typed_column(column: Any, type_: str | None, missing: Sequence[str] = ("",))
     if pc.any(absent).as_py():
         column = pc.if_else(absent, pa.scalar(None, pa.string()), column)
     return column.cast(pa.type_for_alias("string" if type_ in (CODES, None) else type_))
-
-
-def typed_table(table: Any, types: Mapping[str, str | None]) -> Any:
-    """Convert the columns of strings of a pyarrow table to the types in `types`.
-
-    `types` maps names of columns to types such as "int64", see `typed_column`. Other columns are
-    unchanged.
-    """
-    for at, name in enumerate(table.column_names):
-        column = table.column(at)
-        if types.get(name, "string") != "string" and has_strings(column.type):
-            table = table.set_column(at, name, typed_column(column, types[name]))
-    return table
 
 
 def has_strings(type_: Any) -> bool:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from isodepth.base.declared import METRIC, TEST
 from isodepth.base.messages import Message, in_code
 from isodepth.base.words import FEW, describe, listed, named_counts, value_noun
 from isodepth.errors import InvalidInputError
@@ -454,13 +453,3 @@ def split_weights(weights: Any) -> tuple[Any, Any]:
             f"{'' if bare else f' of length {len(pair)}'}; either of the two may be None"
         )
     return pair
-
-
-def check_nan_policy(nan_policy: Any) -> None:
-    """Check that `nan_policy`, the option of a distance, is "raise" or "omit"."""
-    METRIC["nan_policy"].check(nan_policy)
-
-
-def check_test_nan_policy(nan_policy: Any) -> None:
-    """Check that `nan_policy`, the option of a test or a monitor, is "raise" or "keep"."""
-    TEST["nan_policy"].check(nan_policy)
